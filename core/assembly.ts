@@ -7,6 +7,7 @@ import { operatorSection } from './config/operator-section.ts';
 import { coreSections } from './config/sections.ts';
 import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
+import { jobsCheck, rescheduledGauge } from './jobs/health.ts';
 import type { Logger } from './logger.ts';
 import { PluginMissing } from './extension/import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
@@ -35,6 +36,8 @@ export async function assemble(
     registry.section(section);
   const { server, listener, refusals } = createServer(log);
   registry.gauge(refusals.gauge);
+  registry.gauge(rescheduledGauge);
+  registry.healthCheck(jobsCheck);
   registry.gauge(backgroundGauge);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);

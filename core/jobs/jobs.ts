@@ -13,6 +13,15 @@ export interface Jobs extends AsyncDisposable {
   add(name: string, data: JsonObject, options?: { id?: string; delay?: number }): Promise<void>;
   /** @throws Error when the queue does not respond within two seconds */
   state(): Promise<QueueState>;
+  readonly schedules: ScheduleState;
+}
+
+/** Whether repeated jobs run, as far as this process knows. */
+export interface ScheduleState {
+  /** Since when, epoch ms, jobs have not run by their schedules, although they were scheduled anew. */
+  readonly late: ReadonlyMap<string, number>;
+  /** How often this process has scheduled a job anew. */
+  readonly rescheduled: number;
 }
 
 /** How the queue is doing, for operators. */

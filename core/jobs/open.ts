@@ -1,6 +1,6 @@
 import { logFailure } from '../errors/connection-error.ts';
 import { Ajv } from 'ajv';
-import { getNextMillis, type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
+import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
 import type { Host } from '../host.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
@@ -11,6 +11,7 @@ import type { JobDefinition } from './definition.ts';
 import { UnrecoverableJobError, type Jobs, type QueueState } from './jobs.ts';
 import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit } from './queue-kit.ts';
 import { readQueueState } from './queue-state.ts';
+import { Schedules, timesOf } from './schedules.ts';
 
 export interface OpenJobsOptions {
   readonly databaseUrl: string;
@@ -64,7 +65,7 @@ export function openJobs(options: OpenJobsOptions): JobQueue {
 function checkPattern({ name, schedule }: JobDefinition): void {
   if (schedule === undefined || !('pattern' in schedule)) return;
   try {
-    getNextMillis(Date.now(), { pattern: schedule.pattern, tz: 'UTC' });
+    timesOf(schedule.pattern);
   } catch (error) {
     throw new Error(`job "${name}": the cron pattern "${schedule.pattern}" is not valid`, { cause: error });
   }
@@ -72,6 +73,7 @@ function checkPattern({ name, schedule }: JobDefinition): void {
 
 class QueueJobs implements JobQueue {
   readonly backend: Jobs['backend'];
+  readonly schedules: Schedules;
   readonly #options: OpenJobsOptions;
   readonly #kit: QueueKit;
   readonly #outages: (error: Error) => void;
@@ -87,6 +89,7 @@ class QueueJobs implements JobQueue {
     this.backend = kit.backend;
     this.#kit = kit;
     this.#options = options;
+    this.schedules = new Schedules({ definitions: options.definitions.values(), optionsOf, log: options.log });
     const reminder = new Throttle(remindEvery);
     this.#outages = (error) => {
       // Connections report errors while they close; no caller is waiting any more.
@@ -105,7 +108,7 @@ class QueueJobs implements JobQueue {
   }
 
   async #startWorking(signal: AbortSignal): Promise<void> {
-    await this.#ask(deadlines.schedule, (queue) => this.#schedule(queue), signal);
+    await this.#ask(deadlines.schedule, (queue) => this.schedules.apply(queue), signal);
     const worker = this.#openWorker();
     try {
       await withDeadline(worker.waitUntilReady(), deadlines.worker, lateMessage(deadlines.worker), signal);
@@ -117,17 +120,11 @@ class QueueJobs implements JobQueue {
     this.#worker = worker;
     worker.run().catch(this.#outages);
     this.#restoring = setInterval(() => {
-      this.#ask(deadlines.schedule, (queue) => this.#restore(queue)).catch(this.#outages);
+      this.#ask(deadlines.schedule, (queue) => this.schedules.restore(queue, signal)).catch((error: unknown) => {
+        this.schedules.forget();
+        this.#outages(toError(error));
+      });
     }, this.#options.restoreEvery ?? usualRestore).unref();
-  }
-
-  /** Schedules again what is no longer scheduled. */
-  async #restore(queue: KitQueue): Promise<void> {
-    const known = new Set((await queue.getJobSchedulers()).map(({ key }) => key));
-    const lost = this.#scheduled.filter(({ name }) => !known.has(name));
-    if (lost.length === 0 || this.#closing.signal.aborted) return;
-    this.#options.log.warn(`the job queue lost ${lost.length} schedules; restoring them`);
-    await this.#schedule(queue);
   }
 
   #openWorker(): KitWorker {
@@ -216,24 +213,6 @@ class QueueJobs implements JobQueue {
     const definition = this.#options.definitions.get(name);
     if (definition === undefined) throw new Error(`Job "${name}" not found`);
     return definition;
-  }
-
-  get #scheduled(): JobDefinition[] {
-    return [...this.#options.definitions.values()].filter(({ schedule }) => schedule !== undefined);
-  }
-
-  async #schedule(queue: KitQueue): Promise<void> {
-    const scheduled = this.#scheduled;
-    const names = new Set(scheduled.map(({ name }) => name));
-    for (const { key } of await queue.getJobSchedulers()) if (!names.has(key)) await queue.removeJobScheduler(key);
-    for (const definition of scheduled) {
-      const { name, schedule } = definition;
-      const repeat =
-        schedule !== undefined && 'every' in schedule
-          ? { every: schedule.every * 1000 }
-          : { pattern: schedule?.pattern, tz: 'UTC' };
-      await queue.upsertJobScheduler(name, repeat, { name, data: {}, opts: optionsOf(definition) });
-    }
   }
 
   async #run(job: Job): Promise<void> {

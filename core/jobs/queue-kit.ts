@@ -17,7 +17,7 @@ export interface QueueKit {
 export interface KitQueue {
   waitUntilReady(): Promise<unknown>;
   add(name: string, data: JsonObject, options: JobsOptions): Promise<unknown>;
-  getJobSchedulers(): Promise<{ readonly key: string }[]>;
+  getJobSchedulers(): Promise<KitScheduler[]>;
   removeJobScheduler(id: string): Promise<boolean>;
   upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
   getJobCounts(...types: ('wait' | 'active' | 'prioritized')[]): Promise<Record<string, number>>;
@@ -26,6 +26,12 @@ export interface KitQueue {
   getFailed(start: number, end: number): Promise<Job[]>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   close(): Promise<void>;
+}
+
+export interface KitScheduler {
+  readonly key: string;
+  /** Epoch ms of the run that is planned. */
+  readonly next?: number | undefined;
 }
 
 export interface KitWorker {

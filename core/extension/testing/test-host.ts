@@ -69,6 +69,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
         addedJobs.push({ name, data });
       },
       state: async () => ({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
+      schedules: { late: new Map(), rescheduled: 0 },
       [Symbol.asyncDispose]: async () => undefined,
     },
     events: {

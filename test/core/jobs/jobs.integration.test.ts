@@ -123,6 +123,14 @@ function createMarker() {
   return { reached, definition: watched('marker', () => resolve()).definition };
 }
 
+/** A wall clock that a test sets: the queue reads it. */
+function shiftClock(): { step: number } & Disposable {
+  const now = Date.now.bind(Date);
+  const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + clock.step);
+  const clock = { step: 0, [Symbol.dispose]: () => spy.mockRestore() };
+  return clock;
+}
+
 describe.each([
   { backend: 'postgres', isMissing: false, create: placeInPostgres },
   { backend: 'redis', isMissing: redisUrl === undefined, create: placeInRedis },
@@ -199,6 +207,105 @@ describe.each([
     await place.wipe();
     isWiped = true;
     await after.promise;
+  });
+
+  run.each([-3_600_000, -30 * 86_400_000])('go on after the clock was set back by %i ms', async (step) => {
+    await using place = await create();
+    using clock = shiftClock();
+    const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let runsAfter = 0;
+    const warn = vi.fn<(message: string) => void>();
+    const { definition } = watched(
+      'tick',
+      () => {
+        if (clock.step === 0) return before.resolve();
+        if (++runsAfter === 3) after.resolve();
+      },
+      { schedule: { every: 0.3 } },
+    );
+    await using jobs = await place.open([definition], { restoreEvery: 200, log: { ...silentLog, warn } });
+    await before.promise;
+    clock.step = step;
+    await after.promise;
+    expect(warn.mock.calls.join()).toContain('missed 2 of their periods and are scheduled anew: tick.');
+    expect(jobs.schedules.rescheduled).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(jobs.schedules.late.size).toBe(0), patience);
+  });
+
+  run('go on when the gateway is started after the clock was set back', async () => {
+    await using place = await create();
+    using clock = shiftClock();
+    const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { definition } = watched('tick', () => (clock.step === 0 ? before : after).resolve(), {
+      schedule: { every: 0.3 },
+    });
+    {
+      await using _jobs = await place.open([definition]);
+      await before.promise;
+    }
+    clock.step = -86_400_000;
+    await using _again = await place.open([definition]);
+    await after.promise;
+  });
+
+  run('with a cron pattern go on after the clock was set back to times at which they ran', async () => {
+    await using place = await create();
+    using clock = shiftClock();
+    const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let runsAfter = 0;
+    const { definition, runs } = watched(
+      'tick',
+      () => {
+        if (clock.step === 0 && runs.length === 3) before.resolve();
+        if (clock.step !== 0 && ++runsAfter === 3) after.resolve();
+      },
+      { schedule: { pattern: '* * * * * *' } },
+    );
+    await using _jobs = await place.open([definition], { restoreEvery: 300 });
+    await before.promise;
+    clock.step = -4_000;
+    await after.promise;
+  });
+
+  run('that missed thousands of runs, because the clock was set forward, run once for all of them', async () => {
+    await using place = await create();
+    using clock = shiftClock();
+    const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const times: number[] = [];
+    const { definition } = watched(
+      'tick',
+      () => {
+        if (clock.step === 0) return before.resolve();
+        if (times.push(performance.now()) === 6) after.resolve();
+      },
+      { schedule: { every: 0.2 } },
+    );
+    await using _jobs = await place.open([definition], { restoreEvery: 200 });
+    await before.promise;
+    clock.step = 86_400_000;
+    await after.promise;
+    // One for those it missed, one for the time until the next full period, and four whole periods.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(3 * 190);
+  });
+
+  run('that are not fetched, because nobody works, are reported as late', async () => {
+    await using place = await create();
+    const began = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    // Four jobs that do not end occupy the worker.
+    const endless = watched('endless', (_data, times) => {
+      if (times === 4) began.resolve();
+      return gate.promise;
+    });
+    const tick = watched('tick', () => undefined, { schedule: { every: 0.2 } });
+    await using jobs = await place.open([endless.definition, tick.definition], { restoreEvery: 200 });
+    for (let count = 0; count < 4; count++) await jobs.add('endless', {});
+    await began.promise;
+    const began2 = Date.now();
+    await vi.waitFor(() => expect([...jobs.schedules.late.keys()]).toEqual(['tick']), patience);
+    expect(Math.abs((jobs.schedules.late.get('tick') ?? 0) - began2)).toBeLessThan(60_000);
+    gate.resolve();
+    await vi.waitFor(() => expect(jobs.schedules.late.size).toBe(0), patience);
   });
 
   run('lose the schedule that their definition has lost', async () => {

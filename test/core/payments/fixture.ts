@@ -60,6 +60,7 @@ export function createPaymentHost(
         return Promise.resolve();
       },
       state: () => Promise.resolve({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
+      schedules: { late: new Map(), rescheduled: 0 },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     },
   };

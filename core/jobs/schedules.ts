@@ -1,0 +1,133 @@
+import { getNextMillis, type JobsOptions } from 'bullmq';
+import type { Logger } from '../logger.ts';
+import type { JobDefinition } from './definition.ts';
+import type { ScheduleState } from './jobs.ts';
+import type { KitQueue, KitScheduler } from './queue-kit.ts';
+
+/** Periods that a job may miss before it is scheduled anew. */
+const tolerated = 2;
+
+export interface SchedulesOptions {
+  readonly definitions: Iterable<JobDefinition>;
+  readonly optionsOf: (definition: JobDefinition) => JobsOptions;
+  readonly log: Logger;
+}
+
+/** The next run of a job as it was last seen, and since when it has been that one. */
+interface SeenRun {
+  readonly next: number; // epoch ms
+  readonly since: number; // ms, monotonic
+}
+
+/**
+ * Keeps the schedules in the queue as the definitions are. BullMQ plans runs by the wall clock of whichever process ran the last one:
+ * after a clock was set back, the next runs are as far away as it was set. So what counts is whether a planned run gives way to the
+ * next one, by a clock that is never set.
+ */
+export class Schedules implements ScheduleState {
+  readonly late = new Map<string, number>();
+  rescheduled = 0;
+  readonly #options: SchedulesOptions;
+  readonly #scheduled: readonly ScheduledJob[];
+  readonly #seen = new Map<string, SeenRun>();
+
+  constructor(options: SchedulesOptions) {
+    this.#options = options;
+    this.#scheduled = [...options.definitions].filter(isScheduled);
+  }
+
+  /** Makes the schedules in the queue those of the definitions. */
+  async apply(queue: KitQueue): Promise<void> {
+    const known = await readSchedulers(queue);
+    const names = new Set(this.#scheduled.map(({ name }) => name));
+    for (const key of known.keys()) if (!names.has(key)) await queue.removeJobScheduler(key);
+    for (const job of this.#scheduled) await this.#set(queue, job, isFarAway(job, known.get(job.name)));
+  }
+
+  /** Schedules again what is no longer scheduled, and what has missed its periods. */
+  async restore(queue: KitQueue, signal: AbortSignal): Promise<void> {
+    const known = await readSchedulers(queue);
+    if (signal.aborted) return;
+    const lost = this.#scheduled.filter(({ name }) => !known.has(name));
+    if (lost.length > 0) {
+      this.#options.log.warn(`the job queue lost ${lost.length} schedules; restoring them`);
+      await this.apply(queue);
+    }
+    const late = this.#scheduled.filter((job) => this.#isLate(job, known.get(job.name)));
+    if (late.length > 0) await this.#scheduleAnew(queue, late);
+  }
+
+  /** Nothing was seen for a while: what did not change meanwhile is no fault of a schedule. */
+  forget(): void {
+    this.#seen.clear();
+  }
+
+  async #scheduleAnew(queue: KitQueue, late: readonly ScheduledJob[]): Promise<void> {
+    const names = late.map(({ name }) => name);
+    this.#options.log.warn(
+      `jobs have missed ${tolerated} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, nothing is to be done.`,
+    );
+    for (const job of late) await this.#set(queue, job, true);
+    this.rescheduled += late.length;
+    const known = await readSchedulers(queue);
+    // Not a run: only one that gives way to the next shows that the job runs again.
+    for (const name of names) {
+      this.#note(name, known.get(name));
+      this.late.set(name, this.late.get(name) ?? Date.now());
+    }
+  }
+
+  /** True when the planned run is the same as at the last look, and should not be. */
+  #isLate(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
+    const seen = this.#seen.get(job.name);
+    if (seen !== undefined && seen.next === scheduler?.next)
+      return isFarAway(job, scheduler) || performance.now() - seen.since > tolerated * periodOf(job);
+    if (seen !== undefined) this.late.delete(job.name);
+    this.#note(job.name, scheduler);
+    return false;
+  }
+
+  #note(name: string, scheduler: KitScheduler | undefined): void {
+    if (scheduler?.next === undefined) this.#seen.delete(name);
+    else this.#seen.set(name, { next: scheduler.next, since: performance.now() });
+  }
+
+  async #set(queue: KitQueue, job: ScheduledJob, isAnew: boolean): Promise<void> {
+    const { name, schedule } = job;
+    // An interval that is in the queue keeps the time of its next run otherwise.
+    if (isAnew && 'every' in schedule) await queue.removeJobScheduler(name);
+    const repeat = 'every' in schedule ? { every: schedule.every * 1000 } : { pattern: schedule.pattern, tz: 'UTC' };
+    // A run that is over would be in the way of another one at the same time, after the clock was set back.
+    const opts = { ...this.#options.optionsOf(job), removeOnComplete: true };
+    await queue.upsertJobScheduler(name, repeat, { name, data: {}, opts });
+  }
+}
+
+type ScheduledJob = JobDefinition & { readonly schedule: NonNullable<JobDefinition['schedule']> };
+
+function isScheduled(definition: JobDefinition): definition is ScheduledJob {
+  return definition.schedule !== undefined;
+}
+
+async function readSchedulers(queue: KitQueue): Promise<Map<string, KitScheduler>> {
+  return new Map((await queue.getJobSchedulers()).map((scheduler) => [scheduler.key, scheduler]));
+}
+
+/** True when the next run is more than two periods away, as after the clock was set back. */
+function isFarAway(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
+  return (scheduler?.next ?? 0) - Date.now() > tolerated * periodOf(job);
+}
+
+/** Ms; of a cron pattern, between its next two times. */
+function periodOf({ schedule }: ScheduledJob): number {
+  if ('every' in schedule) return schedule.every * 1000;
+  const [first, second] = timesOf(schedule.pattern);
+  return second - first;
+}
+
+/** @throws Error for a pattern that cannot be read */
+export function timesOf(pattern: string): [first: number, second: number] {
+  const after = (time: number) => getNextMillis(time, { pattern, tz: 'UTC' }) ?? time;
+  const first = after(Date.now());
+  return [first, after(first)];
+}

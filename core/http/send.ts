@@ -6,6 +6,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply-listener.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { renderKeepAlive, renderStreamError } from '../errors/render.ts';
+import { watchClient } from './stalled-client.ts';
 
 /** Proxies between client and gateway close streams that are idle for longer. */
 const keepAliveAfter = 15_000; // ms
@@ -19,7 +20,7 @@ export interface SendProgress {
 export interface SendOptions {
   /** Added to those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly writeTimeout: number; // seconds without a byte taken by the client
+  readonly writeTimeout: number; // seconds without a byte taken by the client; keep-alives are none
   readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
   /** The body has stalled for that long. Returns the error that ends it. */
   onStalled(seconds: number): GatewayError;
@@ -52,14 +53,9 @@ export function sendReply(
   } else {
     sendStream(response, exchange, reply, headers, body, sent, options);
   }
-  // The timer restarts with every write and with every byte that the system takes, part of a chunk included.
-  response.setTimeout(writeTimeout * 1000, () => {
-    const left = response.writableLength;
-    // What the client has read meanwhile is noticed in this turn of the loop, if it was blocked.
-    setImmediate(() => {
-      if (left > 0 && response.writableLength >= left) disconnect(response, exchange, writeTimeout);
-    });
-  });
+  // The system has taken most whole replies by now.
+  if (!response.writableFinished)
+    watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
   return sent;
 }
 

@@ -27,6 +27,28 @@ const endless = () =>
 
 const useFakeClock = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 
+const useFakeInterval = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+
+/** Lets eighths of a write timeout of 8 s pass. */
+async function tick(count: number): Promise<void> {
+  for (; count > 0; count--) {
+    vi.advanceTimersByTime(1000);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  }
+}
+
+/** True once the system takes no more bytes, because its buffers are full. */
+async function isBlocked({ response }: Sending): Promise<boolean> {
+  const queued = () => (response.socket as unknown as { _handle: { writeQueueSize: number } })._handle.writeQueueSize;
+  const before = queued();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return before > 0 && before === queued();
+}
+
+async function untilBlocked(sending: Sending): Promise<void> {
+  while (!(await isBlocked(sending)));
+}
+
 const unhurried: SendOptions = {
   headers: {},
   writeTimeout: 10,
@@ -285,12 +307,53 @@ describe('a client that stops reading', () => {
     expect([exchange.isClientGone, exchange.failure?.code]).toEqual([true, 'request_timeout']);
   });
 
+  it('is given up when nothing was read for that time, not after twice that', async () => {
+    useFakeInterval();
+    await using sending = await send({ status: 200, headers: {}, body: endless() }, undefined, { writeTimeout: 8 });
+    await untilBlocked(sending);
+    await tick(8);
+    expect(sending.response.destroyed).toBe(false);
+    await tick(1);
+    expect(sending.response.destroyed).toBe(true);
+  });
+
+  it('has not read the keep-alives and small chunks that are written for it', async () => {
+    useFakeInterval();
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: streams, body }, undefined, { writeTimeout: 8 });
+    do body.push(Buffer.alloc(16_384));
+    while (!(await isBlocked(sending)));
+    for (let count = 0; count < 9; count++) {
+      expect(sending.response.destroyed).toBe(false);
+      body.push(': keep-alive\n\n');
+      await tick(1);
+    }
+    expect(sending.response.destroyed).toBe(true);
+  });
+
+  it('stays connected while it reads a part of a chunk from time to time', async () => {
+    useFakeInterval();
+    await using sending = await send({ status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024) }, undefined, {
+      writeTimeout: 8,
+    });
+    await untilBlocked(sending);
+    const reader = (await sending.client).body?.getReader();
+    for (let count = 0; count < 6; count++) {
+      await tick(4);
+      for (let bytes = 0; bytes < 4 * 1024 * 1024;) bytes += (await reader?.read())?.value?.length ?? 0;
+      await untilBlocked(sending);
+    }
+    expect(sending.response.destroyed).toBe(false);
+  });
+
   it('stays connected while no data waits for it', async () => {
+    useFakeInterval();
     const body = streamOf();
     await using sending = await send({ status: 200, headers: streams, body, isAwaited: true }, undefined, {
-      writeTimeout: 0.05,
+      writeTimeout: 8,
     });
-    await new Promise((resolve) => sending.response.once('timeout', resolve));
+    await sending.client;
+    await tick(20);
     body.push(null);
     expect(await (await sending.client).text()).toBe(': keep-alive\n\n');
   });

@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Looks at a connection within the write timeout: a client is disconnected at most this part of the timeout too late. */
+const looks = 8;
+
+/** What Node knows of the bytes that the system has not taken yet. Its own socket timeout reads the same, but restarts with every write. */
+interface SystemQueue {
+  readonly bytesWritten: number; // queued ones included
+  readonly writeQueueSize: number;
+}
+
+/**
+ * Calls `onStalled` once the system has taken none of the bytes that wait for a client for this long. Writes are no progress: a
+ * stream and its keep-alives may fill buffers for hours. One byte of a chunk is. Ends with the response.
+ *
+ * @param seconds without progress, up to an eighth more
+ */
+export function watchClient(response: ServerResponse, seconds: number, onStalled: () => void): void {
+  let taken = 0;
+  let idle = 0;
+  const timer = setInterval(
+    () => {
+      const now = bytesTaken(response);
+      if (now === undefined || now !== taken) {
+        taken = now ?? 0;
+        idle = 0;
+        return;
+      }
+      if (++idle < looks) return;
+      // What the client has read while the loop was blocked is noticed in this turn.
+      setImmediate(() => {
+        if (bytesTaken(response) === taken) onStalled();
+        else idle = 0;
+      });
+    },
+    (seconds * 1000) / looks,
+  );
+  response.once('close', () => clearInterval(timer));
+}
+
+/** Bytes that the system has taken from this connection so far; undefined while it has taken all of them. */
+function bytesTaken({ socket }: ServerResponse): number | undefined {
+  const { _handle: queue } = (socket ?? {}) as Socket & { _handle?: SystemQueue | null };
+  if (queue === undefined || queue === null || queue.writeQueueSize === 0) return undefined;
+  return queue.bytesWritten - queue.writeQueueSize;
+}

@@ -9,6 +9,7 @@ import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
 import { jobsCheck, rescheduledGauge } from './jobs/health.ts';
 import type { Logger } from './logger.ts';
+import { lostOutputGauge } from './output.ts';
 import { PluginMissing } from './extension/import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
 import { Registry } from './extension/registry.ts';
@@ -39,6 +40,7 @@ export async function assemble(
   registry.gauge(rescheduledGauge);
   registry.healthCheck(jobsCheck);
   registry.gauge(backgroundGauge);
+  registry.gauge(lostOutputGauge);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
   await preparePages(server, registry, host);

@@ -17,7 +17,7 @@ const unreached = 1_000_000;
 
 await writeFile(
   file,
-  `listen: { port: 0 }
+  `listen: { port: 0, notice_period: 0 }
 pipeline:
   - auth
   - plan

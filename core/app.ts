@@ -16,7 +16,7 @@ import { data, listen, plugins } from './config/sections.ts';
 import { HealthMonitor } from './health/health-monitor.ts';
 import { createHost, type Host } from './host.ts';
 import { connectionReader } from './http/client-connection.ts';
-import { drain } from './http/drain.ts';
+import { drain, stopping } from './http/drain.ts';
 import { ExchangeHandler, type Serving } from './http/exchange-handler.ts';
 import { type HealthSource, operatorHealthChecks, routeHealthChecks } from './http/health.ts';
 import { limitListener } from './http/listener.ts';
@@ -204,15 +204,17 @@ export class Gateway {
   }
 
   /**
-   * Lets running exchanges finish within the drain limit, then closes everything.
+   * Fails `/readyz` for the notice period, lets running exchanges finish within the drain limit, then closes everything.
    *
+   * @param hurry skips the notice period when it aborts
    * @throws what failed to close, once everything else is closed
    */
-  async stop(): Promise<void> {
+  async stop(hurry: AbortSignal = new AbortController().signal): Promise<void> {
     if (!this.#isServing) return;
     this.#isServing = false;
     await this.#changing;
-    await drain(this.#handler, this.#config.get(listen).drain_timeout);
+    const { notice_period: notice, drain_timeout: limit } = this.#config.get(listen);
+    await drain(this.#handler, { notice, limit, hurry });
     await using closing = new AsyncDisposableStack();
     closing.use(this.#services);
     closing.use(this.#vendors);
@@ -220,6 +222,15 @@ export class Gateway {
     closing.defer(() => this.#handler.serving.pipeline.retire());
     if (this.#operator !== undefined) closing.use(this.#operator);
     closing.defer(() => stopServer(this.#assembly.server, 1_000));
+  }
+
+  /**
+   * Ends running exchanges and the embedded database, which would outlive the process; whatever else is open ends with the
+   * process. Takes a few seconds at most.
+   */
+  async abandon(): Promise<void> {
+    this.#handler.abortAll(stopping());
+    await this.#services.abandonDatabase();
   }
 
   #health(host: () => Host): HealthSource {

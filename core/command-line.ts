@@ -7,6 +7,7 @@ import { type CoreCommandContext, createContext } from './commands/context.ts';
 import { defineMigrate } from './commands/migrate.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
+import { StopSignals } from './commands/stop-signals.ts';
 import { readDocument } from './config/document.ts';
 import { ConfigError } from './config/mistake.ts';
 import { explainFailure } from './extension/import-plugin.ts';
@@ -16,8 +17,13 @@ import { resolveSelfReference } from './extension/self-reference.ts';
 /** Exit codes: 0 success, 1 failure, 2 usage error; a command may document more in its help. */
 const usageError = 2;
 
-/** The command line. @returns the exit code */
-export async function runCommandLine(words: readonly string[]): Promise<number> {
+/**
+ * The command line.
+ *
+ * @param signals from before the code was loaded, for `start`
+ * @returns the exit code
+ */
+export async function runCommandLine(words: readonly string[], signals?: StopSignals): Promise<number> {
   const parser = new Parser('gateway')
     .description('A self-hosted AI gateway that sells access by the day.')
     .version(ownVersion(), '-V, --version', 'print the version')
@@ -28,7 +34,8 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   resolveSelfReference();
   const file = () => parser.opts<{ config: string }>().config;
   const context = createContext(file, log);
-  for (const define of [defineStart, defineCheck, defineSchema, defineMigrate]) define(parser, context);
+  defineStart(parser, context, () => signals ?? new StopSignals());
+  for (const define of [defineCheck, defineSchema, defineMigrate]) define(parser, context);
   let problems: readonly string[] = [];
   try {
     const [name] = parser.parseOptions([...words]).operands;

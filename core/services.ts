@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { prepareDataFolder } from './data-folder.ts';
-import { openDatabase } from './database/open.ts';
+import { openDatabase, type OpenedDatabase } from './database/open.ts';
 import type { Host, Services } from './host.ts';
 import { type JobQueue, openJobs } from './jobs/open.ts';
 import { Keeper } from './extension/keeper.ts';
@@ -35,6 +35,7 @@ export class OpenServices implements AsyncDisposable {
   readonly keeper: Keeper;
   readonly events: EventBus<Host>;
   readonly #jobs: JobQueue;
+  readonly #database: OpenedDatabase;
   readonly #open: AsyncDisposable[];
 
   private constructor(
@@ -42,12 +43,14 @@ export class OpenServices implements AsyncDisposable {
     keeper: Keeper,
     events: EventBus<Host>,
     jobs: JobQueue,
+    database: OpenedDatabase,
     open: AsyncDisposable[],
   ) {
     this.services = services;
     this.keeper = keeper;
     this.events = events;
     this.#jobs = jobs;
+    this.#database = database;
     this.#open = open;
   }
 
@@ -103,7 +106,7 @@ export class OpenServices implements AsyncDisposable {
         monotonic: () => performance.now(),
         keep: (key, create) => keeper.keep(key, create),
       };
-      return new OpenServices(services, keeper, events, jobs, open);
+      return new OpenServices(services, keeper, events, jobs, database, open);
     } catch (error) {
       await closeAll(open, log, abandonTimeout);
       throw error;
@@ -118,6 +121,11 @@ export class OpenServices implements AsyncDisposable {
   /** Closes all services, newest first. A service that fails to close is logged, and the others are closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#open, this.services.log);
+  }
+
+  /** Stops an embedded server that no other gateway uses, within seconds. */
+  async abandonDatabase(): Promise<void> {
+    await this.#database.abandon();
   }
 
   /** The same after a start that has failed: a service that takes longer than a second is left to the end of the process. */

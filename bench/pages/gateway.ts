@@ -10,7 +10,7 @@ import { gatewayYaml } from './catalog.ts';
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-pages-'));
 const file = join(folder, 'gateway.yaml');
 // Routes lead nowhere: no page asks them.
-await writeFile(file, `listen: { port: 0 }\n${gatewayYaml('http://127.0.0.1:9')}`);
+await writeFile(file, `listen: { port: 0, notice_period: 0 }\n${gatewayYaml('http://127.0.0.1:9')}`);
 const gateway = await Gateway.start({
   file,
   environment: { DATABASE_URL: process.argv[2] },

@@ -1,75 +1,86 @@
 import type { Command as Parser } from 'commander';
 import type { Gateway, GatewayOptions } from '../app.ts';
 import { ConfigError } from '../config/mistake.ts';
-import { guarded } from '../background.ts';
+import { guarded, inBackground } from '../background.ts';
 import { watchFile } from '../config/watch.ts';
 import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
 import type { CoreCommandContext } from './context.ts';
-import { untilStopped } from './until-stopped.ts';
+import { stopOnErrors } from './stop-on-errors.ts';
+import type { StopSignals } from './stop-signals.ts';
 
-export function defineStart(parser: Parser, { file, log, print }: CoreCommandContext): void {
+export function defineStart(parser: Parser, context: CoreCommandContext, createSignals: () => StopSignals): void {
   parser
     .command('start')
     .description('serve until SIGTERM or SIGINT; reload the configuration when the file changes and on SIGHUP')
-    .action(async () => {
+    .option('--no-notice', 'stop without the notice period of gateway.yaml, as in development')
+    .action(async ({ notice }: { notice: boolean }) => {
       // Installed first: a signal ends the start as well.
-      const plugins = new Map<string, string>();
-      const stopped = untilStopped(log, plugins);
-      const gateway = await startUnless(stopped, { file: file(), environment: process.env, log });
-      if (gateway === undefined) return finish(await stopped);
-      for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
-      for (const line of await greeting(gateway, log)) print(line);
-      let wasRefused = false;
-      const reload = async (isRequested: boolean) => {
-        try {
-          const hasChanged = await gateway.reload();
-          if (!hasChanged && wasRefused) log.info(`${file()} is valid again and matches the active configuration`);
-          else if (!hasChanged && isRequested) log.info(`${file()} has not changed`);
-          wasRefused = false;
-        } catch (error) {
-          wasRefused = true;
-          log.error(
-            `${file()} was not reloaded; the previous configuration stays active`,
-            error instanceof ConfigError ? error.message : error,
-          );
-        }
-      };
-      const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
-      using _watch = watchFile(
-        file(),
-        guarded(log, 'reloading', () => reload(false)),
-        onError,
-      );
-      process.on(
-        'SIGHUP',
-        guarded(log, 'reloading', () => reload(true)),
-      );
-      const cause = await stopped;
-      if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
-      else log.info(`${cause}: finishing requests in flight`);
-      await gateway.stop();
-      log.info('stopped');
-      finish(cause);
+      const signals = createSignals();
+      signals.begin();
+      await serve(context, signals, notice);
     });
 }
 
+async function serve({ file, log, print }: CoreCommandContext, signals: StopSignals, notice: boolean): Promise<void> {
+  const plugins = new Map<string, string>();
+  stopOnErrors(signals, log, plugins);
+  const gateway = await startUnless(signals, { file: file(), environment: process.env, log });
+  if (gateway === undefined) return finish(await signals.first);
+  for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
+  for (const line of await greeting(gateway, log)) print(line);
+  const reload = reloader(gateway, file(), log);
+  const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
+  using _watch = watchFile(file(), () => reload(false), onError);
+  signals.onReload(() => reload(true));
+  const cause = await signals.first;
+  if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
+  else log.info(`${cause}: finishing requests in flight`);
+  await Promise.race([gateway.stop(notice ? signals.hurry : AbortSignal.abort()), endAtThird(gateway, signals, log)]);
+  log.info('stopped');
+  finish(cause);
+}
+
+/** Reloads gateway.yaml, and logs what came of it. */
+function reloader(gateway: Gateway, file: string, log: Logger): (isRequested: boolean) => void {
+  let wasRefused = false;
+  const reload = async (isRequested: boolean) => {
+    try {
+      const hasChanged = await gateway.reload();
+      if (!hasChanged && wasRefused) log.info(`${file} is valid again and matches the active configuration`);
+      else if (!hasChanged && isRequested) log.info(`${file} has not changed`);
+      wasRefused = false;
+    } catch (error) {
+      wasRefused = true;
+      log.error(
+        `${file} was not reloaded; the previous configuration stays active`,
+        error instanceof ConfigError ? error.message : error,
+      );
+    }
+  };
+  return guarded(log, 'reloading gateway.yaml', reload);
+}
+
+/** Never returns: a person or a supervisor has lost patience. */
+async function endAtThird(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
+  await signals.third;
+  log.warn('third signal: ending at once');
+  await gateway.abandon().catch((error: unknown) => log.error('the database could not be stopped', error));
+  process.exit(1);
+}
+
 /** Undefined when the gateway was stopped before it had started. */
-async function startUnless(
-  stopped: Promise<NodeJS.Signals | Error>,
-  options: GatewayOptions,
-): Promise<Gateway | undefined> {
+async function startUnless(signals: StopSignals, options: GatewayOptions): Promise<Gateway | undefined> {
   const { log } = options;
   const stopping = new AbortController();
-  const abort = (cause: NodeJS.Signals | Error) => stopping.abort(cause);
-  stopped.then(abort, abort);
+  inBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
   try {
     // What serves requests is loaded only here: other commands need a fraction of it.
     const { Gateway } = await import('../app.ts');
     return await Gateway.start({ ...options, signal: stopping.signal });
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
-    const cause = await stopped;
+    const cause = await signals.first;
     if (cause instanceof Error) log.error('unhandled error; the gateway has not started', cause);
     else log.info(`${cause}: stopped before the gateway had started`);
     return undefined;

@@ -160,7 +160,16 @@ export const listen = defineSection({
         minimum: 0,
         maximum: 3600,
         default: 30,
-        description: 'Seconds for requests in flight to finish after SIGTERM.',
+        description:
+          'Seconds for requests in flight to finish after SIGTERM, the notice period included. It lasts at least as long as that.',
+      },
+      notice_period: {
+        type: 'number',
+        minimum: 0,
+        maximum: 300,
+        default: 5,
+        description:
+          'Seconds for which /readyz fails after SIGTERM while new requests are still served, so that load balancers stop sending them. Longer than a load balancer takes to notice; 0 without one.',
       },
       trusted_proxies: {
         type: 'array',

@@ -9,7 +9,7 @@ import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import type { PluginTables } from './tables.ts';
-import { unlessAborted } from '../timing/deadline.ts';
+import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 import { checkUrl, explainFailure } from './explain-failure.ts';
 
 export interface OpenDatabaseOptions {
@@ -32,13 +32,15 @@ const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction:
 const poolSize = 10;
 /** Ms that the embedded server has to stop after a failed start, before it is killed. */
 const failedStopTimeout = 1_500;
+/** Ms for all of that, where the process ends at once. */
+const abandonTimeout = 5_000;
 
 /**
  * Opens the database and migrates it.
  *
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
-export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
+export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const { url: given, dataFolder, log, signal } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
@@ -81,7 +83,13 @@ async function openOrm(url: string, tables: readonly PluginTables[]): Promise<Mi
   });
 }
 
-class PostgresDatabase implements Database {
+/** A database with what only its process may do. */
+export interface OpenedDatabase extends Database {
+  /** Stops an embedded server that no other gateway uses, under the queries that run. Takes a few seconds at most. */
+  abandon(): Promise<void>;
+}
+
+class PostgresDatabase implements OpenedDatabase {
   readonly kind: Database['kind'];
   readonly url: string;
   readonly notifications: PostgresNotifications;
@@ -109,6 +117,11 @@ class PostgresDatabase implements Database {
 
   async ping(): Promise<void> {
     await this.query('SELECT 1');
+  }
+
+  async abandon(): Promise<void> {
+    const late = `PostgreSQL did not stop within ${abandonTimeout} ms`;
+    await withDeadline(this.#lifetime.end(failedStopTimeout), abandonTimeout, late);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

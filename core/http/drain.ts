@@ -1,27 +1,36 @@
 import { GatewayError } from '../errors/table.ts';
+import { wait } from '../timing/wait.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 
-/** Ms for which a load balancer may still send requests after `/readyz` has failed. */
-const noticePeriod = 5_000;
 const pollInterval = 20; // ms
 
+export interface DrainTimes {
+  /** Seconds for which new exchanges are served, because load balancers react late. */
+  readonly notice: number;
+  /** Seconds from the beginning for exchanges to finish; not less than the notice period. */
+  readonly limit: number;
+  /** Ends the notice period when it aborts. */
+  readonly hurry: AbortSignal;
+}
+
 /**
- * Lets exchanges in flight finish. New ones are served for a short time, because load balancers react late; then they
- * are refused. At the limit the remaining ones end with an error in their client's format.
- *
- * @param limit seconds
+ * Serves new exchanges for the notice period, whether or not any run; then they are refused, and those in flight finish. At the
+ * limit the remaining ones end with an error in their client's format.
  */
-export async function drain(handler: ExchangeHandler, limit: number): Promise<void> {
+export async function drain(handler: ExchangeHandler, { notice, limit, hurry }: DrainTimes): Promise<void> {
+  const began = performance.now();
   handler.close();
-  const notice = setTimeout(() => handler.refuseNew(), Math.min(noticePeriod, limit * 1000));
-  await idle(handler, limit * 1000);
-  clearTimeout(notice);
+  await wait(notice * 1000, hurry);
   handler.refuseNew();
+  await idle(handler, limit * 1000 - (performance.now() - began));
   if (handler.running === 0) return;
-  handler.abortAll(
-    new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 }),
-  );
+  handler.abortAll(stopping());
   await idle(handler, 2_000);
+}
+
+/** Ends an exchange of a gateway that stops. */
+export function stopping(): GatewayError {
+  return new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 });
 }
 
 /** Resolves when nothing is in flight, or after the given time. */

@@ -217,7 +217,7 @@ export const brokenStarts: readonly BrokenStart[] = [
   {
     name: 'an address of another machine',
     says: /cannot listen on 192\.0\.2\.1/,
-    prepare: () => ({ listen: 'listen: { host: 192.0.2.1, port: 0 }' }),
+    prepare: () => ({ listen: 'listen: { host: 192.0.2.1, port: 0, notice_period: 0 }' }),
   },
   database('a database that refuses connections', /could not be opened[^]*ECONNREFUSED/, async (url) => {
     url.host = `127.0.0.1:${await closedPort()}`;

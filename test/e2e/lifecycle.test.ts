@@ -187,7 +187,10 @@ describe('SIGTERM', () => {
 
   it('ends streams that outlast the drain limit with an error in the client’s format', async () => {
     answer = stall;
-    await writeFile(home.file, `listen: { port: 0, drain_timeout: 1 }\n${patientYaml(`${upstream.url}/v1`)}`);
+    await writeFile(
+      home.file,
+      `listen: { port: 0, notice_period: 0, drain_timeout: 1 }\n${patientYaml(`${upstream.url}/v1`)}`,
+    );
     const gateway = await home.start();
     const chat = await openStream(gateway.url);
     const responses = await openStream(gateway.url, '/v1/responses', { model: 'test', input: 'hi' });

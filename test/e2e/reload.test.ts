@@ -21,7 +21,10 @@ beforeEach(() => {
 });
 
 async function reload(listen: string): Promise<void> {
-  await writeFile(gateway.file, `listen: { port: 0, ${listen} }\n${yamlFor('http://127.0.0.1:9/v1')}`);
+  await writeFile(
+    gateway.file,
+    `listen: { port: 0, notice_period: 0, ${listen} }\n${yamlFor('http://127.0.0.1:9/v1')}`,
+  );
   expect(await gateway.gateway.reload()).toBe(true);
 }
 

@@ -352,7 +352,7 @@ describe('README.md', () => {
       }
       expect(count).toBe(5);
     } finally {
-      await gateway.stop();
+      await gateway.stop(AbortSignal.abort());
     }
   });
 });

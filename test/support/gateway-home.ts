@@ -87,7 +87,7 @@ export async function createGatewayFolder(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-gateway-'));
   const file = join(folder, 'gateway.yaml');
   const write = (text: string, listen = 'drain_timeout: 5') =>
-    writeFile(file, `listen: { port: 0, ${listen} }\n${text}`);
+    writeFile(file, `listen: { port: 0, notice_period: 0, ${listen} }\n${text}`);
   await write(yaml);
   return { folder, file, write };
 }

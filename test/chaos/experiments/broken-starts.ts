@@ -66,7 +66,7 @@ async function tryStart(postgres: TestPostgres, broken: BrokenStart): Promise<Re
   resources.defer(() => rm(folder, { recursive: true, force: true }));
   const { name, says, stopAt } = broken;
   const breakage = await broken.prepare({ folder, databaseUrl, resources });
-  const { listen = 'listen: { port: 0 }', yaml: own = '' } = breakage;
+  const { listen = 'listen: { port: 0, notice_period: 0 }', yaml: own = '' } = breakage;
   await writeFile(file, [listen, own.includes('pipeline:') ? '' : pipeline, yaml, own].join('\n'));
   const variables: Record<string, string> = breakage.hasDatabaseUrl === false ? {} : { DATABASE_URL: databaseUrl };
   const ended = await runGateway(file, { ...variables, ...breakage.environment }, stopAt ?? says, stopAt !== undefined);

@@ -7,7 +7,7 @@ import { createGatewayHome, type GatewayHome, yamlFor } from '../../support/gate
 import { RawClient } from '../../support/raw-client.ts';
 
 export const maxBodyBytes = 100_000;
-const listen = `port: 0, header_timeout: 1, drain_timeout: 1, max_body_bytes: ${maxBodyBytes}`;
+const listen = `port: 0, notice_period: 0, header_timeout: 1, drain_timeout: 1, max_body_bytes: ${maxBodyBytes}`;
 
 const completion = {
   id: 'chatcmpl-1',

@@ -1,0 +1,110 @@
+import { isatty } from 'node:tty';
+
+/** Signals that mean to stop: by a supervisor, Ctrl-C, a failing power supply, a limit of processor time. */
+const stopping: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
+
+/**
+ * Signals that would end a process without a drain, and mean nothing here. SIGUSR1 would let any process of this user
+ * into Node's inspector, and so at the vendors' keys; a file that may not grow any more is a full disk to its writer.
+ */
+const ignored: readonly NodeJS.Signals[] = [
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGALRM',
+  'SIGVTALRM',
+  'SIGIO',
+  'SIGSTKFLT',
+  'SIGXFSZ',
+];
+
+/** Ms in which signals count as one: `timeout`, npm and shells send a signal more than once. */
+const sameSignal = 2_000;
+
+export interface SignalSource {
+  on(name: NodeJS.Signals, listener: (name: NodeJS.Signals) => void): unknown;
+}
+
+interface StopSignalsOptions {
+  readonly source?: SignalSource;
+  readonly now?: () => number; // ms
+  /** True where Ctrl-C comes from a person. */
+  readonly isTerminal?: boolean;
+  /** Ends a process that has nothing open yet. */
+  readonly exit?: () => void;
+}
+
+/** Keeps Node's inspector closed in commands other than `start`, which signals end as usual. */
+export function refuseInspector(source: SignalSource = process): void {
+  source.on('SIGUSR1', () => undefined);
+}
+
+/**
+ * What signals ask of a gateway. The first one lets it stop: failing `/readyz` for the notice period, then finishing requests.
+ * The second one, or Ctrl-C on a terminal, skips the notice period. The third one ends it at once.
+ *
+ * Created before anything is loaded, because a signal would end the process otherwise. It imports nothing for the same reason.
+ */
+export class StopSignals {
+  /** The first signal, or the error that stops the gateway. */
+  readonly first: Promise<NodeJS.Signals | Error>;
+  /** Aborts when the notice period is to be skipped. */
+  readonly hurry: AbortSignal;
+  /** The third signal. */
+  readonly third: Promise<void>;
+  readonly #first = Promise.withResolvers<NodeJS.Signals | Error>();
+  readonly #third = Promise.withResolvers<void>();
+  readonly #hurry = new AbortController();
+  readonly #options: Required<StopSignalsOptions>;
+  #isLoading = true;
+  #count = 0;
+  #countedAt = Number.NEGATIVE_INFINITY;
+  #wantsReload = false;
+  #reload: (() => void) | undefined;
+
+  constructor({
+    source = process,
+    now = () => performance.now(),
+    isTerminal = isatty(0) || isatty(2),
+    exit = () => process.exit(0),
+  }: StopSignalsOptions = {}) {
+    this.#options = { source, now, isTerminal, exit };
+    this.first = this.#first.promise;
+    this.third = this.#third.promise;
+    this.hurry = this.#hurry.signal;
+    for (const name of stopping) source.on(name, () => this.#stop(name));
+    for (const name of ignored) source.on(name, () => undefined);
+    source.on('SIGHUP', () => this.#askForReload());
+  }
+
+  /** From now on there is something to close. */
+  begin(): void {
+    this.#isLoading = false;
+  }
+
+  /** Stops the gateway because of an error. */
+  fail(error: Error): void {
+    this.#first.resolve(error);
+  }
+
+  /** Calls back at each SIGHUP, and at once when one has come before. */
+  onReload(reload: () => void): void {
+    this.#reload = reload;
+    if (this.#wantsReload) reload();
+  }
+
+  #stop(name: NodeJS.Signals): void {
+    const { now, isTerminal, exit } = this.#options;
+    if (this.#isLoading) return exit();
+    if (now() - this.#countedAt < sameSignal) return;
+    this.#countedAt = now();
+    this.#count++;
+    if (this.#count > 1 || (name === 'SIGINT' && isTerminal)) this.#hurry.abort();
+    if (this.#count === 1) this.#first.resolve(name);
+    if (this.#count === 3) this.#third.resolve();
+  }
+
+  #askForReload(): void {
+    if (this.#reload === undefined) this.#wantsReload = true;
+    else this.#reload();
+  }
+}

@@ -152,9 +152,9 @@ export function cleanProfile(profile: SignInProfile): SignInProfile {
   return {
     provider: profile.provider,
     subject: profile.subject,
-    email: /^[^@\s]+@[^@\s]+$/.test(email) && email.length <= maxEmail ? email : undefined,
-    name: cleanText(profile.name).slice(0, maxName) || email.split('@')[0] || profile.provider,
-    avatarUrl: /^https:\/\/\S+$/.test(avatarUrl) && avatarUrl.length <= maxUrl ? avatarUrl : undefined,
+    email: /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmail ? email : undefined,
+    name: cleanText(profile.name).slice(0, maxName).toWellFormed() || email.split('@')[0] || profile.provider,
+    avatarUrl: /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrl ? avatarUrl : undefined,
   };
 }
 

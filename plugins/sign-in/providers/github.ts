@@ -1,7 +1,7 @@
 import type { CustomProtocol2 } from '@hapi/bell';
 import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
-import type { ProviderProfile } from './profile.ts';
+import { objectFrom, type ProviderProfile } from './profile.ts';
 
 /**
  * GitHub, or a GitHub Enterprise Server with `config: { uri }`. The address of a profile is the public one, often missing
@@ -24,33 +24,20 @@ export function github({ config = {}, endpoints = {} }: ProviderSettings): Custo
     scopeSeparator: ',',
     async profile(credentials) {
       const { token } = credentials;
-      const user = (await fetchProfile(endpoints.profile ?? `${api}/user`, token, headers)) as GitHubUser;
+      const user = objectFrom(await fetchProfile(endpoints.profile ?? `${api}/user`, token, headers));
       const emails = await fetchProfile(endpoints.emails ?? `${api}/user/emails`, token, headers);
       credentials.profile = {
-        id: user.id,
+        id: user['id'],
         email: primaryOf(emails),
         isEmailVerified: true,
-        name: user.name ?? user.login,
-        avatarUrl: user.avatar_url,
+        name: user['name'] ?? user['login'],
+        avatarUrl: user['avatar_url'],
       } satisfies ProviderProfile;
     },
   };
 }
 
-function primaryOf(emails: unknown): string | undefined {
+function primaryOf(emails: unknown): unknown {
   if (!Array.isArray(emails)) throw new Error('GitHub did not answer with a list of e-mail addresses');
-  return (emails as GitHubEmail[]).find(({ primary, verified }) => primary === true && verified === true)?.email;
-}
-
-interface GitHubUser {
-  readonly id?: number;
-  readonly login?: string;
-  readonly name?: string | null;
-  readonly avatar_url?: string;
-}
-
-interface GitHubEmail {
-  readonly email?: string;
-  readonly primary?: boolean;
-  readonly verified?: boolean;
+  return emails.map(objectFrom).find((one) => one['primary'] === true && one['verified'] === true)?.['email'];
 }

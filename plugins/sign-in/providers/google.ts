@@ -1,7 +1,7 @@
 import type { CustomProtocol2 } from '@hapi/bell';
 import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
-import type { ProviderProfile } from './profile.ts';
+import { objectFrom, type ProviderProfile } from './profile.ts';
 
 /**
  * Google, by OpenID Connect (https://developers.google.com/identity/openid-connect/openid-connect). `sub` identifies the
@@ -18,22 +18,14 @@ export function google({ endpoints = {} }: ProviderSettings): CustomProtocol2 {
     scope: ['openid', 'email', 'profile'],
     async profile(credentials) {
       const uri = endpoints.profile ?? 'https://openidconnect.googleapis.com/v1/userinfo';
-      const user = (await fetchProfile(uri, credentials.token)) as GoogleUser;
+      const user = objectFrom(await fetchProfile(uri, credentials.token));
       credentials.profile = {
-        id: user.sub,
-        email: user.email,
-        isEmailVerified: user.email_verified === true || user.email_verified === 'true',
-        name: user.name,
-        avatarUrl: user.picture,
+        id: user['sub'],
+        email: user['email'],
+        isEmailVerified: user['email_verified'] === true || user['email_verified'] === 'true',
+        name: user['name'],
+        avatarUrl: user['picture'],
       } satisfies ProviderProfile;
     },
   };
-}
-
-interface GoogleUser {
-  readonly sub?: string;
-  readonly email?: string;
-  readonly email_verified?: boolean | string;
-  readonly name?: string;
-  readonly picture?: string;
 }

@@ -1,12 +1,12 @@
 import type { SignInProfile } from '#core/accounts/identities.ts';
 
-/** What a provider says about a person. */
+/** What a provider says about a person: anything, since nobody has checked it. */
 export interface ProviderProfile {
-  readonly id: string | number | undefined;
-  readonly email: string | null | undefined;
+  readonly id: unknown;
+  readonly email: unknown;
   readonly isEmailVerified: boolean;
-  readonly name: string | null | undefined;
-  readonly avatarUrl: string | undefined;
+  readonly name: unknown;
+  readonly avatarUrl: unknown;
 }
 
 /** The profile that bell makes for its built-in providers; the original is in `raw`. */
@@ -15,7 +15,7 @@ export interface BellProfile {
   readonly username?: unknown;
   readonly displayName?: unknown;
   readonly email?: unknown;
-  readonly raw?: Readonly<Record<string, unknown>>;
+  readonly raw?: unknown;
 }
 
 /**
@@ -23,29 +23,40 @@ export interface BellProfile {
  * in the way of OpenID Connect, or the operator trusts the provider.
  */
 export function fromBell(provider: string, profile: BellProfile, isTrusted: boolean): ProviderProfile {
-  const { raw = {} } = profile;
+  const raw = objectFrom(profile.raw);
   const verified = provider === 'discord' ? raw['verified'] : raw['email_verified'];
   return {
     id: idOf(profile.id) ?? idOf(raw['sub']) ?? idOf(raw['id']),
-    email: typeof profile.email === 'string' ? profile.email : undefined,
+    email: profile.email,
     isEmailVerified: isTrusted || verified === true || verified === 'true',
     name: textOf(profile.displayName) ?? textOf(profile.username),
     avatarUrl: undefined,
   };
 }
 
-/** The person, as accounts know people. @throws Error when the provider did not say who it is */
+/** The person, as accounts know people: what is not text counts as missing. @throws Error when the provider did not say who it is */
 export function toPerson(provider: string, profile: ProviderProfile): SignInProfile {
   const { id, email, isEmailVerified, name, avatarUrl } = profile;
   const subject = idOf(id);
   if (subject === undefined) throw new Error(`${provider} did not return an id`);
-  return { provider, subject, email: isEmailVerified ? (email ?? undefined) : undefined, name: name ?? '', avatarUrl };
+  return {
+    provider,
+    subject,
+    email: isEmailVerified ? textOf(email) : undefined,
+    name: textOf(name) ?? '',
+    avatarUrl: textOf(avatarUrl),
+  };
 }
 
-/** Numbers are ids at some providers. */
+/** Members of an answer; of anything but an object, none. */
+export function objectFrom(answer: unknown): Readonly<Record<string, unknown>> {
+  return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {};
+}
+
+/** Numbers are ids at some providers. An id that the database would store as another one is none. */
 function idOf(id: unknown): string | undefined {
   if (typeof id === 'number' && Number.isSafeInteger(id)) return String(id);
-  return typeof id === 'string' && id !== '' && id.length <= 255 ? id : undefined;
+  return typeof id === 'string' && id !== '' && id.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(id) ? id : undefined;
 }
 
 function textOf(text: unknown): string | undefined {

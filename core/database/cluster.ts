@@ -1,16 +1,14 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from '../logger.ts';
+import { wait } from '../timing/wait.ts';
 import type { Identity } from './identity.ts';
 
 /** Where a server that runs as another user keeps its files when that user cannot enter the data folder. */
 export const systemFolder = '/var/lib/daypass';
-/** Timeout of `initdb` in ms. */
-const initTimeout = 60_000;
+const usualLimits: InitLimits = { look: 1_000, stall: 60_000 };
 
 const run = promisify(execFile);
 
@@ -29,47 +27,103 @@ export async function moveAside(folder: string, log: Logger): Promise<void> {
   log.warn(`moved a database with an unknown password to ${aside}`);
 }
 
+/** How the growth of a cluster is watched, in ms. */
+export interface InitLimits {
+  readonly look: number;
+  /** Without growth, initialization counts as stuck. A slow disk may take as long as it needs. */
+  readonly stall: number;
+}
+
 /** Creates an empty cluster. It is renamed into place when complete, so that a crash leaves nothing incomplete. */
 export async function initialize(
   initdb: string,
   { folder, password }: { readonly folder: string; readonly password: string },
   identity: Identity | undefined,
   stopping?: AbortSignal,
+  limits: InitLimits = usualLimits,
 ): Promise<void> {
   const incomplete = `${folder}.new`;
-  const passwordFile = join(tmpdir(), `daypass-${randomBytes(8).toString('hex')}`);
-  await rm(incomplete, { recursive: true, force: true });
+  // Beside the cluster: the next start removes it if this one is killed. A pipe would have to belong to the server's user.
+  const passwordFile = `${folder}.password`;
+  await Promise.all([incomplete, passwordFile].map((path) => rm(path, { recursive: true, force: true })));
   if (dirname(incomplete) === systemFolder) await openSystemFolder();
   await mkdir(incomplete, { mode: 0o700 });
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (identity !== undefined)
     await Promise.all([incomplete, passwordFile].map((path) => chown(path, identity.uid, identity.gid)));
+  const over = new AbortController();
+  const stuck = untilStuck(incomplete, limits, over.signal);
+  const signal = AbortSignal.any([stuck, ...(stopping === undefined ? [] : [stopping])]);
   try {
-    await run(
-      initdb,
-      [
-        '--pgdata',
-        incomplete,
-        '--username=postgres',
-        `--pwfile=${passwordFile}`,
-        '--auth=scram-sha-256',
-        '--encoding=UTF8',
-        '--locale-provider=builtin',
-        '--locale=C.UTF-8',
-        '--no-sync',
-      ],
-      { ...processOf(identity), timeout: initTimeout, ...(stopping && { signal: stopping }) },
-    );
+    await run(initdb, initArguments(incomplete, passwordFile), { ...processOf(identity), signal });
   } catch (error) {
     stopping?.throwIfAborted();
-    const output = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
-    throw new Error(`PostgreSQL could not be initialized in ${incomplete}: ${output.trim().split('\n').at(-1) ?? ''}`, {
-      cause: error,
-    });
+    const reason = stuck.aborted ? `it has written nothing for ${limits.stall / 1000} s` : reasonOf(error);
+    throw new Error(
+      `PostgreSQL could not be initialized in ${incomplete}: ${reason}. Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
+      { cause: error },
+    );
   } finally {
+    over.abort();
     await rm(passwordFile, { force: true });
   }
   await rename(incomplete, folder);
+}
+
+function initArguments(folder: string, passwordFile: string): string[] {
+  return [
+    '--pgdata',
+    folder,
+    '--username=postgres',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--locale=C.UTF-8',
+    '--no-sync',
+  ];
+}
+
+/** A signal that aborts when the folder has stopped growing. */
+function untilStuck(folder: string, { look, stall }: InitLimits, over: AbortSignal): AbortSignal {
+  const stuck = new AbortController();
+  const watch = async () => {
+    let size = 0;
+    let grownAt = performance.now();
+    while (!over.aborted && !stuck.signal.aborted) {
+      await wait(look, over);
+      const before = size;
+      size = await sizeOf(folder);
+      if (size !== before) grownAt = performance.now();
+      else if (performance.now() - grownAt >= stall) stuck.abort();
+    }
+  };
+  watch().catch(() => stuck.abort());
+  return stuck.signal;
+}
+
+/** Bytes and number of the files in a folder that is being written. */
+async function sizeOf(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  const sizes = names.map((name) =>
+    stat(join(folder, name)).then(
+      (file) => file.size,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, names.length);
+}
+
+/** The last line of its output, or how it ended. */
+function reasonOf(error: unknown): string {
+  const { stderr, code, signal, message } = error as { [name in 'stderr' | 'code' | 'signal' | 'message']?: unknown };
+  const line = String(stderr ?? '')
+    .trim()
+    .split('\n')
+    .at(-1);
+  if (line !== undefined && line !== '') return line.replace(/\.$/, '');
+  if (typeof signal === 'string') return `it was ended by ${signal}`;
+  return typeof code === 'number' ? `it ended with code ${code} and said nothing` : String(message);
 }
 
 /** Every user may enter it; its entries have an owner each. */

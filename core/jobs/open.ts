@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { logFailure } from '../errors/connection-error.ts';
 import { Ajv } from 'ajv';
 import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
@@ -57,9 +58,23 @@ const ajv = new Ajv({ strict: true });
  */
 export function openJobs(options: OpenJobsOptions): JobQueue {
   for (const definition of options.definitions.values()) checkPattern(definition);
+  const queue = queueNameOf(options.definitions.values());
   const kit =
-    options.redisUrl === undefined ? postgresKit(options.databaseUrl) : redisKit(options.redisUrl, options.prefix);
+    options.redisUrl === undefined
+      ? postgresKit(options.databaseUrl, queue)
+      : redisKit(options.redisUrl, queue, options.prefix);
   return new QueueJobs(kit, options);
+}
+
+/**
+ * The queue of all processes that agree on the jobs. While one version replaces another, or instances have different plugins,
+ * each would fail the runs of jobs that it does not know, or whose data it does not understand.
+ */
+function queueNameOf(definitions: Iterable<JobDefinition>): string {
+  const contract = [...definitions]
+    .map(({ name, schedule, data }) => JSON.stringify([name, schedule, data]))
+    .toSorted();
+  return `gateway-${createHash('sha256').update(contract.join()).digest('hex').slice(0, 12)}`;
 }
 
 function checkPattern({ name, schedule }: JobDefinition): void {

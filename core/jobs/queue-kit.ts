@@ -5,8 +5,6 @@ import type { JsonObject } from '../json.ts';
 import { redisRetryDelay } from '../shared/redis-client.ts';
 import type { Jobs } from './jobs.ts';
 
-const queueName = 'gateway';
-
 /** The part of BullMQ that is used, the same on both of its stores. */
 export interface QueueKit {
   readonly backend: Jobs['backend'];
@@ -46,8 +44,8 @@ export interface KitWorker {
   disconnect(): Promise<void>;
 }
 
-export function postgresKit(connectionString: string): QueueKit {
-  const { Queue, Worker } = withBackend(createPostgresBackend);
+export function postgresKit(connectionString: string, queueName: string): QueueKit {
+  const { Queue, Worker } = withBackend(createBackend);
   const Paced = pausingWorker(Worker as never);
   const connection = { ...jobsPool(connectionString), migrate: true };
   return {
@@ -71,17 +69,33 @@ export function jobsPool(connectionString: string) {
 }
 
 /**
- * BullMQ takes clients from its pool without an `error` listener: a connection that broke between two queries of a
- * transaction would end the process. The next query still fails, and is retried.
+ * BullMQ takes clients from its pool without an `error` listener, and removes all listeners of the one that listens before it
+ * ends it: a connection that broke at such a moment would end the process. The next query still fails, and is retried.
  */
 class JobsClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    this.on('error', () => undefined);
+    this.on('error', ignore);
+  }
+
+  override removeAllListeners(event?: string | symbol): this {
+    super.removeAllListeners(event);
+    if (this.listenerCount('error') === 0) this.on('error', ignore);
+    return this;
   }
 }
 
-export function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
+function ignore(): void {}
+
+/** BullMQ asks this module, and not the pool's settings, for the client that listens. */
+const createBackend: typeof createPostgresBackend = (...given) => {
+  const backend = createPostgresBackend(...given);
+  const { connection } = backend as unknown as { connection: { pgModule: object } };
+  connection.pgModule = { Client: JobsClient };
+  return backend;
+};
+
+export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
   const Paced = pausingWorker(Worker as never);
   return {

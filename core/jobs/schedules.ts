@@ -36,11 +36,9 @@ export class Schedules implements ScheduleState {
     this.#scheduled = [...options.definitions].filter(isScheduled);
   }
 
-  /** Makes the schedules in the queue those of the definitions. */
+  /** Puts the schedules into the queue, which has no others: it belongs to these definitions. */
   async apply(queue: KitQueue): Promise<void> {
     const known = await readSchedulers(queue);
-    const names = new Set(this.#scheduled.map(({ name }) => name));
-    for (const key of known.keys()) if (!names.has(key)) await queue.removeJobScheduler(key);
     for (const job of this.#scheduled) await this.#set(queue, job, isFarAway(job, known.get(job.name)));
   }
 

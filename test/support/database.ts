@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { Database } from '#core/database/database.ts';
@@ -41,21 +40,8 @@ export async function dropDatabase(url: string): Promise<void> {
   const client = new pg.Client(inject('postgresUrl'));
   await client.connect();
   try {
-    await connectionsEnd(client, name);
     await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   } finally {
     await client.end();
-  }
-}
-
-/**
- * Waits half a second at most for connections that are being closed: BullMQ closes one without a listener for errors, and
- * a server that ends it first would end the process of the tests.
- */
-async function connectionsEnd(client: pg.Client, name: string): Promise<void> {
-  for (let looks = 0; looks < 20; looks++) {
-    const { rowCount } = await client.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name]);
-    if (rowCount === 0) return;
-    await setTimeout(25);
   }
 }

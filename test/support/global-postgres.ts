@@ -80,7 +80,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 
 /** Every gateway without Redis would create them at its start. */
 async function createJobTables(url: string): Promise<void> {
-  const queue = postgresKit(url).queue();
+  const queue = postgresKit(url, 'gateway').queue();
   await queue.waitUntilReady();
   await queue.close();
 }

@@ -9,7 +9,7 @@ import type { Host } from '#core/host.ts';
 import type { JobDefinition } from '#core/jobs/definition.ts';
 import { UnrecoverableJobError, type Jobs } from '#core/jobs/jobs.ts';
 import { type JobQueue, openJobs, type OpenJobsOptions } from '#core/jobs/open.ts';
-import { jobsPool } from '#core/jobs/queue-kit.ts';
+import { jobsPool, postgresKit } from '#core/jobs/queue-kit.ts';
 import type { JsonObject } from '#core/json.ts';
 import { createSilentPort, holdClosedPort } from '../../support/dead-ends.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
@@ -308,23 +308,34 @@ describe.each([
     await vi.waitFor(() => expect(jobs.schedules.late.size).toBe(0), patience);
   });
 
-  run('lose the schedule that their definition has lost', async () => {
+  run('are left alone by a version that does not know them, or gives them at other times or other data', async () => {
     await using place = await create();
-    const ticked = Promise.withResolvers<void>();
-    const tick = watched('tick', () => ticked.resolve(), { schedule: { every: 0.05 } });
-    const first = await place.open([tick.definition]);
-    await ticked.promise;
-    await first[Symbol.asyncDispose]();
-    const count = tick.runs.length;
+    const warn = vi.fn<(message: string) => void>();
+    const log = { ...silentLog, warn, error: warn };
+    const others = [
+      [watched('other', () => undefined, { schedule: { every: 0.05 } }).definition],
+      [watched('tick', () => undefined, { schedule: { every: 3600 } }).definition],
+      [watched('tick', () => undefined, { schedule: { every: 0.05 }, data: { type: 'object' } }).definition],
+    ];
+    const ran = Promise.withResolvers<void>();
+    const { definition } = watched('tick', (_data, times) => times === 40 && ran.resolve(), {
+      schedule: { every: 0.05 },
+    });
+    await using _first = await place.open([definition], { log });
+    await using running = new AsyncDisposableStack();
+    for (const definitions of others) running.use(await place.open(definitions, { log }));
+    await ran.promise;
+    expect(warn).not.toHaveBeenCalled();
+  });
 
-    // Another schedule with the same period shows that time has passed.
-    const passed = Promise.withResolvers<void>();
-    const clock = watched('clock', (_data, times) => times === 6 && passed.resolve(), { schedule: { every: 0.05 } });
-    const { schedule: _gone, ...unscheduled } = tick.definition;
-    await using _second = await place.open([unscheduled, clock.definition]);
-    await passed.promise;
-    // The run that had been planned already may still come.
-    expect(tick.runs.length).toBeLessThanOrEqual(count + 1);
+  run('are run by a version that has the same jobs, in whatever order', async () => {
+    await using place = await create();
+    const ran = Promise.withResolvers<void>();
+    const [one, two] = [watched('one', () => ran.resolve()), watched('two', () => undefined)];
+    await using adding = await place.open([one.definition, two.definition], { isWorking: false });
+    await adding.add('one', {});
+    await using _running = await place.open([two.definition, one.definition]);
+    await ran.promise;
   });
 
   run('are retried until they succeed', async () => {
@@ -649,6 +660,28 @@ it('a cron pattern that cannot be read is refused with the name of its job', asy
 });
 
 describe('the connections of jobs to PostgreSQL', () => {
+  it('keep a listener for errors whatever BullMQ removes', () => {
+    const { Client } = jobsPool(database.url);
+    const client = new Client();
+    client.removeAllListeners('notification');
+    client.removeAllListeners('error');
+    client.removeAllListeners();
+    expect(client.listenerCount('error')).toBe(1);
+  });
+
+  it('end no process when the server ends the one that listens while the worker closes it', async () => {
+    for (let time = 0; time < 30; time++) {
+      const own = postgresKit(database.url, `closing-${time}`);
+      const worker = own.worker(async () => undefined);
+      worker.on('error', () => undefined);
+      await worker.waitUntilReady();
+      await database.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = ?', [
+        `closing-${time}`,
+      ]);
+      await worker.close();
+    }
+  });
+
   it('end no process when they break while BullMQ holds them between two queries', async () => {
     const pool = new pg.Pool(jobsPool(database.url));
     const held = await pool.connect();

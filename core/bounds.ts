@@ -13,6 +13,10 @@ export const bounds = {
   requestBody: 32 * MiB,
   /** Unread remainder of a refused body that is drained; the connection is closed over the limit. */
   discardedBody: 4 * MiB,
+  /** Requests of one connection that wait for the running one; over the limit, it closes after their responses. */
+  pipelinedRequests: 4,
+  /** Body of a request that may wait; with a longer one, the connection closes after the running response. */
+  pipelinedBody: 16 * KiB,
   /** Body of a payment provider's notification; 413 over the limit. */
   paymentNotification: 64 * KiB,
 

@@ -193,7 +193,7 @@ export class ExchangeHandler {
 
 /** True for a connection that has closed, or was reset before it could be accepted: then the system knows no peer. */
 export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): boolean {
-  return response.closed || socket.destroyed || socket.remoteAddress === undefined;
+  return response.closed || socket.destroyed || socket.writableEnded || socket.remoteAddress === undefined;
 }
 
 /** Parsed here because hapi's URL object costs more than the rest of its work for a request. */

@@ -6,9 +6,16 @@ import { type ErrorCode, GatewayError } from '../errors/table.ts';
 import type { Gauge } from '../extension/gauge.ts';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
+import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';
 
 /** Why Node's parser or listener has refused a request; the label of the metric. */
-type Reason = 'malformed' | 'timeout' | 'headers_too_large' | 'chunk_extensions_too_large' | 'expectation';
+type Reason =
+  | 'malformed'
+  | 'timeout'
+  | 'headers_too_large'
+  | 'chunk_extensions_too_large'
+  | 'expectation'
+  | 'pipelined';
 
 interface Refusal {
   readonly reason: Reason;
@@ -57,9 +64,6 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Ms for which a rejected connection stays open, so that the client reads the response before a reset. */
-const lingering = 1_000;
-
 /** Ms between two lines in the log. */
 const logInterval = 60_000;
 
@@ -73,8 +77,6 @@ export class ParserRefusals {
   readonly #counts = new Map<Reason, number>();
   /** Since the last line in the log. */
   #unlogged = 0;
-  /** The current, or else the last, response of a connection. */
-  readonly #latest = new WeakMap<Socket, ServerResponse>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -83,7 +85,8 @@ export class ParserRefusals {
   get gauge(): Gauge {
     return {
       name: 'parser_refusals_total',
-      description: 'Requests that were not valid HTTP, by reason. They have no record.',
+      description:
+        'Requests that were not valid HTTP, or too many at once on a connection, by reason. They have no record.',
       labels: ['reason'],
       isCounter: true,
       read: () => [...this.#counts].map(([reason, value]) => ({ value, labels: { reason } })),
@@ -95,7 +98,6 @@ export class ParserRefusals {
     const handlers = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      this.#latest.set(request.socket, response);
       if (request.httpVersion === '1.1' && request.headers.host === undefined)
         return this.#answer(withoutHost, 'no Host header', request, response);
       for (const handle of handlers) handle.call(server, request, response);
@@ -104,6 +106,12 @@ export class ParserRefusals {
       this.#answer(unknownExpectation, 'unknown Expect header', request, response),
     );
     server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
+    serveInTurn(server, ({ remoteAddress }) =>
+      this.#count(
+        'pipelined',
+        `${remoteAddress} dropped: more than ${bounds.pipelinedRequests} waited on a connection`,
+      ),
+    );
   }
 
   /** Answers unless another answer is in flight on the connection, and closes the connection. */
@@ -116,30 +124,31 @@ export class ParserRefusals {
     // A client that keeps sending gets here again.
     if (!socket.writable) return;
     const refusal = refusals[error.code ?? ''] ?? malformed;
-    this.#count(refusal, error.code, socket.remoteAddress);
-    const response = this.#latest.get(socket);
-    const isAnswering = response !== undefined && response.headersSent && !response.writableFinished;
-    if (isAnswering) {
-      socket.destroy();
-      return;
-    }
-    socket.end(write(refusal));
-    setTimeout(() => socket.destroy(), lingering);
+    this.#countRefusal(refusal, error.code, socket.remoteAddress);
+    const running = runningResponse(socket);
+    // It is not the running request that is malformed, but one behind it.
+    if (running?.req.complete === true) closeAfterRunning(socket);
+    else if (running?.headersSent === true) socket.destroy();
+    else closeGently(socket, write(refusal));
   }
 
   #answer(refusal: Refusal, what: string, request: IncomingMessage, response: ServerResponse): void {
-    this.#count(refusal, what, request.socket.remoteAddress);
+    this.#countRefusal(refusal, what, request.socket.remoteAddress);
     const { headers, text } = render(refusal);
     response.writeHead(refusal.status, headers).end(text);
     request.resume();
   }
 
-  #count({ reason, status }: Refusal, code = 'unknown', address = 'unknown'): void {
+  #countRefusal({ reason, status }: Refusal, code = 'unknown', address = 'unknown'): void {
+    this.#count(reason, `${address} refused with ${status} before it could be read: ${code}`);
+  }
+
+  #count(reason: Reason, what: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     this.#unlogged++;
     if (!this.#throttle.pass()) return;
     const others = this.#unlogged > 1 ? `; ${this.#unlogged} since the last such line` : '';
-    this.#log.warn(`request from ${address} refused with ${status} before it could be read: ${code}${others}`);
+    this.#log.warn(`request from ${what}${others}`);
     this.#unlogged = 0;
   }
 }

@@ -5,6 +5,7 @@ import { catalogSections } from './catalog/sections.ts';
 import type { GatewayDocument } from './config/document.ts';
 import { operatorSection } from './config/operator-section.ts';
 import { coreSections } from './config/sections.ts';
+import { diskCheck, diskGauge } from './health/disk-check.ts';
 import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
 import { jobsCheck, rescheduledGauge } from './jobs/health.ts';
@@ -37,6 +38,8 @@ export async function assemble(
     registry.section(section);
   const { server, listener, refusals } = createServer(log);
   registry.gauge(refusals.gauge);
+  registry.gauge(diskGauge);
+  registry.healthCheck(diskCheck);
   registry.gauge(rescheduledGauge);
   registry.healthCheck(jobsCheck);
   registry.gauge(backgroundGauge);

@@ -101,6 +101,10 @@ export const bounds = {
   journalLines: 256 * KiB,
   /** One file of the journal; then the next one begins. `max_journal_bytes` limits all of them. */
   journalSegment: 4 * MiB,
+  /** Finished files of the journal that stay open until they are shipped; further ones are lost and counted if they are removed. */
+  openSegments: 64,
+  /** Records in memory while no file of the journal can be written; dropped and counted over the limit. */
+  journalMemory: 16 * MiB,
   /** Characters of a damaged line in the journal; skipped over the limit. */
   journalLine: MiB,
   /** Records that the database rejected, kept in a folder; dropped and counted over the limit. */

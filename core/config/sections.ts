@@ -206,6 +206,13 @@ export const data = defineSection({
         default: './data',
         description: 'Data folder, relative to gateway.yaml.',
       },
+      min_free_bytes: {
+        type: 'integer',
+        minimum: 0,
+        default: 536_870_912,
+        description:
+          'Bytes that must be free on its disk; with less, `/readyz?verbose` is degraded and the operator pages warn.',
+      },
     },
     additionalProperties: false,
   },

@@ -1,25 +1,44 @@
 import type { Gauge } from '#core/extension/gauge.ts';
 import type { Host } from '#core/host.ts';
 import type { Journal } from './journal.ts';
+import type { RequestLog } from './request-log.ts';
 
-/** The journal of this process, once a stage has opened it. Reading a gauge does not open one. */
-export function openJournal(host: Pick<Host, 'keep'>): { journal: Journal | undefined } {
-  return host.keep('log/open-journal', () => ({ journal: undefined }));
+/** The log of this process, with the options in force. */
+export interface OpenLog {
+  /** Undefined until a stage has opened it. Reading a gauge or a check does not open one. */
+  requestLog: RequestLog | undefined;
+  /** Ms. */
+  lateAfter: number;
 }
 
-export const journalGauge: Gauge = {
-  name: 'journal_waiting_bytes',
-  description: 'Bytes of request records on disk that are not in the database yet.',
-  read: (host) => readJournal(host, ({ waitingBytes }) => waitingBytes),
-};
+export function openLog(host: Pick<Host, 'keep'>): OpenLog {
+  return host.keep('log/open', () => ({ requestLog: undefined, lateAfter: Number.POSITIVE_INFINITY }));
+}
 
-export const lostRecordsGauge: Gauge = {
-  name: 'requests_without_record',
-  description: 'Requests not recorded since the start.',
-  read: (host) => readJournal(host, ({ lost }) => lost),
-};
+export const journalGauges: readonly Gauge[] = [
+  {
+    name: 'journal_waiting_bytes',
+    description: 'Bytes of request records on disk that are not in the database yet.',
+    read: (host) => readJournal(host, ({ waitingBytes }) => waitingBytes),
+  },
+  {
+    name: 'journal_waiting_records',
+    description: 'Request records of this process that are not in the database yet.',
+    read: (host) => readJournal(host, ({ waitingRecords }) => waitingRecords),
+  },
+  {
+    name: 'journal_oldest_seconds',
+    description: 'Age of the oldest of them; 0 without any.',
+    read: (host) => readJournal(host, ({ oldestAge }) => oldestAge / 1000),
+  },
+  {
+    name: 'requests_without_record',
+    description: 'Requests not recorded since the start.',
+    read: (host) => readJournal(host, ({ losses }) => losses.total),
+  },
+];
 
 function readJournal(host: Host, read: (journal: Journal) => number) {
-  const { journal } = openJournal(host);
-  return journal === undefined ? [] : [{ value: read(journal) }];
+  const { requestLog } = openLog(host);
+  return requestLog === undefined ? [] : [{ value: read(requestLog.journal) }];
 }

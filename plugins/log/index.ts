@@ -1,8 +1,9 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { journalReport } from '#core/records/journal-status.ts';
 import { describeJournal } from './journal-report.ts';
-import { journalGauge, lostRecordsGauge } from './gauges.ts';
+import { journalGauges } from './gauges.ts';
 import { partitionJob } from './partitions.ts';
+import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
 import { requestsCommand } from './commands/requests-command.ts';
 import { usageCommand } from './commands/usage-command.ts';
@@ -19,7 +20,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.job(usageRetentionJob);
     server.gateway.command(requestsCommand);
     server.gateway.command(usageCommand);
-    server.gateway.gauge(journalGauge);
-    server.gateway.gauge(lostRecordsGauge);
+    for (const gauge of journalGauges) server.gateway.gauge(gauge);
+    server.gateway.healthCheck(recordsCheck);
   },
 };

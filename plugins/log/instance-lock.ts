@@ -24,8 +24,14 @@ interface Owner {
 }
 
 export interface LockEvents {
-  /** Another instance has considered this one dead; the lock is taken again. */
-  onLost(): void;
+  /** Makes the folder usable before the lock is taken. Throws when that is not possible. */
+  prepare(): void;
+  /**
+   * The lock was gone and is taken again.
+   *
+   * @param wasPaused true when this process did not touch it for so long that another instance has considered it dead
+   */
+  onLost(wasPaused: boolean): void;
   /** The lock cannot be taken again, on a full disk say. Called once until it is. */
   onFailure(error: unknown): void;
 }
@@ -36,13 +42,14 @@ export class InstanceLock implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #events: LockEvents;
   #isFailing = false;
+  #keptAt = performance.now();
 
   /** @throws Error when the folder cannot be written */
   constructor(folder: string, instance: string, events: LockEvents) {
     this.#path = lockPath(folder, instance);
     this.#events = events;
     this.#take();
-    this.#timer = setInterval(() => this.#keep(), touchEvery).unref();
+    this.#timer = setInterval(() => this.keep(), touchEvery).unref();
   }
 
   [Symbol.dispose](): void {
@@ -50,8 +57,10 @@ export class InstanceLock implements Disposable {
     rmSync(this.#path, { force: true });
   }
 
-  /** Never throws: an error of a timer would stop the gateway, which serves without its journal. */
-  #keep(): void {
+  /** Touches the lock, or takes it again. Never throws: an error of a timer would stop the gateway, which serves without its journal. */
+  keep(): void {
+    const wasPaused = performance.now() - this.#keptAt > deadAfter - touchEvery;
+    this.#keptAt = performance.now();
     if (this.#touch()) return;
     try {
       this.#take();
@@ -61,10 +70,11 @@ export class InstanceLock implements Disposable {
       this.#isFailing = true;
       return;
     }
-    this.#events.onLost();
+    this.#events.onLost(wasPaused);
   }
 
   #take(): void {
+    this.#events.prepare();
     const owner: Owner = { pid: process.pid, startedAt: performance.timeOrigin, pidSpace: pidSpace() };
     writeFileSync(this.#path, JSON.stringify(owner), { mode: 0o600, flag: 'wx' });
   }
@@ -115,8 +125,13 @@ export class InstanceWatch {
   }
 }
 
+/** The file name of the lock of an instance. */
+export function lockName(instance: string): string {
+  return `${instance}.lock`;
+}
+
 function lockPath(folder: string, instance: string): string {
-  return join(folder, `${instance}.lock`);
+  return join(folder, lockName(instance));
 }
 
 /** The instance of a lock file; undefined for other files. */

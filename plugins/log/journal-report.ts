@@ -1,26 +1,17 @@
-import { statfsSync } from 'node:fs';
+import { freeDiskBytes } from '#core/health/disk-check.ts';
 import type { Host } from '#core/host.ts';
 import type { JournalStatus } from '#core/records/journal-status.ts';
-import { openJournal } from './gauges.ts';
+import { openLog } from './gauges.ts';
 
 /** The journal of this process as operators see it. */
 export function describeJournal(host: Host): JournalStatus | undefined {
-  const { journal } = openJournal(host);
+  const journal = openLog(host).requestLog?.journal;
   if (journal === undefined) return undefined;
   return {
     waiting_records: journal.waitingRecords,
     waiting_bytes: journal.waitingBytes,
     oldest_ms: Math.round(journal.oldestAge),
-    lost_records: journal.lost,
-    free_disk_bytes: freeBytes(host.dataFolder),
+    lost_records: journal.losses.total,
+    free_disk_bytes: freeDiskBytes(host.dataFolder) ?? null,
   };
-}
-
-function freeBytes(folder: string): number | null {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,3 @@
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { guarded, noteFailure } from '#core/background.ts';
 import { bounds } from '#core/bounds.ts';
@@ -7,14 +6,17 @@ import type { Logger } from '#core/logger.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
-import { LineWriter } from './line-writer.ts';
+import { Throttle } from '#core/timing/throttle.ts';
+import type { JournalFolder } from './journal-folder.ts';
+import { type LineSink, LineWriter } from './line-writer.ts';
 import { Losses } from './losses.ts';
+import { MemoryBudget } from './memory-blocks.ts';
+import { OwnSegment } from './own-segment.ts';
 import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
-import { type Segment, segmentName } from './segment.ts';
+import { segmentName } from './segment.ts';
 
 export interface JournalOptions {
-  /** Exists. */
-  readonly folder: string;
+  readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
   /** Bytes after which a segment is finished; default 4 MiB. */
@@ -31,7 +33,8 @@ interface Running {
 }
 
 /** A segment that waits for the database, with what is in it. */
-interface Waiting extends Segment {
+interface Waiting {
+  readonly segment: OwnSegment;
   readonly records: number;
   /** When its first record was written, on the clock of performance.now(). */
   readonly firstAt: number;
@@ -42,8 +45,24 @@ const runningFact = defineFact<Link<Running>>('log_running');
 /** Finished segments waiting for the database above which age no longer finishes another one, only size. */
 const maxAgedSegments = 2;
 
-/** Ms between attempts to open a segment. */
+/** Ms between attempts to open a file. */
 const retryAfter = 1_000;
+
+/** Ms for which an intact file takes more lines than its share while the next one cannot be opened. */
+const stayFor = 10_000;
+
+/** Ms that records wait for the database before those in memory or in removed files are written to the folder again. */
+const restoreAfter = 3_000;
+
+/** Ms between log lines about removed files. */
+const noteEvery = 10_000;
+
+/** Why the journal is not in files. */
+export interface JournalTrouble {
+  readonly reason: string;
+  /** On the clock of performance.now(). */
+  readonly since: number;
+}
 
 /**
  * The records of this instance on their way to the database: an append-only file, split into segments.
@@ -56,6 +75,8 @@ const retryAfter = 1_000;
  * - Size or age finishes a segment. The next one begins with the `begin` lines of the requests in flight, so that a finished
  *   segment can be shipped and deleted on its own.
  * - Over `maxBytes` of unshipped segments, new requests are not recorded but counted.
+ * - Segments stay open until they are shipped, so that removed files lose nothing. While no file can be made, segments are in
+ *   memory; over their bound, requests are not recorded but counted (decision 30).
  */
 export class Journal implements Disposable {
   /** The most bytes that can wait on disk. */
@@ -71,13 +92,20 @@ export class Journal implements Disposable {
   readonly #finished: Waiting[] = [];
   readonly #losses: Losses;
   readonly #contentLosses: Losses;
+  readonly #memory = new MemoryBudget();
   readonly #writer: LineWriter;
+  #current: OwnSegment;
   #number = 0;
-  #records = 0; // of the current segment
+  #records = 0; // of the current segment and the writer's buffer
   #firstAt: number | undefined;
-  #path = '';
-  #file: number;
-  #stayUntil = 0; // on the clock of performance.now()
+  #trouble: JournalTrouble | undefined;
+  // When a file was last opened, and when one could last not be opened or written; on the clock of performance.now().
+  #openedAt = 0;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  /** Segments that another instance has shipped from their files, while this process was paused. */
+  #takenOver: readonly OwnSegment[] = [];
+  #wereGone = false;
+  readonly #goneNotes = new Throttle(noteEvery);
   #waitingBytes = 0;
   #isFlushDue = false;
   #ageTimer: NodeJS.Timeout | undefined;
@@ -87,13 +115,8 @@ export class Journal implements Disposable {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
     this.#losses = new Losses(options.log, 'requests not recorded');
     this.#contentLosses = new Losses(options.log, 'bodies not recorded');
-    this.#file = this.#openNext();
-    const { log } = options;
-    this.#writer = new LineWriter(
-      this.#file,
-      (error) => log.error('the journal cannot be written; records are waiting in memory', error),
-      () => log.info('the journal is written again'),
-    );
+    this.#current = this.#createFile();
+    this.#writer = new LineWriter(this.#current, (error) => this.#replace(error));
   }
 
   begin(exchange: Exchange): void {
@@ -132,8 +155,8 @@ export class Journal implements Disposable {
   }
 
   /** The finished segment that has waited the longest. */
-  get oldest(): Segment | undefined {
-    return this.#finished[0];
+  get oldest(): OwnSegment | undefined {
+    return this.#finished[0]?.segment;
   }
 
   /** Finished segments that are not shipped. */
@@ -143,7 +166,7 @@ export class Journal implements Disposable {
 
   /** Bytes of records that are not in the database, including those of dead instances. */
   get waitingBytes(): number {
-    return this.#waitingBytes + this.leftoverBytes + this.#writer.written;
+    return this.#waitingBytes + this.leftoverBytes + this.#current.bytes;
   }
 
   /** Records of this process that are not in the database. */
@@ -157,42 +180,85 @@ export class Journal implements Disposable {
     return firstAt === undefined ? 0 : performance.now() - firstAt;
   }
 
-  /** Requests not recorded since the process started. */
-  get lost(): number {
-    return this.#losses.total;
+  /** Requests not recorded since the process started, and the latest of them. */
+  get losses(): Pick<Losses, 'total' | 'latest'> {
+    return this.#losses;
   }
 
-  /** Removes the oldest finished segment, which has been shipped. */
+  /** Why segments are in memory; undefined while they are in files. */
+  get trouble(): JournalTrouble | undefined {
+    return this.#trouble;
+  }
+
+  /** Forgets the oldest finished segment, which has been shipped. */
   release(): void {
-    this.#waitingBytes -= this.#finished.shift()?.bytes ?? 0;
+    const oldest = this.#finished.shift();
+    this.#waitingBytes -= oldest?.segment.bytes ?? 0;
+    oldest?.segment.close();
+  }
+
+  /** Counts the records of the oldest finished segment as lost: its file is gone and was not open any more. */
+  giveUp(reason: string): void {
+    const [oldest] = this.#finished;
+    if (oldest === undefined || this.#takenOver.includes(oldest.segment)) return;
+    this.#losses.add(reason, oldest.records);
   }
 
   /** Finishes the current segment and continues in a new one. Returns false when that is not possible now. */
   roll(): boolean {
     if (!this.#writer.flush()) return false;
-    const finished = { path: this.#path, bytes: this.#writer.written };
-    const next = this.#openNextOrStay();
+    const next = this.#openFile() ?? (this.#canStay() ? undefined : this.#openMemory());
     if (next === undefined) return false;
-    closeSync(this.#file);
-    this.#file = next;
+    this.#continueIn(next);
     this.#writer.switchTo(next);
-    this.#finish(finished);
     return true;
   }
 
+  /** Called when another instance has shipped the files of this one. */
+  takeOver(): void {
+    this.#takenOver = this.#finished.map(({ segment }) => segment);
+  }
+
+  /**
+   * Looks whether the files are where they were made. If not, continues in a new one; and while the database is away, writes
+   * again what is still held.
+   *
+   * @returns true when files were found gone since the last check
+   */
+  check(): boolean {
+    if (this.#isClosed) return false;
+    if (!this.#current.isIntact()) this.#move();
+    else if (this.#openedAt > this.#failedAt) this.#endTrouble();
+    if (this.oldestAge > restoreAfter) this.#restoreOldest();
+    const wereGone = this.#wereGone;
+    this.#wereGone = false;
+    return wereGone;
+  }
+
   /** Finishes the last segment. Requests in flight are recorded as interrupted. */
-  [Symbol.dispose](): void {
+  close(): void {
     if (this.#isClosed) return;
     clearTimeout(this.#ageTimer);
     for (const { request, caller } of this.#running.items()) {
-      this.#writer.add(`${startOf.end}${request}${caller},"outcome":"interrupted"}`);
+      if (this.#writer.add(`${startOf.end}${request}${caller},"outcome":"interrupted"}`)) this.#records++;
+      else this.#losses.add('the journal cannot be written');
     }
     this.#fresh.length = 0;
     this.#isClosed = true;
-    if (!this.#writer.flush()) this.#options.log.error(`${this.#writer.waiting} bytes of records were lost`);
-    closeSync(this.#file);
-    if (this.#writer.written === 0) rmSync(this.#path, { force: true });
-    else this.#finish({ path: this.#path, bytes: this.#writer.written });
+    this.#writer.flush();
+    const unwritten = this.#writer.countWaiting(startOf.end);
+    this.#losses.add('the journal cannot be written', unwritten);
+    this.#finish(unwritten);
+  }
+
+  /** Leaves what has not been shipped for the next start, and counts what cannot be left. */
+  [Symbol.dispose](): void {
+    this.close();
+    for (const { segment, records } of this.#finished.splice(0)) {
+      const failure = segment.isIntact() ? undefined : this.#restore(segment);
+      if (failure !== undefined && !this.#takenOver.includes(segment)) this.#losses.add(failure, records);
+      segment.close();
+    }
     this.#losses[Symbol.dispose]();
     this.#contentLosses[Symbol.dispose]();
   }
@@ -201,10 +267,17 @@ export class Journal implements Disposable {
     return this.waitingBytes >= this.maxBytes || this.#isClosed;
   }
 
-  #finish(segment: Segment): void {
-    this.#finished.push({ ...segment, records: this.#records, firstAt: this.#firstAt ?? performance.now() });
-    this.#records = 0;
-    this.#firstAt = undefined;
+  /** @param carried records of the writer's buffer, which belong to the next segment */
+  #finish(carried: number): void {
+    const segment = this.#current;
+    const records = this.#records - carried;
+    const firstAt = this.#firstAt ?? performance.now();
+    this.#records = carried;
+    if (carried === 0) this.#firstAt = undefined;
+    if (segment.bytes === 0) return segment.discard();
+    const open = this.#finished.filter(({ segment: { isOpen } }) => isOpen).length;
+    if (open >= bounds.openSegments && segment.isIntact()) segment.close();
+    this.#finished.push({ segment, records, firstAt });
     this.#waitingBytes += segment.bytes;
     this.onFinished();
   }
@@ -221,7 +294,7 @@ export class Journal implements Disposable {
 
   #flush(): void {
     this.#writer.flush();
-    if (this.#writer.written >= this.#options.segmentBytes) this.roll();
+    if (this.#current.bytes >= this.#options.segmentBytes) this.roll();
   }
 
   #flushSoon(): void {
@@ -246,47 +319,111 @@ export class Journal implements Disposable {
     const age = guarded(this.#options.log, 'writing the journal', () => {
       this.#ageTimer = undefined;
       const isOver = this.#finished.length < maxAgedSegments && this.roll();
-      // Retries what could not be written.
+      // Retries what had no room.
       if (!isOver) this.#writer.flush();
       if (!isOver) this.#ageTimer = this.#startAging();
     });
     return setTimeout(age, this.#options.segmentAge).unref();
   }
 
-  #openNextOrStay(): number | undefined {
-    if (performance.now() < this.#stayUntil) return undefined;
+  /** Where lines go that the current segment does not take; undefined when memory is full. */
+  #replace(error: unknown): LineSink | undefined {
+    if (this.#current.isInMemory && this.#current.bytes === 0) return undefined;
+    if (!this.#current.isInMemory) this.#beginTrouble(error);
+    const next = this.#openFile() ?? this.#openMemory();
+    this.#continueIn(next);
+    return next;
+  }
+
+  #continueIn(next: OwnSegment): void {
+    if (!this.#current.isInMemory && !this.#current.isIntact()) this.#noteGone();
+    this.#finish(this.#writer.countWaiting(startOf.end));
+    this.#current = next;
+  }
+
+  /** Leaves a file that is not at its path, or memory. */
+  #move(): void {
+    const file = this.#openFile();
+    if (file === undefined && this.#current.isInMemory) return;
+    const next = file ?? this.#openMemory();
+    this.#continueIn(next);
+    this.#writer.switchTo(next);
+  }
+
+  #noteGone(): void {
+    this.#wereGone = true;
+    if (!this.#goneNotes.pass()) return;
+    this.#options.log.error(
+      `${this.#current.path} was removed, replaced or unmounted while it was in use; its records are still held and go to the database`,
+    );
+  }
+
+  #canStay(): boolean {
+    const failingFor = performance.now() - (this.#trouble?.since ?? 0);
+    return !this.#current.isInMemory && failingFor < stayFor && this.#current.isIntact();
+  }
+
+  #beginTrouble(error: unknown): void {
+    this.#failedAt = performance.now();
+    const reason = error instanceof Error ? error.message : String(error);
+    if (this.#trouble === undefined) this.#options.log.error('the journal cannot be written', error);
+    this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
+  }
+
+  #endTrouble(): void {
+    if (this.#trouble !== undefined) this.#options.log.info('the journal is written again');
+    this.#trouble = undefined;
+  }
+
+  /** The next segment in a file; undefined when none can be made now. */
+  #openFile(): OwnSegment | undefined {
+    if (performance.now() < this.#failedAt + retryAfter) return undefined;
     try {
-      return this.#openNext();
+      return this.#createFile();
     } catch (error) {
-      this.#stayUntil = performance.now() + retryAfter;
-      this.#options.log.error('the next journal segment cannot be opened; writing to the current one', error);
+      this.#beginTrouble(error);
       return undefined;
     }
   }
 
-  /** Opens the next segment with the `begin` lines of all requests in flight; without them it is removed again. */
-  #openNext(): number {
-    const path = join(this.#options.folder, segmentName(this.#options.instance, this.#number + 1));
-    const file = openSync(path, 'ax', 0o600);
+  /** Begins with the `begin` lines of all requests in flight. */
+  #createFile(): OwnSegment {
+    this.#options.folder.ensure();
+    const segment = OwnSegment.create(this.#nextPath(), this.#carriedLines());
+    this.#openedAt = performance.now();
+    return segment;
+  }
+
+  /** Without `begin` lines: a crash would lose them too. */
+  #openMemory(): OwnSegment {
+    return OwnSegment.inMemory(this.#nextPath(), this.#memory);
+  }
+
+  #nextPath(): string {
+    return join(this.#options.folder.path, segmentName(this.#options.instance, ++this.#number));
+  }
+
+  #restoreOldest(): void {
+    const { segment } = this.#finished.find((waiting) => !waiting.segment.isIntact()) ?? {};
+    if (segment === undefined || this.#trouble !== undefined) return;
+    const failure = this.#restore(segment);
+    if (failure === undefined)
+      this.#options.log.warn(`records that wait for the database are written to ${segment.path} again`);
+  }
+
+  /** @returns why it was not possible */
+  #restore(segment: OwnSegment): string | undefined {
     try {
-      writeAll(file, this.#carriedLines());
+      this.#options.folder.ensure();
+      segment.restore();
+      return undefined;
     } catch (error) {
-      closeSync(file);
-      rmSync(path, { force: true });
-      throw error;
+      return error instanceof Error ? error.message : String(error);
     }
-    this.#path = path;
-    this.#number++;
-    return file;
   }
 
   #carriedLines(): Buffer {
     const lines = this.#running.items().map(({ request, caller }) => `${startOf.begin}${request}${caller}}\n`);
     return Buffer.from(lines.join(''), 'latin1');
   }
-}
-
-function writeAll(file: number, bytes: Buffer): void {
-  let offset = 0;
-  while (offset < bytes.length) offset += writeSync(file, bytes, offset);
 }

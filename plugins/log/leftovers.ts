@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from '#core/logger.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { startOf } from './record-line.ts';
 import { parseSegmentName, readSegment } from './segment.ts';
@@ -12,23 +13,31 @@ export interface Leftover {
   isInterruptedShipped: boolean;
 }
 
+/** Obstacles that are logged. */
+const maxObstacles = 100;
+
 const idOf = /^\{"at":"\w+","id":"([^"]+)"/;
 
 /** Finds the segments of dead instances. */
 export class Leftovers {
   readonly #folder: string;
   readonly #self: string;
+  readonly #log: Logger;
   readonly #watch: InstanceWatch;
+  /** What is in the way, and logged. */
+  readonly #obstacles = new Set<string>();
 
   /** @param self this instance, which is alive regardless of its lock */
-  constructor(folder: string, self: string) {
+  constructor(folder: string, self: string, log: Logger) {
     this.#folder = folder;
     this.#self = self;
+    this.#log = log;
     this.#watch = new InstanceWatch(folder);
   }
 
+  /** None while the folder is gone. */
   find(): Leftover[] {
-    const names = readdirSync(this.#folder);
+    const names = this.#fileNames();
     const segments = names.flatMap((name) => {
       const parsed = parseSegmentName(name);
       return parsed === undefined || parsed.instance === this.#self
@@ -38,9 +47,9 @@ export class Leftovers {
     const byInstance = Map.groupBy(segments, ({ instance }) => instance);
     // One that was killed once everything had been shipped has left its lock alone.
     for (const instance of names.flatMap((name) => instanceOfLock(name) ?? []))
-      if (instance !== this.#self && !byInstance.has(instance) && this.#watch.isDead(instance)) this.forget(instance);
+      if (instance !== this.#self && !byInstance.has(instance) && this.#isDead(instance)) this.forget(instance);
     return [...byInstance]
-      .filter(([instance]) => this.#watch.isDead(instance))
+      .filter(([instance]) => this.#isDead(instance))
       .map(([instance, own]) => {
         const paths = own.toSorted((a, b) => a.number - b.number).map(({ path }) => path);
         return {
@@ -55,6 +64,40 @@ export class Leftovers {
   /** Forgets an instance whose segments are all shipped. */
   forget(instance: string): void {
     this.#watch.forget(instance);
+  }
+
+  /** Logs once what keeps a file from being shipped or removed. The others are shipped meanwhile. */
+  reportObstacle(obstacle: string): void {
+    if (this.#obstacles.has(obstacle) || this.#obstacles.size >= maxObstacles) return;
+    this.#obstacles.add(obstacle);
+    this.#log.error(`in the journal, ${obstacle}`);
+  }
+
+  #fileNames(): string[] {
+    return this.#entries().flatMap((entry) => {
+      if (entry.isFile()) return entry.name;
+      const isInTheWay = parseSegmentName(entry.name) !== undefined || instanceOfLock(entry.name) !== undefined;
+      if (isInTheWay) this.reportObstacle(`${join(this.#folder, entry.name)} is not a file: remove it`);
+      return [];
+    });
+  }
+
+  #entries(): Dirent[] {
+    try {
+      return readdirSync(this.#folder, { withFileTypes: true });
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+      throw error;
+    }
+  }
+
+  #isDead(instance: string): boolean {
+    try {
+      return this.#watch.isDead(instance);
+    } catch (error) {
+      this.reportObstacle(`the lock of instance ${instance} cannot be read: ${String(error)}`);
+      return false;
+    }
   }
 }
 

@@ -1,42 +1,39 @@
-import { writeSync } from 'node:fs';
 import { bounds } from '#core/bounds.ts';
 
 const newline = 0x0a;
 
-/** Ms between a failed write and the next attempt. */
-const retryAfter = 1_000;
+/** Where lines are appended. */
+export interface LineSink {
+  /** @returns how many of the bytes it took. @throws Error when it takes none now */
+  append(bytes: Buffer, offset: number, length: number): number;
+}
 
 /**
- * Appends lines to a file through one buffer; after `flush` the kernel has them. While the disk is full they stay in the
- * buffer, and lines that do not fit are refused: a line is in the file as a whole and in order, or not at all.
+ * Appends lines to a sink through one buffer; after `flush` the sink has them. A line is in a sink as a whole and in order: when
+ * a sink fails inside of a line, the next one gets all of it. Lines stay in the buffer while there is no other sink, and lines
+ * that do not fit are refused.
  */
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(bounds.journalLines);
-  readonly #onFailure: (error: unknown) => void;
-  readonly #onRecovery: () => void;
+  readonly #replace: (error: unknown) => LineSink | undefined;
   #used = 0;
-  #file: number;
-  #written = 0;
-  #failedAt: number | undefined;
+  #sink: LineSink;
 
-  /**
-   * @param onFailure called once whenever writing begins to fail
-   * @param onRecovery called when it works again
-   */
-  constructor(file: number, onFailure: (error: unknown) => void, onRecovery: () => void = () => {}) {
-    this.#file = file;
-    this.#onFailure = onFailure;
-    this.#onRecovery = onRecovery;
-  }
-
-  /** Bytes written to the current file. */
-  get written(): number {
-    return this.#written;
+  /** @param replace returns the sink that takes the lines instead of one that has failed; undefined when there is none now */
+  constructor(sink: LineSink, replace: (error: unknown) => LineSink | undefined) {
+    this.#sink = sink;
+    this.#replace = replace;
   }
 
   /** Bytes in the buffer. */
   get waiting(): number {
     return this.#used;
+  }
+
+  /** Lines in the buffer that begin with this text. */
+  countWaiting(start: string): number {
+    const lines = this.#buffer.toString('latin1', 0, this.#used).split('\n');
+    return lines.filter((line) => line.startsWith(start)).length;
   }
 
   /**
@@ -52,27 +49,34 @@ export class LineWriter {
 
   /** Returns true when the buffer is empty. */
   flush(): boolean {
-    if (this.#used === 0) return true;
-    if (this.#failedAt !== undefined && performance.now() - this.#failedAt < retryAfter) return false;
-    let offset = 0;
-    try {
-      while (offset < this.#used) offset += writeSync(this.#file, this.#buffer, offset, this.#used - offset);
-      if (this.#failedAt !== undefined) this.#onRecovery();
-      this.#failedAt = undefined;
-    } catch (error) {
-      this.#buffer.copyWithin(0, offset, this.#used);
-      if (this.#failedAt === undefined) this.#onFailure(error);
-      this.#failedAt = performance.now();
+    while (this.#used > 0) {
+      const written = this.#write();
+      if (written === true) return true;
+      const next = this.#replace(written.error);
+      if (next === undefined) return false;
+      this.#sink = next;
     }
-    this.#used -= offset;
-    this.#written += offset;
-    return this.#used === 0;
+    return true;
   }
 
-  /** Continues in another file. The buffer must be empty. */
-  switchTo(file: number): void {
-    this.#file = file;
-    this.#written = 0;
+  /** Continues in another sink. The buffer must be empty. */
+  switchTo(sink: LineSink): void {
+    this.#sink = sink;
+  }
+
+  #write(): true | { readonly error: unknown } {
+    let offset = 0;
+    try {
+      while (offset < this.#used) offset += this.#sink.append(this.#buffer, offset, this.#used - offset);
+      this.#used = 0;
+      return true;
+    } catch (error) {
+      // The begin of the line that was cut stays behind as a truncated last line.
+      const whole = offset === 0 ? 0 : this.#buffer.lastIndexOf(newline, offset - 1) + 1;
+      this.#buffer.copyWithin(0, whole, this.#used);
+      this.#used -= whole;
+      return { error };
+    }
   }
 
   #hasRoomFor(line: string): boolean {

@@ -10,6 +10,7 @@ export class Losses implements Disposable {
   #total = 0;
   #unreported = 0;
   #reason = '';
+  #latestAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param what the plural of what is lost */
@@ -23,10 +24,17 @@ export class Losses implements Disposable {
     return this.#total;
   }
 
-  add(reason: string): void {
-    this.#total++;
-    this.#unreported++;
+  /** Why the latest was lost, and when on the clock of performance.now(); undefined without any. */
+  get latest(): { readonly reason: string; readonly at: number } | undefined {
+    return this.#total === 0 ? undefined : { reason: this.#reason, at: this.#latestAt };
+  }
+
+  add(reason: string, count = 1): void {
+    if (count === 0) return;
+    this.#total += count;
+    this.#unreported += count;
     this.#reason = reason;
+    this.#latestAt = performance.now();
     if (this.#timer === undefined) this.#report();
   }
 

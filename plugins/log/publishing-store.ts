@@ -18,6 +18,10 @@ export class PublishingStore implements RecordStore {
     this.#announce(new Set(records.flatMap((record) => accountMember.exec(record)?.[1] ?? [])));
   }
 
+  probe(): Promise<void> {
+    return this.#store.probe();
+  }
+
   insertContent(lines: readonly string[]): Promise<void> {
     return this.#store.insertContent(lines);
   }

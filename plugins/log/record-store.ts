@@ -17,6 +17,8 @@ export interface RecordStore {
    * @param lines JSON objects with the names of the columns, the body in base64
    */
   insertContent(lines: readonly string[]): Promise<void>;
+  /** Stores nothing, and fails where `insert` would. */
+  probe(): Promise<void>;
 }
 
 /** Epoch ms of a line as a time. */
@@ -70,6 +72,11 @@ export class PostgresRecordStore implements RecordStore {
     await this.#insert('request_content', contentInsertion, lines);
   }
 
+  /** PostgreSQL checks permissions, locks and read-only transactions before it looks for rows. */
+  async probe(): Promise<void> {
+    await this.#database.query(insertion, ['', '[]']);
+  }
+
   async #insert(table: Table, sql: string, lines: readonly string[], first: readonly string[] = []): Promise<void> {
     const parameters = [...first, `[${lines.join()}]`];
     try {
@@ -97,6 +104,14 @@ function daysOf(records: readonly string[]): Set<number> {
  */
 export function isRefused(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
+}
+
+/**
+ * True when the database answers and refuses, so that waiting does not help: it is read-only (class 25), a table is missing or may
+ * not be written (42), or its disk is full (53100).
+ */
+export function isPersistent(error: unknown): boolean {
+  return /^(25|42|53100)/.test(sqlState(error) ?? '');
 }
 
 function sqlState(error: unknown): string | undefined {

@@ -1,14 +1,15 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host } from '#core/host.ts';
+import type { Logger } from '#core/logger.ts';
 import { publishLive } from '#core/pages/live/live-bus.ts';
 import { PublishingStore } from './publishing-store.ts';
-import { InstanceLock } from './instance-lock.ts';
+import { InstanceLock, lockName } from './instance-lock.ts';
 import { Journal, type JournalOptions } from './journal.ts';
+import { JournalFolder } from './journal-folder.ts';
 import { Leftovers } from './leftovers.ts';
 import { PostgresRecordStore, type RecordStore } from './record-store.ts';
 import { Rejected } from './rejected.ts';
-import { Shipper } from './shipper.ts';
+import { Shipper, type ShippingFailure } from './shipper.ts';
 
 /** Ms for which records are shipped on shutdown; the remaining ones wait for the next start. */
 const stopDeadline = 5_000;
@@ -16,6 +17,8 @@ const stopDeadline = 5_000;
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
   readonly dataFolder: string;
   readonly store: RecordStore;
+  /** Ms between two looks at the files of the journal; default one second. */
+  readonly checkEvery?: number;
 }
 
 /** Journal, lock and shipper of this instance. Lives as long as the process, across reloads. */
@@ -23,33 +26,53 @@ export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
   readonly #lock: InstanceLock;
   readonly #shipper: Shipper;
+  readonly #timer: NodeJS.Timeout;
 
-  constructor({ dataFolder, store, ...options }: RequestLogOptions) {
+  constructor({ dataFolder, store, checkEvery = 1_000, ...options }: RequestLogOptions) {
     const { instance, log } = options;
-    const folder = join(dataFolder, 'journal');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#lock = new InstanceLock(folder, instance, {
-      onLost: () => {
-        log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
-        this.journal.roll();
-      },
+    const path = join(dataFolder, 'journal');
+    const folder = new JournalFolder(path, lockName(instance));
+    this.#lock = new InstanceLock(path, instance, {
+      prepare: () => folder.ensure(),
+      onLost: (wasPaused) => this.#onLockLost(wasPaused, log),
       onFailure: (error) =>
         log.error('the lock of the journal is gone and cannot be written; trying again every 5 seconds', error),
     });
     this.journal = new Journal({ ...options, folder });
     this.#shipper = new Shipper({
       journal: this.journal,
-      leftovers: new Leftovers(folder, instance),
+      leftovers: new Leftovers(path, instance, log),
       store,
-      rejected: new Rejected(join(folder, 'rejected'), log),
+      rejected: new Rejected(join(path, 'rejected'), log),
       log,
     });
+    this.#timer = setInterval(() => this.#check(), checkEvery).unref();
+  }
+
+  /** Why records do not reach the database; undefined while they do. */
+  get failure(): ShippingFailure | undefined {
+    return this.#shipper.failure;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.journal[Symbol.dispose]();
+    clearInterval(this.#timer);
+    this.journal.close();
     await this.#shipper.stop(stopDeadline);
+    this.journal[Symbol.dispose]();
     this.#lock[Symbol.dispose]();
+  }
+
+  /** Where files are gone, the lock may be: without one, other instances would ship what this one still writes. */
+  #check(): void {
+    if (this.journal.check()) this.#lock.keep();
+  }
+
+  #onLockLost(wasPaused: boolean, log: Logger): void {
+    if (wasPaused) {
+      log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
+      this.journal.takeOver();
+    } else log.warn('the lock of this instance was removed from the journal; it is written again');
+    this.journal.roll();
   }
 }
 

@@ -1,13 +1,37 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { bounds } from '#core/bounds.ts';
 
-/** A finished file of the journal. */
+/** A part of the journal that is shipped and removed on its own. */
 export interface Segment {
+  /** Its file, which may be gone. */
   readonly path: string;
-  readonly bytes: number;
+  /**
+   * Reads its lines, some hundred at a time. A last line that a crash has truncated is left out; the `begin` line of its
+   * request is there.
+   *
+   * @throws UnreadableSegment
+   */
+  read(): AsyncGenerator<string[]>;
+  /** Called once the database has its records. */
+  remove(): Promise<void>;
 }
 
+/** The lines of a segment cannot be read: a fault of the disk, not of the database. */
+export class UnreadableSegment extends Error {
+  /** False where a later attempt may succeed, as without a free descriptor. */
+  readonly isGone: boolean;
+
+  constructor(path: string, cause: unknown) {
+    super(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.isGone = goneCodes.has((cause as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+/** Reads bytes from a position on; 0 at the end. */
+export type ReadAt = (buffer: Buffer, position: number) => number | Promise<number>;
+
+const goneCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE']);
 const chunkBytes = 256 * 1024;
 const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
 
@@ -22,18 +46,29 @@ export function parseSegmentName(path: string): { instance: string; number: numb
   return groups && { instance: groups.instance ?? '', number: Number(groups.number) };
 }
 
-/**
- * Reads the lines of a segment, some hundred at a time. A last line that a crash has truncated is left out; the `begin` line
- * of its request is there. Yields nothing when another instance has already shipped the segment.
- */
+/** The segment in a file of a dead instance. It is empty when another instance has already shipped it. */
+export function leftoverSegment(path: string): Segment {
+  return { path, read: () => readSegment(path), remove: () => rm(path, { force: true }) };
+}
+
+/** Reads the lines of a file; none when it does not exist. */
 export async function* readSegment(path: string): AsyncGenerator<string[]> {
   await using file = await openIfPresent(path);
   if (file === undefined) return;
+  yield* readLines(path, async (buffer, position) => {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    return bytesRead;
+  });
+}
+
+/** Splits bytes into lines. A line over the bound is passed on in pieces. */
+export async function* readLines(path: string, readAt: ReadAt): AsyncGenerator<string[]> {
   const buffer = Buffer.allocUnsafe(chunkBytes);
   let rest = '';
-  for (;;) {
-    const { bytesRead } = await file.read(buffer, 0, chunkBytes);
+  for (let position = 0; ;) {
+    const bytesRead = await readOrExplain(path, readAt, buffer, position);
     if (bytesRead === 0) break;
+    position += bytesRead;
     const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > bounds.journalLine) {
@@ -45,12 +80,20 @@ export async function* readSegment(path: string): AsyncGenerator<string[]> {
   if (isJson(rest)) yield [rest];
 }
 
+async function readOrExplain(path: string, readAt: ReadAt, buffer: Buffer, position: number): Promise<number> {
+  try {
+    return await readAt(buffer, position);
+  } catch (error) {
+    throw new UnreadableSegment(path, error);
+  }
+}
+
 async function openIfPresent(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw new UnreadableSegment(path, error);
   }
 }
 

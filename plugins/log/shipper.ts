@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import type { Logger } from '#core/logger.ts';
 import { Backoff } from '#core/timing/backoff.ts';
 import { firstOrTimeout } from '#core/timing/deadline.ts';
@@ -6,9 +5,9 @@ import { Throttle } from '#core/timing/throttle.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
 import { startOf } from './record-line.ts';
-import { isRefused, type RecordStore } from './record-store.ts';
+import { isPersistent, isRefused, type RecordStore } from './record-store.ts';
 import type { Rejected } from './rejected.ts';
-import { parseSegmentName, readSegment } from './segment.ts';
+import { leftoverSegment, parseSegmentName, type Segment, UnreadableSegment } from './segment.ts';
 
 export interface ShipperParts {
   readonly journal: Journal;
@@ -27,11 +26,23 @@ const batchSize = 500;
 /** Ms between searches for dead instances. */
 const searchEvery = 10_000;
 
+/** Ms without a record after which a probe checks that the database could still store one. */
+const probeAfter = 15_000;
+
 /** Ms between attempts while the database is away; short enough to be back in seconds. */
 const retries = { first: 200, longest: 3_000 };
 
 /** Ms between log lines while the database is unavailable. */
 const remindEvery = 60_000;
+
+/** Why records do not reach the database. */
+export interface ShippingFailure {
+  readonly reason: string;
+  /** Of the first failed attempt, on the clock of performance.now(). */
+  readonly since: number;
+  /** True when waiting does not help: the database answers and refuses. */
+  readonly isPersistent: boolean;
+}
 
 /**
  * Moves finished segments into the database, oldest first, and deletes each once the database has committed it. Every step
@@ -49,6 +60,9 @@ export class Shipper {
   #endPause: () => void = () => {};
   #leftovers: Leftover[] = [];
   #searchedAt = Number.NEGATIVE_INFINITY;
+  /** Of the last record or probe. */
+  #storedAt = performance.now();
+  #failure: ShippingFailure | undefined;
   readonly #backoff = new Backoff(retries);
   readonly #reminder = new Throttle(remindEvery);
 
@@ -71,13 +85,19 @@ export class Shipper {
     await firstOrTimeout([this.#loop], deadline);
   }
 
+  /** Undefined while the last attempt to store something was successful. */
+  get failure(): ShippingFailure | undefined {
+    return this.#failure;
+  }
+
   async #run(): Promise<void> {
     const { journal, log } = this.#parts;
     while (!this.#isStopping || journal.length > 0) {
       try {
         const hasShipped = await this.#shipNext();
         if (hasShipped) this.#noteSuccess();
-        else await this.#pause(searchEvery);
+        else await this.#probe();
+        if (!hasShipped) await this.#pause(searchEvery);
       } catch (error) {
         this.#noteFailure(error);
         if (this.#isStopping) return log.warn(`${journal.length} journal segments remain for the next start`);
@@ -91,15 +111,39 @@ export class Shipper {
     const { journal } = this.#parts;
     const own = journal.oldest;
     if (own !== undefined) {
-      await this.#shipSegment(own.path);
+      await this.#shipOwn(own);
       journal.release();
       return true;
     }
     this.#findDeadInstances();
     const [leftover] = this.#leftovers;
     if (leftover === undefined || this.#isStopping) return false;
-    await this.#shipLeftover(leftover);
+    try {
+      await this.#shipLeftover(leftover);
+    } catch (error) {
+      if (!(error instanceof UnreadableSegment)) throw error;
+      // The next search finds it again.
+      this.#leftovers.shift();
+      this.#parts.leftovers.reportObstacle(error.message);
+    }
     return true;
+  }
+
+  /** What cannot be read any more does not keep later records from the database. */
+  async #shipOwn(segment: Segment): Promise<void> {
+    try {
+      await this.#shipSegment(segment);
+    } catch (error) {
+      if (!(error instanceof UnreadableSegment) || !error.isGone) throw error;
+      this.#parts.journal.giveUp(error.message);
+    }
+  }
+
+  /** Finds out that records could not be stored before the next one has to wait. */
+  async #probe(): Promise<void> {
+    if (this.#isStopping || performance.now() - this.#storedAt < probeAfter) return;
+    await this.#parts.store.probe();
+    this.#noteSuccess();
   }
 
   #findDeadInstances(): void {
@@ -126,7 +170,7 @@ export class Shipper {
         `dead instance ${instance} left ${paths.length} segments and ${records.length} interrupted requests`,
       );
     }
-    await this.#shipSegment(path);
+    await this.#shipSegment(leftoverSegment(path));
     paths.shift();
   }
 
@@ -137,11 +181,17 @@ export class Shipper {
     this.#parts.log.info(`all records of dead instance ${instance} are in the database`);
   }
 
-  async #shipSegment(path: string): Promise<void> {
-    for await (const lines of readSegment(path)) {
+  async #shipSegment(segment: Segment): Promise<void> {
+    const { path } = segment;
+    for await (const lines of segment.read()) {
       for (const batch of batches(lines)) await this.#shipLines(path, batch);
     }
-    await rm(path, { force: true });
+    // A file that stays is shipped again by the next start, which changes nothing.
+    await segment
+      .remove()
+      .catch((error: unknown) =>
+        this.#parts.leftovers.reportObstacle(`${path} cannot be removed: ${firstLine(error)}`),
+      );
   }
 
   async #shipLines(path: string, lines: readonly string[]): Promise<void> {
@@ -175,9 +225,16 @@ export class Shipper {
     if (this.#backoff.failures > 0) this.#parts.log.info('request records are written to the database again');
     this.#backoff.reset();
     this.#reminder.reset();
+    this.#storedAt = performance.now();
+    this.#failure = undefined;
   }
 
   #noteFailure(error: unknown): void {
+    this.#failure = {
+      reason: firstLine(error),
+      since: this.#failure?.since ?? performance.now(),
+      isPersistent: isPersistent(error),
+    };
     if (this.#reminder.pass()) this.#parts.log.warn(`request records are waiting on disk: ${firstLine(error)}`);
   }
 

@@ -3,7 +3,7 @@ import { replyListener } from '#core/pipeline/reply-listener.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import { defineStage, type Stage } from '#core/pipeline/stage.ts';
 import { ContentLines, Excerpt } from './content.ts';
-import { openJournal } from './gauges.ts';
+import { openLog } from './gauges.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';
 
@@ -35,6 +35,14 @@ export const logStage = defineStage({
         description:
           'Maximum bytes of records on disk waiting for the database. Over the limit, requests are served but not recorded.',
       },
+      late_after: {
+        type: 'integer',
+        minimum: 5,
+        maximum: 3600,
+        default: 15,
+        description:
+          'Seconds that a record may wait for the database before the health check `records` fails. A database that refuses records fails it at once.',
+      },
       content: {
         type: 'boolean',
         default: false,
@@ -52,10 +60,11 @@ export const logStage = defineStage({
     additionalProperties: false,
   },
   create(options, host) {
-    const { journal } = host.keep('log/journal', () => createRequestLog(host));
+    const requestLog = host.keep('log/journal', () => createRequestLog(host));
+    const { journal } = requestLog;
     const recording: Stage = {
       activate() {
-        openJournal(host).journal = journal;
+        Object.assign(openLog(host), { requestLog, lateAfter: options.late_after * 1000 });
         journal.maxBytes = options.max_journal_bytes;
         host.keep(retentionKey, createRetention).keepDays = options.keep_days;
       },

@@ -1,8 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/logger.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
+import { execute, withDatabase } from '../support/global-postgres.ts';
 import { PageClient } from '../support/page-client.ts';
 
 const operator = 'ops@example.com';
@@ -26,6 +27,11 @@ export const plugin = {
 };
 `;
 
+interface Readiness {
+  readonly status: string;
+  readonly checks: readonly { name: string; ok: boolean; reason?: string }[];
+}
+
 let gateway: TestGateway;
 let broken = '';
 const lines: string[] = [];
@@ -41,7 +47,15 @@ afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 const logged = (text: string) => lines.filter((line) => line.includes(text)).length;
 const read = async (path: string) => (await fetch(`${gateway.operatorUrl}${path}`)).text();
-const readiness = async () => JSON.parse(await read('/readyz?verbose')) as { status: string; checks: object[] };
+const readiness = async () => JSON.parse(await read('/readyz?verbose')) as Readiness;
+
+const databaseName = () => new URL(gateway.database.url).pathname.slice(1);
+const administer = (sql: string) => execute(withDatabase(gateway.database.url, 'postgres'), sql);
+const setReadOnly = async (value: 'on' | 'off') => {
+  await administer(`ALTER DATABASE ${databaseName()} SET default_transaction_read_only = ${value}`);
+  await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${databaseName()}'`);
+};
+const rename = (from: string, to: string) => execute(gateway.database.url, `ALTER TABLE ${from} RENAME TO ${to}`);
 
 it('a failing check is in readiness, metrics, log and operator pages, and the gateway stays ready', async () => {
   const client = new PageClient(gateway.url);
@@ -63,4 +77,46 @@ it('a failing check is in readiness, metrics, log and operator pages, and the ga
   expect(await read('/metrics')).toContain('health_check{check="lamp"} 1');
   await vi.waitFor(() => expect(logged('health check "lamp" passes again')).toBe(1), patience);
   expect(logged('health check "lamp" fails')).toBe(1);
+});
+
+describe('the check of records fails at once when the database', () => {
+  it.each([
+    ['only reads', () => setReadOnly('on'), () => setReadOnly('off'), /read-only transaction/],
+    [
+      'has lost the table',
+      () => rename('request_log', 'elsewhere'),
+      () => rename('elsewhere', 'request_log'),
+      /relation "request_log" does not exist/,
+    ],
+  ])('%s, and passes when the records have arrived', async (_name, act, undo, why) => {
+    await act();
+    try {
+      await fetch(`${gateway.url}/v1/models`);
+      await vi.waitFor(async () => {
+        const { status, checks } = await readiness();
+        const found = checks.find((check) => check.name === 'records');
+        expect([status, found?.ok]).toEqual(['degraded', false]);
+        expect(found?.reason).toMatch(why);
+        expect(found?.reason).toMatch(/^1 record waits for the database/);
+      }, patience);
+      expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+    } finally {
+      await undo();
+    }
+    await vi.waitFor(async () => expect((await readiness()).status).toBe('ok'), patience);
+  });
+});
+
+it('a disk with less than the free bytes that the configuration asks for makes readiness degraded', async () => {
+  await using full = await startGateway({
+    yaml: `${yamlFor('http://127.0.0.1:9')}data: { min_free_bytes: ${2 ** 52} }\n`,
+  });
+  const reply = await fetch(`${full.operatorUrl}/readyz?verbose`);
+  const { status, checks } = (await reply.json()) as Readiness;
+  const tooLittle = expect.stringMatching(
+    /^\d+ bytes are free on the disk of .*, less than data.min_free_bytes/,
+  ) as string;
+  expect(status).toBe('degraded');
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'disk', ok: false, reason: tooLittle }));
+  expect(await (await fetch(`${full.operatorUrl}/metrics`)).text()).toMatch(/_free_disk_bytes \d{6,}/);
 });

@@ -22,11 +22,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The first pause ends at once, and the second one, after another look at the same segments, is waited for.',
   },
   {
-    file: 'plugins/log/journal.ts',
-    line: 'else this.#finish({ path: this.#path, bytes: this.#writer.written })',
-    reason: 'The size of the last segment is counted when the journal is closed; nobody reads that count any more.',
-  },
-  {
     file: 'plugins/upstream/attempt/connections.ts',
     line: 'keepAliveMaxTimeout: 60_000',
     reason: 'An upstream announces how long it keeps idle connections; a test would have to be idle for that minute.',

@@ -1,4 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/host.ts';
 import type { QueueState } from '#core/jobs/jobs.ts';
 import type { PageRequest } from '#core/pages/page.ts';
 import type { CheckCounts } from '#core/payments/check-counts.ts';
@@ -14,15 +15,16 @@ export interface FactsCard {
   readonly facts: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Age of the oldest record in ms above which the journal counts as late: it is shipped every second. */
-const lateJournal = 30_000;
+/** Health checks about the journal; their reasons are listed with what needs action. */
+const journalChecks = ['records', 'disk'];
 /** Ms that a job may wait for a worker before it counts as late. */
 const lateJob = 60_000;
-/** Bytes of free disk below which the journal is in danger. */
-const leastDisk = 1_000_000_000;
 
 /** The journal of records: of this instance. */
-export function describeJournal(gateway: Pick<Registry, 'statusReports'>, request: PageRequest): FactsCard {
+export function describeJournal(
+  gateway: Pick<Registry, 'statusReports' | 'healthChecks'>,
+  request: PageRequest,
+): FactsCard {
   const { t, format, host } = request;
   const title = t('operator.journal');
   const journal = readJournalStatus(gateway, host);
@@ -33,7 +35,7 @@ export function describeJournal(gateway: Pick<Registry, 'statusReports'>, reques
   const waiting = t('operator.journal_waiting_value', { count: records, size: format.bytes(bytes).text });
   return {
     title,
-    status: journalState(journal, t),
+    status: isFailing(gateway, host) ? { kind: 'bad', text: t('operator.check_fails') } : journalState(journal, t),
     facts: [
       { name: t('operator.journal_waiting'), value: waiting },
       { name: t('operator.journal_oldest'), value: records === 0 ? '' : format.duration(oldest).text },
@@ -47,11 +49,14 @@ export function describeJournal(gateway: Pick<Registry, 'statusReports'>, reques
   };
 }
 
-function journalState({ lost_records: lost, oldest_ms: oldest, free_disk_bytes: free }: JournalStatus, t: Reader['t']) {
-  if (lost > 0) return { kind: 'bad', text: t('operator.journal_state.losing') };
-  if (free !== null && free < leastDisk) return { kind: 'bad', text: t('operator.journal_state.full') };
-  if (oldest > lateJournal) return { kind: 'warn', text: t('operator.journal_state.late') };
-  return { kind: 'ok', text: t('operator.journal_state.shipping') };
+function isFailing({ healthChecks }: Pick<Registry, 'healthChecks'>, host: Host): boolean {
+  return journalChecks.some((name) => healthChecks.get(name)?.check(host).ok === false);
+}
+
+function journalState({ lost_records: lost }: JournalStatus, t: Reader['t']) {
+  return lost > 0
+    ? { kind: 'warn', text: t('operator.journal_state.lost') }
+    : { kind: 'ok', text: t('operator.journal_state.shipping') };
 }
 
 /** The queue, and what the payments wait for. */

@@ -20,6 +20,7 @@ const store: RecordStore = {
     writeSync(shipped, records.map((record) => `${from}\t${record}\n`).join(''));
   },
   async insertContent() {},
+  async probe() {},
 };
 
 const { journal } = new RequestLog({ dataFolder, instance, store, log: createLogger(() => {}), segmentAge: 20 });

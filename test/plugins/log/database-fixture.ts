@@ -36,7 +36,7 @@ export class TestHost implements AsyncDisposable {
 
   createStage(): Stage {
     return logStage.create(
-      { keep_days: 30, max_journal_bytes: 1_073_741_824, content: false, max_content_bytes: 65_536 },
+      { keep_days: 30, max_journal_bytes: 1_073_741_824, late_after: 15, content: false, max_content_bytes: 65_536 },
       this.host,
     ) as Stage;
   }

@@ -85,6 +85,10 @@ export class MemoryStore implements RecordStore {
     }
   }
 
+  probe(): Promise<void> {
+    return this.insert('', []);
+  }
+
   async insertContent(lines: readonly string[]): Promise<void> {
     for (const { id, part, body } of JSON.parse(`[${lines.join()}]`) as Record<string, string>[]) {
       this.contents.set(`${id} ${part}`, Buffer.from(body ?? '', 'base64').toString());

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const silent = { onLost: () => undefined, onFailure: () => undefined };
+const silent = { prepare: () => undefined, onLost: () => undefined, onFailure: () => undefined };
 
 describe('instance lock', () => {
   it('keeps an instance alive until it is released', () => {
@@ -26,7 +26,7 @@ describe('instance lock', () => {
 
   it('is taken again and reported as lost when another instance has removed it', () => {
     using folder = new TemporaryFolder();
-    const lost = vi.fn<() => void>();
+    const lost = vi.fn<(wasPaused: boolean) => void>();
     using _ = new InstanceLock(folder.path, 'here', { ...silent, onLost: lost });
     const watch = new InstanceWatch(folder.path);
     vi.advanceTimersByTime(5_000);
@@ -37,12 +37,27 @@ describe('instance lock', () => {
     expect(watch.isDead('here')).toBe(false);
   });
 
+  it('is reported as taken over only after a pause in which it was not touched', () => {
+    using folder = new TemporaryFolder();
+    const lost = vi.fn<(wasPaused: boolean) => void>();
+    using lock = new InstanceLock(folder.path, 'here', { ...silent, onLost: lost });
+    const watch = new InstanceWatch(folder.path);
+    watch.forget('here');
+    vi.advanceTimersByTime(5_000);
+    watch.forget('here');
+    const resumedAt = performance.now() + 31_000;
+    vi.spyOn(performance, 'now').mockReturnValue(resumedAt);
+    lock.keep();
+    vi.restoreAllMocks();
+    expect(lost.mock.calls).toEqual([[false], [true]]);
+  });
+
   it('that is gone and cannot be written is reported once, and taken again when that is possible', () => {
     using folder = new TemporaryFolder();
     const path = join(folder.path, 'journal');
     mkdirSync(path);
-    const [onLost, onFailure] = [vi.fn<() => void>(), vi.fn<(error: unknown) => void>()];
-    using _ = new InstanceLock(path, 'here', { onLost, onFailure });
+    const [onLost, onFailure] = [vi.fn<(wasPaused: boolean) => void>(), vi.fn<(error: unknown) => void>()];
+    using _ = new InstanceLock(path, 'here', { ...silent, onLost, onFailure });
     rmSync(path, { recursive: true });
     vi.advanceTimersByTime(15_000);
     expect([onFailure.mock.calls.length, onLost.mock.calls.length]).toEqual([1, 0]);

@@ -91,7 +91,7 @@ test('a full journal counts new requests, and records them again when it has roo
     await Promise.resolve();
     log.journal.end(exchange, outcome());
   }
-  const { lost } = log.journal;
+  const { total: lost } = log.journal.losses;
   expect(lost).toBeGreaterThan(100);
   expect(folder.text().length).toBeLessThan(25_000);
   expect(log.out.find((line) => line.includes('not recorded'))).toMatch(
@@ -103,7 +103,7 @@ test('a full journal counts new requests, and records them again when it has roo
   log.journal.begin(late);
   log.journal.end(late, outcome());
   await until(() => store.records.has(late.id));
-  expect(log.journal.lost).toBe(lost);
+  expect(log.journal.losses.total).toBe(lost);
 });
 
 test('bodies that do not fit are counted, and logged when the journal ends', async () => {
@@ -144,16 +144,33 @@ test('the journal counts the records that wait, and for how long the oldest has'
   expect(log.journal.oldestAge).toBe(0);
 });
 
-test('what a journal cannot write at its end is in the log', async () => {
+test('records that the disk does not take go straight to the database', async () => {
   using folder = new TemporaryFolder();
-  await using log = openLog({ folder, segmentAge: 60_000 });
+  const store = new MemoryStore();
+  await using log = openLog({ folder, store });
   const exchange = arrive();
   log.journal.begin(exchange);
   await Promise.resolve();
-  log.journal.end(exchange, outcome());
   using _disk = fullDisk();
-  log.journal[Symbol.dispose]();
-  expect(log.out.at(-1)).toMatch(/^error [1-9]\d{2} bytes of records were lost/);
+  log.journal.end(exchange, outcome());
+  await until(() => store.records.size === 1);
+  expect(log.journal.trouble?.reason).toContain('ENOSPC');
+  expect(log.journal.losses.total).toBe(0);
+});
+
+test('records that neither the disk nor the database takes at the end are counted', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  const log = openLog({ folder, store, segmentAge: 60_000 });
+  store.isAway = true;
+  const exchanges = [arrive(), arrive(), arrive()];
+  for (const exchange of exchanges) log.journal.begin(exchange);
+  await Promise.resolve();
+  using _disk = fullDisk();
+  for (const exchange of exchanges) log.journal.end(exchange, outcome());
+  await log[Symbol.asyncDispose]();
+  expect(log.journal.losses.total).toBe(3);
+  expect(log.out.at(-1)).toMatch(/^error 3 more requests not recorded, 3 in total: ENOSPC/);
 });
 
 /** Lets every write fail, as where the disk is full, until it is disposed. */

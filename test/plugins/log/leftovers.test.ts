@@ -1,24 +1,46 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { InstanceLock } from '../../../plugins/log/instance-lock.ts';
 import { Leftovers } from '../../../plugins/log/leftovers.ts';
-import { TemporaryFolder } from './fixture.ts';
+import { MemoryLog, TemporaryFolder } from './fixture.ts';
 
 it('removes the lock of an instance that was killed after everything had been shipped, and no other', () => {
   using folder = new TemporaryFolder();
-  const events = { onLost: () => undefined, onFailure: () => undefined };
+  const events = { prepare: () => undefined, onLost: () => undefined, onFailure: () => undefined };
   using _ = new InstanceLock(folder.path, 'self', events);
   using _other = new InstanceLock(folder.path, 'alive', events);
   const owner = JSON.parse(readFileSync(join(folder.path, 'self.lock'), 'utf8')) as object;
   for (const name of ['killed', 'unshipped'])
     writeFileSync(join(folder.path, `${name}.lock`), JSON.stringify({ ...owner, pid: 2 ** 22 + 1 }));
   writeFileSync(join(folder.path, 'unshipped-00000001.ndjson'), '');
-  new Leftovers(folder.path, 'self').find();
+  new Leftovers(folder.path, 'self', new MemoryLog()).find();
   expect(readdirSync(folder.path).toSorted()).toEqual([
     'alive.lock',
     'self.lock',
     'unshipped-00000001.ndjson',
     'unshipped.lock',
   ]);
+});
+
+it('logs a folder that is named like a segment or a lock once, and finds the others', () => {
+  using folder = new TemporaryFolder();
+  for (const name of ['dead-00000001.ndjson', 'other.lock']) mkdirSync(join(folder.path, name));
+  for (const name of ['dead-00000002.ndjson', 'gone-00000001.ndjson']) writeFileSync(join(folder.path, name), 'x');
+  const log = new MemoryLog();
+  const leftovers = new Leftovers(folder.path, 'self', log);
+  for (const _ of [1, 2])
+    expect(leftovers.find().map(({ instance, paths }) => [instance, paths.length])).toEqual([
+      ['dead', 1],
+      ['gone', 1],
+    ]);
+  expect(log.lines.toSorted()).toEqual([
+    `error in the journal, ${join(folder.path, 'dead-00000001.ndjson')} is not a file: remove it`,
+    `error in the journal, ${join(folder.path, 'other.lock')} is not a file: remove it`,
+  ]);
+});
+
+it('finds nothing while the folder is gone', () => {
+  using folder = new TemporaryFolder();
+  expect(new Leftovers(join(folder.path, 'gone'), 'self', new MemoryLog()).find()).toEqual([]);
 });

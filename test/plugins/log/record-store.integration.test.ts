@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import { dropPartitionsBefore } from '../../../plugins/log/partitions.ts';
-import { isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
+import { isPersistent, isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { line, recordsOf, requestCount } from './database-fixture.ts';
 
@@ -59,6 +59,20 @@ describe('record store', () => {
       [{ name: 'request_log_20240229' }],
     );
     await dropPartitionsBefore(database, Date.UTC(2024, 2, 1));
+  });
+
+  it('probes without a trace, and fails where a record could not be stored', async () => {
+    const store = new PostgresRecordStore(database);
+    const count = async () => database.query('SELECT count(*) AS count FROM request_log');
+    const before = await count();
+    await store.probe();
+    expect(await count()).toEqual(before);
+    await database.query('ALTER TABLE request_log RENAME TO elsewhere');
+    try {
+      await expect(store.probe()).rejects.toSatisfy(isPersistent);
+    } finally {
+      await database.query('ALTER TABLE elsewhere RENAME TO request_log');
+    }
   });
 
   it.each([

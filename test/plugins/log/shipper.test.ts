@@ -1,6 +1,7 @@
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { bounds } from '#core/bounds.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
@@ -147,4 +148,49 @@ test('a stop without the database leaves the records for the next start', async 
   await using _ = openLog({ folder, store, instance: 'after' });
   await until(() => store.records.size === 2);
   expect(store.pluck('outcome').toSorted()).toEqual(['answered', 'interrupted']);
+});
+
+test('segments beyond those that stay open are counted when their files are removed, and later records arrive', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  store.isAway = true;
+  await using log = openLog({ folder, store, segmentAge: 60_000, checkEvery: 60_000 });
+  const record = () => {
+    for (const exchange of [arrive(), arrive()]) {
+      log.journal.begin(exchange);
+      log.journal.end(exchange, outcome());
+    }
+  };
+  const [count, closed] = [bounds.openSegments + 3, 3];
+  for (let index = 0; index < count; index++) {
+    record();
+    expect(log.journal.roll()).toBe(true);
+  }
+  rmSync(join(folder.path, 'journal'), { recursive: true });
+  record();
+  store.isAway = false;
+  await until(() => log.journal.length === 0);
+  log.journal.roll();
+  await until(() => store.records.size === (count - closed + 1) * 2);
+  expect(log.journal.losses.total).toBe(closed * 2);
+});
+
+test('without requests, a probe finds out that the database takes no records', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
+  try {
+    using folder = new TemporaryFolder();
+    const store = new MemoryStore();
+    const log = openLog({ folder, store });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([store.inserts > 1, log.failure]).toEqual([true, undefined]);
+    store.isAway = true;
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(log.failure?.reason).toBe('connect ECONNREFUSED');
+    store.isAway = false;
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(log.failure).toBeUndefined();
+    await log[Symbol.asyncDispose]();
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,0 +1,54 @@
+import { bounds } from '#core/bounds.ts';
+
+/** Lines that wait in memory come in small pieces: blocks keep what holds them small. */
+const blockBytes = 64 * 1024;
+
+/** Memory that several share. */
+export class MemoryBudget {
+  free = bounds.journalMemory;
+}
+
+/** Bytes in memory, gathered into blocks. */
+export class MemoryBlocks {
+  readonly #budget: MemoryBudget;
+  readonly #blocks: Buffer[] = [];
+  #used = 0;
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+  }
+
+  /** @throws Error when the budget has no room for all of them; none is taken then */
+  append(bytes: Buffer, offset: number, length: number): void {
+    this.#reserve(length);
+    const end = offset + length;
+    for (let from = offset; from < end;) {
+      const at = this.#used % blockBytes;
+      const block = this.#blocks[(this.#used - at) / blockBytes] as Buffer;
+      const taken = bytes.copy(block, at, from, end);
+      this.#used += taken;
+      from += taken;
+    }
+  }
+
+  /** Copies bytes from a position on; returns 0 at the end. */
+  readAt(target: Buffer, position: number): number {
+    const at = position % blockBytes;
+    const block = this.#blocks[(position - at) / blockBytes];
+    return block === undefined ? 0 : block.copy(target, 0, at, at + Math.min(blockBytes - at, this.#used - position));
+  }
+
+  /** Returns its bytes to the budget. A reader may still finish. */
+  release(): void {
+    this.#budget.free += this.#blocks.length * blockBytes;
+  }
+
+  #reserve(length: number): void {
+    const missing = this.#used + length - this.#blocks.length * blockBytes;
+    const count = Math.max(0, Math.ceil(missing / blockBytes));
+    if (count * blockBytes > this.#budget.free)
+      throw new Error(`${bounds.journalMemory} bytes of records wait in memory already`);
+    this.#budget.free -= count * blockBytes;
+    for (let index = 0; index < count; index++) this.#blocks.push(Buffer.allocUnsafeSlow(blockBytes));
+  }
+}

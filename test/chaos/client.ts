@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type ChaosRequest, pathOf } from './answers.ts';
-import { type Reading, readEvent, readWhole } from './reading.ts';
+import { noteRead, type Reading, readEvent, readWhole } from './reading.ts';
 
 export interface Question extends ChaosRequest {
   /** Leaves at the first content, or when the promise resolves. */
@@ -115,6 +115,7 @@ async function read(
     const text = decoder.decode(chunk as Buffer, { stream: true });
     receive(text);
     parser.feed(text);
+    noteRead(reading);
     if (leave === 'at content' && reading.text !== '') goAway();
   }
 }

@@ -6,6 +6,8 @@ export interface Scene {
   readonly response: ScriptedResponse;
   readonly answer: Answer;
   readonly isStream: boolean;
+  /** Waits until the client has read the first word. */
+  isRead(): Promise<void>;
 }
 
 export interface FaultScript {
@@ -29,6 +31,18 @@ export interface FaultScript {
 const json = { 'content-type': 'application/json' };
 const page = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
 const shortWait = 0.5;
+
+const chunkedHead = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+
+/** Events in one chunk, and so in one packet. */
+function chunk(events: readonly AnswerEvent[]): string {
+  const text = events
+    .map(({ name, data }) => `${name === undefined ? '' : `event: ${name}\n`}data: ${dataOf(data)}\n\n`)
+    .join('');
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}
+
+const dataOf = (data: object | string) => (typeof data === 'string' ? data : JSON.stringify(data));
 
 /** Faults before the route has sent anything usable. */
 const before: readonly FaultScript[] = [
@@ -136,6 +150,24 @@ const before: readonly FaultScript[] = [
     },
   },
   {
+    name: 'error-with-content',
+    moment: 'before',
+    play: ({ response, answer, isStream }) => {
+      if (!isStream) return response.json(200, refusal('server_error'));
+      response.raw(`${chunkedHead}${chunk([...answer.opening, ...answer.words.slice(0, 3), answer.failure])}`);
+      response.cut();
+    },
+  },
+  {
+    name: 'garbage-with-content',
+    moment: 'before',
+    play: ({ response, answer, isStream }) => {
+      const events = chunk([...answer.opening, ...answer.words.slice(0, 3)]);
+      response.raw(isStream ? `${chunkedHead}${events}zz\r\n` : 'HTTP/1.1 200 OK\r\n: no name\r\n\r\n');
+      response.cut();
+    },
+  },
+  {
     name: 'broken-json',
     moment: 'before',
     play: async ({ response, answer, isStream }) => {
@@ -200,6 +232,7 @@ async function afterContent(scene: Scene, fault: (scene: Scene) => void | Promis
   // Only a stream has content before its end: the gateway holds a whole answer until it is complete.
   if (!scene.isStream) return playFine(scene);
   await playOpen(scene);
+  await scene.isRead();
   return fault(scene);
 }
 

@@ -6,6 +6,7 @@ import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../suppo
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type ChaosFormat, chaosFormats, readAsked, writeAnswer } from './answers.ts';
 import { Client } from './client.ts';
+import { untilRead } from './reading.ts';
 import { type FaultScript, faultScripts, playFine, type Scene } from './faults.ts';
 
 /** The client's format and the upstream's. The gateway translates where they differ. */
@@ -102,10 +103,12 @@ async function play(
   { plays = {} }: ChaosFixtureOptions,
 ): Promise<void> {
   const { format, model, isStream } = readAsked(request);
+  const id = `${model}-${++answerCount}`;
   const scene: Scene = {
     response,
-    answer: writeAnswer(format, `${model}-${++answerCount}`),
+    answer: writeAnswer(format, id),
     isStream,
+    isRead: () => untilRead(`${id}.0 `, response.closed),
   };
   const script = plays[model] ?? faultScripts.find(({ name }) => name === model)?.play ?? playFine;
   await script(scene, request);

@@ -14,6 +14,25 @@ export interface Reading {
   received: string;
 }
 
+const awaited = new Map<string, () => void>();
+
+/**
+ * Waits until any client has read this, or `closed`. A stream that breaks off earlier may be taken over by another route.
+ */
+export async function untilRead(words: string, closed: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  awaited.set(words, resolve);
+  await Promise.race([promise, closed]);
+  awaited.delete(words);
+}
+
+/** Resolves what waits for a part of this text. */
+export function noteRead({ text }: Reading): void {
+  for (const [words, resolve] of awaited) {
+    if (text.includes(words)) resolve();
+  }
+}
+
 /** Reads a whole body. */
 export function readWhole(format: ChaosFormat, text: string, reading: Reading): void {
   const body = parseObject(text);

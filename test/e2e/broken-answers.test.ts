@@ -227,10 +227,11 @@ describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
     fault = async (response) => {
       response.head(200, eventStream);
       await response.write(events.slice(0, count).join(''));
+      if (!isBeforeContent) await reading.promise;
       response.cut();
     };
-    const { status, text } = await ask(format, `${route}-alone`, true);
     const isBeforeContent = count <= opening.length;
+    const { status, text } = await ask(format, `${route}-alone`, true);
     if (isBeforeContent) return expect(status).toBe(502);
     expect(status).toBe(200);
     expect(text).toContain('one ');

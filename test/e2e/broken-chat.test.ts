@@ -137,6 +137,7 @@ function playing(events: Events, ending: Break): Break {
   return async (response) => {
     response.head(200, { 'content-type': 'text/event-stream' });
     for (const event of events) await response.write(event);
+    await response.passedOn();
     await ending(response);
   };
 }

@@ -37,6 +37,7 @@ const breaking =
     const { opening, words: said } = writeWords(format, 'a1', words);
     response.sse();
     await write(response, [...opening, ...said]);
+    await response.passedOn();
     await fault(response, format);
   };
 
@@ -54,7 +55,7 @@ const scripts: Readonly<Record<string, Script>> = {
   }),
   thinks: async (response) => {
     response.sse({ choices: [{ index: 0, delta: { reasoning_content: 'Let me see' } }] });
-    await response.write(': so that the thought is on its way\n\n');
+    await response.passedOn();
     response.cut();
   },
   calls: breaking(before, async (response) => {

@@ -152,6 +152,14 @@ export class ScriptedResponse {
     await Promise.race([promise, this.closed]);
   }
 
+  /**
+   * Waits until a gateway in this process has read what was written, and begun to answer its client. Until then it may take
+   * another route.
+   */
+  async passedOn(): Promise<void> {
+    for (let turn = 0; turn < 8; turn++) await new Promise(setImmediate);
+  }
+
   end(chunk: string | Buffer = ''): void {
     if (!this.#response.destroyed) this.#response.end(chunk);
   }

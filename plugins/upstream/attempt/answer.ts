@@ -19,6 +19,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** True when the attempt has ended: the remainder of the response is not needed. */
   readonly isOver: boolean;
+  /** True when its connection has broken or closed, which the body may not have heard yet. */
+  readonly isDisconnected: boolean;
   /** Hands the reply to the client: no other route can take over from here on. */
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
   /** Ends the attempt: with a fault when the answer did not serve to its end. */

@@ -69,6 +69,10 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     return this.#isOver;
   }
 
+  get isDisconnected(): boolean {
+    return this.#connection?.isDestroyed === true;
+  }
+
   get headers(): Answer['headers'] {
     return this.#headers;
   }

@@ -52,6 +52,10 @@ export class WatchedConnection implements UpstreamConnection {
     return this.#socket.bytesRead;
   }
 
+  get isDestroyed(): boolean {
+    return this.#socket.destroyed;
+  }
+
   begin(): void {
     this.requests++;
     this.bytesBefore = this.#socket.bytesRead;

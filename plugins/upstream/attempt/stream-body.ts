@@ -12,7 +12,8 @@ export class StreamBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
-  #stream: ReplyStream | undefined; // once it has content
+  #isOpening = false; // the first content is there
+  #stream: ReplyStream | undefined; // once a byte may go to the client
   #isInGrace = false;
 
   constructor(answer: Answer) {
@@ -57,15 +58,16 @@ export class StreamBody implements AnswerBody {
     const remainder = reader.end();
     if (this.#stream === undefined) this.#gate(remainder);
     else this.#forward(this.#stream, remainder);
+    if (reader.isComplete && this.#isOpening) this.#open();
     this.#answer.end(reader.isComplete ? undefined : fault);
   }
 
-  /** Opens the gate when the first content is there. */
+  /** Opens the gate soon after the first content. */
   #gate(events: Buffer): void {
     const { reader } = this.#answer;
     if (events.length > 0) this.#gated.add(events);
     if (this.#endOnFailure()) return;
-    if (reader.hasContent) this.#open();
+    if (reader.hasContent) this.#openSoon();
     else if (reader.isComplete)
       this.#answer.end(interruptedFault('upstream_failed', 'The upstream ended the stream without content.'));
     else if (this.#gated.size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
@@ -73,7 +75,21 @@ export class StreamBody implements AnswerBody {
     else this.#limitGrace();
   }
 
+  /** What has arrived together with the first content is read first: an end of the stream there can still fail over. */
+  #openSoon(): void {
+    if (this.#isOpening) return;
+    this.#isOpening = true;
+    // The first one runs at the end of this turn of the event loop, the second after it has read from all sockets once more.
+    setImmediate(() => setImmediate(() => this.#openIfConnected()));
+  }
+
+  /** The fault of a connection that has been destroyed arrives later in the same turn. */
+  #openIfConnected(): void {
+    if (!this.#answer.isDisconnected) this.#open();
+  }
+
   #open(): void {
+    if (this.#stream !== undefined || this.#answer.isOver) return;
     const { clock, reader, request } = this.#answer;
     clock.arrived();
     clock.allow(request.limits.idleTimeout * 1000);

@@ -155,8 +155,9 @@ describe('a gateway with content: true', () => {
   });
 
   it('keeps the error at the end of a broken stream', async () => {
-    answer = (_, response) => {
+    answer = async (_, response) => {
       response.sse(chunk('hel'));
+      await response.passedOn();
       response.cut();
     };
     const { text, kept } = await call(ask('hi', { stream: true }));

@@ -121,6 +121,16 @@ export function exchangeFor(
   return exchange;
 }
 
+/** A stream that breaks off in its text, once a client reads it: one that breaks off earlier fails over. */
+export function breakingOff(text: string, { firstReply }: { readonly firstReply: Promise<unknown> }): Handler {
+  return async (_request, response) => {
+    response.sse();
+    await response.event(content(text));
+    await firstReply;
+    response.cut();
+  };
+}
+
 export interface RelayFixture extends AsyncDisposable {
   now: number; // epoch ms, while nobody sets the clock
   /** Ms by which the wall clock was set. */
@@ -131,6 +141,8 @@ export interface RelayFixture extends AsyncDisposable {
   /** Waits until every request has been answered that was sent to an upstream, or given up. */
   settled(upstream: { readonly url: string }): Promise<void>;
   relay(exchange: Exchange): Promise<Reply>;
+  /** Resolves with the first reply of a relay. */
+  readonly firstReply: Promise<Reply>;
 }
 
 /** What a relay needs beside the exchange: connections, keys, and a clock that the test sets. */
@@ -157,15 +169,17 @@ export function createRelayFixture(
   });
   const budget = new RetryBudget(0.1);
   const failures = new FailureLog(() => fixture.now);
+  const first = Promise.withResolvers<Reply>();
   const fixture: RelayFixture = {
+    firstReply: first.promise,
     health,
     budget,
     settled: ({ url }) => connections.pool(url, options.connectTimeout ?? 1).close(),
     now: Date.parse('2026-01-01T00:00:00Z'),
     step: 0,
     keys,
-    relay: (exchange) =>
-      new Relay(
+    relay: async (exchange) => {
+      const reply = await new Relay(
         {
           options: {
             maxAttempts: 3,
@@ -188,7 +202,10 @@ export function createRelayFixture(
           monotonic: () => fixture.now,
         },
         exchange,
-      ).run(),
+      ).run();
+      first.resolve(reply);
+      return reply;
+    },
     [Symbol.asyncDispose]: () => connections[Symbol.asyncDispose](),
   };
   return fixture;

@@ -118,11 +118,7 @@ describe('a stream', () => {
   });
 
   it('that breaks off before it is read fails when it is read, after the content that came before', async () => {
-    await using upstream = await createUpstream(async (_request, response) => {
-      response.sse();
-      await response.event(content('a'));
-      response.cut();
-    });
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const attempt = attemptAt(upstream.url, true);
     const { body } = await attempt.run();
     attempt.end(routeFault('upstream_failed', 'cut'));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
-  content,
+  breakingOff,
   createRelayFixture,
   cut,
   exchangeFor,
@@ -72,11 +72,7 @@ describe('the log of failing routes', () => {
   });
 
   it('has an answer that breaks after its first content', async () => {
-    await using upstream = await createUpstream(async (_request, response) => {
-      response.sse();
-      await response.event(content('half'));
-      response.cut();
-    });
+    await using upstream = await createUpstream(breakingOff('half', fixture));
     const reply = await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true }));
     await refusalOf(textOf(reply));
     expect(lines).toEqual([

@@ -7,6 +7,7 @@ import { finishGrace } from '../../../../plugins/upstream/attempt/answer.ts';
 import {
   answer,
   attemptsOf,
+  breakingOff,
   content,
   createRelayFixture,
   exchangeFor,
@@ -310,23 +311,44 @@ describe('a stream', () => {
   });
 
   it('that is cut after its first content fails, and no other route takes over', async () => {
-    const { upstream, exchange, reply } = await relayStream(async (_request, response) => {
-      response.sse();
-      await response.event(content('a'));
-      response.cut();
-    });
+    const { upstream, exchange, reply } = await relayStream(breakingOff('a', fixture));
     await using _ = upstream;
     expect((await refusalOf(textOf(reply))).code).toBe('upstream_failed');
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200']);
   });
 
-  it('that fails in the same packet as its first content fails for its reader only', async () => {
-    const { upstream, reply } = await relayStream((_request, response) => {
-      const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
-      response.raw(head + chunk(eventOf(content('a'))) + chunk(eventOf({ error: { message: 'no' } })));
+  const chunkedHead = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+  const firstContent = chunkedHead + chunk(eventOf(content('a')));
+
+  it.each<[string, Handler]>([
+    ['ends', (_request, response) => (response.raw(firstContent), response.cut())],
+    ['is reset', (_request, response) => (response.raw(firstContent), setImmediate(() => response.reset()))],
+    [
+      'reports an error',
+      (_request, response) => response.raw(firstContent + chunk(eventOf({ error: { message: 'no' } }))),
+    ],
+    ['becomes garbage', (_request, response) => response.raw(`${firstContent}no chunk`)],
+  ])('that %s together with its first content fails over: no byte has gone out', async (_name, handler) => {
+    await using upstream = await createUpstream(handler);
+    await using backup = await createUpstream((_request, response) => {
+      response.sse(content('b'), finish, '[DONE]');
+      response.end();
+    });
+    const routes = [upstreamAt(upstream.url), upstreamAt(backup.url, { name: 'two' })].map((one) => routeTo(one));
+    const exchange = exchangeFor(routes, { isStream: true });
+    const text = await textOf(await fixture.relay(exchange));
+    expect(text).not.toContain('"a"');
+    expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200', 'two/model-there served 200']);
+  });
+
+  it('that is complete in one packet is served', async () => {
+    const { upstream, exchange, reply } = await relayStream((_request, response) => {
+      response.raw(`${firstContent}${chunk(eventOf(finish))}${chunk('data: [DONE]\n\n')}0\r\n\r\n`);
+      response.cut();
     });
     await using _ = upstream;
-    expect((await refusalOf(textOf(reply))).code).toBe('upstream_failed');
+    expect(await textOf(reply)).toContain('"a"');
+    expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);
   });
 
   it('whose upstream stays open after the last event still ends', async () => {

@@ -5,6 +5,7 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   attemptsOf,
+  breakingOff,
   content,
   createRelayFixture,
   exchangeFor,
@@ -22,14 +23,6 @@ beforeEach(() => {
 });
 afterEach(() => fixture[Symbol.asyncDispose]());
 
-const breakingOff =
-  (said: string, gate?: Promise<void>): Handler =>
-  async (_request, response) => {
-    response.sse();
-    await response.event(content(said));
-    await gate;
-    response.cut();
-  };
 const ending =
   (said: string): Handler =>
   (_request, response) => {
@@ -44,7 +37,7 @@ const exchangeOver = (urls: readonly string[]): Exchange => {
 const said = (stream: string) => [...stream.matchAll(/"content":"([^"]+)"/g)].map(([, text]) => text).join('');
 
 it('a continuation comes from the next route', async () => {
-  await using first = await createUpstream(breakingOff('It was '));
+  await using first = await createUpstream(breakingOff('It was ', fixture));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
   expect(said(await textOf(await fixture.relay(exchange)))).toBe('It was night.');
@@ -53,7 +46,7 @@ it('a continuation comes from the next route', async () => {
 
 it('a continuation is one of the attempts that a request may have', async () => {
   fixture = createRelayFixture({ maxAttempts: 1 });
-  await using first = await createUpstream(breakingOff('It was '));
+  await using first = await createUpstream(breakingOff('It was ', fixture));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
   const reply = await fixture.relay(exchange);
@@ -64,7 +57,7 @@ it('a continuation is one of the attempts that a request may have', async () => 
 it('a continuation is requested however long the answer took until then', async () => {
   fixture = createRelayFixture({ deadline: 60 });
   const gate = Promise.withResolvers<void>();
-  await using first = await createUpstream(breakingOff('It was ', gate.promise));
+  await using first = await createUpstream(breakingOff('It was ', { firstReply: gate.promise }));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
   let elapsed = 0; // ms
@@ -80,7 +73,7 @@ it('a continuation is not requested when the deadline had passed before the answ
   const gate = Promise.withResolvers<void>();
   await using first = await createUpstream(async (request, response) => {
     await gate.promise;
-    await breakingOff('It was ')(request, response);
+    await breakingOff('It was ', fixture)(request, response);
   });
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
@@ -95,7 +88,7 @@ it('a continuation is not requested when the deadline had passed before the answ
 });
 
 it('a continuation that comes whole although a stream was requested is accepted', async () => {
-  await using first = await createUpstream(breakingOff('It was '));
+  await using first = await createUpstream(breakingOff('It was ', fixture));
   await using second = await createUpstream((_request, response) =>
     response.json(200, { choices: [{ index: 0, message: { content: 'It was night.' }, finish_reason: 'stop' }] }),
   );

@@ -8,6 +8,7 @@ import { createTlsUpstream, trustTestCertificate } from '../../../support/tls-up
 import {
   answer,
   attemptsOf,
+  breakingOff,
   content,
   createRelayFixture,
   exchangeFor,
@@ -108,7 +109,7 @@ describe('of two attempts at the same time', () => {
     const asked = Promise.withResolvers<void>();
     await using first = await createUpstream(async (request, response) => {
       await asked.promise;
-      await breakOff(request, response);
+      await breakingOff('It was ', fixture)(request, response);
     });
     await using backup = await createUpstream(() => asked.resolve());
     const exchange = exchangeFor(routesTo(first.url, backup.url), { isStream: true, hedgeAfter: 0.1 });
@@ -118,7 +119,7 @@ describe('of two attempts at the same time', () => {
 
   it('the one that began an answer is followed by the route that ended it', async () => {
     await using first = await createUpstream(() => undefined);
-    await using backup = await createUpstream(breakOff);
+    await using backup = await createUpstream(breakingOff('It was ', fixture));
     await using spare = await createUpstream(endAnswer);
     const routes = routesTo(first.url, backup.url, spare.url);
     const exchange = exchangeFor(routes, { isStream: true, resume: true, hedgeAfter: 0.1 });
@@ -135,7 +136,7 @@ describe('of two attempts at the same time', () => {
     const asked = Promise.withResolvers<void>();
     await using first = await createUpstream(async (request, response) => {
       await asked.promise;
-      await breakOff(request, response);
+      await breakingOff('It was ', fixture)(request, response);
     });
     await using backup = await createUpstream([() => asked.resolve(), endAnswer]);
     const routes = routesTo(first.url, backup.url);
@@ -149,12 +150,6 @@ describe('of two attempts at the same time', () => {
     ]);
   });
 });
-
-const breakOff: Handler = async (_request, response) => {
-  response.sse();
-  await response.event(content('It was '));
-  response.cut();
-};
 
 const endAnswer: Handler = (_request, response) => {
   response.sse(content('night.'), finish, '[DONE]');

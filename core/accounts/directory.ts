@@ -35,6 +35,8 @@ const outageMaxAge = 24 * 60 * 60 * 1_000;
 const suspectPause = 250;
 /** Timeout of a lookup in ms. */
 const deadline = 2_000;
+/** Ms by which two look-ups may disagree about the database's clock, beside the time that they take: a busy event loop. */
+const clockTolerance = deadline;
 /** Ms between retries while the database does not answer. */
 const probeInterval = 1_000;
 
@@ -68,6 +70,8 @@ export class AccountDirectory implements AsyncDisposable {
   /** Incremented by every notification: a query that ran across one may have read the old state. */
   #changes = 0;
   #nextProbe: number | undefined; // ms, local clock; set while the database does not answer
+  /** The database's clock minus the local one, at the last look-up. */
+  #offset: number | undefined;
 
   constructor({ database, log, clock = () => performance.now() }: DirectoryOptions) {
     this.#database = database;
@@ -183,6 +187,7 @@ export class AccountDirectory implements AsyncDisposable {
         `the database did not answer within ${deadline} ms`,
       );
       this.#endOutage();
+      this.#compareClocks(records[0]?.readAt, seenAt);
       const found = records.map((record) => ({ ...record, seenAt }));
       if (changes === this.#changes) for (const account of found) this.#keep(account);
       return new Map(found.map((account) => [valueOf(account), account]));
@@ -190,6 +195,24 @@ export class AccountDirectory implements AsyncDisposable {
       this.#beginOutage(error);
       throw error;
     }
+  }
+
+  /**
+   * Forgets what was read before the database's clock was set: `databaseTime` would be off by as much.
+   *
+   * @param readAt epoch ms, some time between sending the query and now
+   */
+  #compareClocks(readAt: number | undefined, sentAt: number): void {
+    if (readAt === undefined) return;
+    const offset = readAt - sentAt;
+    const tolerated = this.#clock() - sentAt + clockTolerance;
+    if (this.#offset !== undefined && Math.abs(offset - this.#offset) > tolerated) {
+      this.#accounts.clear();
+      this.#log.warn(
+        `the database's clock was set by ${((offset - this.#offset) / 1_000).toFixed(0)} s; accounts are read again`,
+      );
+    }
+    this.#offset = offset;
   }
 
   #keep(account: KnownAccount): void {

@@ -6,6 +6,12 @@ import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 
 /**
+ * Seconds for which an account that is refused counts as read: the clock of the database may have been set back since, and nobody
+ * who has paid is refused by the time before.
+ */
+const refusedMaxAge = 1;
+
+/**
  * Refuses model calls by accounts without an active period. Counting tokens needs one too, because it uses the operator's
  * vendor key. The check runs once, when the request comes: a plan that ends during a stream does not cut it.
  *
@@ -32,24 +38,30 @@ export const plan = defineStage({
   async create({ grace }, host) {
     const directory = accountDirectory(host);
     await directory.ready();
-    const check = (exchange: Exchange, account: KnownAccount | undefined): void => {
-      const current = entitlementOf(account, directory, grace, host.service.baseUrl);
-      const { inactiveReason } = current;
-      if (inactiveReason !== undefined && needsPlan(exchange.endpoint))
-        throw new GatewayError('plan_inactive', inactiveReason);
-      exchange.set(entitlement, current);
-    };
+    const read = (account: KnownAccount | undefined) => entitlementOf(account, directory, grace, host.service.baseUrl);
 
     return {
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
-        const found = directory.findById(exchange.get(principal).accountId);
-        if (found instanceof Promise) return found.then((account) => check(exchange, account));
-        check(exchange, found);
+        const { accountId } = exchange.get(principal);
+        const found = directory.findById(accountId);
+        if (found instanceof Promise) return found.then((account) => apply(exchange, read(account)));
+        const current = read(found);
+        const latest = current.inactiveReason === undefined ? found : directory.findById(accountId, refusedMaxAge);
+        if (latest instanceof Promise) return latest.then((account) => apply(exchange, read(account)));
+        apply(exchange, current);
       },
     };
   },
 });
+
+/** @throws GatewayError `plan_inactive` */
+function apply(exchange: Exchange, current: Entitlement): void {
+  const { inactiveReason } = current;
+  if (inactiveReason !== undefined && needsPlan(exchange.endpoint))
+    throw new GatewayError('plan_inactive', inactiveReason);
+  exchange.set(entitlement, current);
+}
 
 /** Lists, the key and stored responses stay readable without a plan. */
 function needsPlan({ format, method, isMetered }: Endpoint): boolean {

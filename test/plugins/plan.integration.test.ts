@@ -38,7 +38,7 @@ const day = 24 * 60 * 60; // seconds
 
 let database: Database;
 let host: Host & AsyncDisposable;
-let gauge: { queries: number; failure: Error | undefined };
+let gauge: { queries: number; failure: Error | undefined; step: number };
 let stage: Stage;
 let accountId: string;
 
@@ -269,12 +269,28 @@ describe('an account without an active period', () => {
 });
 
 describe('a period that ends', () => {
-  it('ends at that moment, without a query', async () => {
+  it('ends at that moment, also while the database does not answer', async () => {
     await addPeriod(-day, 30);
     await enter();
-    const { queries } = gauge;
+    gauge.failure = new Error('down');
     skip(30);
-    expect(() => stage.enter?.(exchangeOf(accountId))).toThrow('Your plan ended');
+    expect((await refusal()).message).toContain('Your plan ended');
+  });
+
+  it('has not ended when the clock of the database was set back since it was read', async () => {
+    await addPeriod(-day, 30);
+    gauge.step = 3_600_000;
+    await refusal();
+    gauge.step = 0;
+    skip(2);
+    await expect(enter()).resolves.toMatchObject({ inactiveReason: undefined });
+  });
+
+  it('that has ended is read once a second, however often it is asked for', async () => {
+    await addPeriod(-day, -30);
+    await refusal();
+    const { queries } = gauge;
+    for (let request = 0; request < 10; request++) await refusal();
     expect(gauge.queries).toBe(queries);
   });
 });

@@ -19,6 +19,7 @@ afterAll(async () => {
 class Line {
   queries = 0;
   now = 0; // ms
+  step = 0; // ms by which the database's clock was set
   isConnected = true;
   failure: Error | undefined;
   /** While set, queries wait for it. */
@@ -40,9 +41,9 @@ class Line {
         query: async (sql, parameters) => {
           this.queries++;
           if (this.failure !== undefined) throw this.failure;
-          const rows = await database.query(sql, parameters);
+          const rows = await database.query<{ read_at: number }>(sql, parameters);
           await this.hold;
-          return rows as never;
+          return rows.map((row) => ({ ...row, read_at: row.read_at + this.now + this.step })) as never;
         },
         notifications: {
           get isConnected() {
@@ -274,6 +275,32 @@ describe('while the database does not answer', () => {
 });
 
 describe('the clock of the database', () => {
+  const hour = 3_600_000;
+
+  it.each([hour, -hour])('when it was set by %i ms, what was read before is forgotten', async (step) => {
+    const other = await createAccount(database, 'dp', { name: 'Budi' });
+    await directory.findById(accountId);
+    line.step = step;
+    await directory.findById(other.accountId);
+    const { queries } = line;
+    const account = await directory.findById(accountId);
+    expect([line.queries, line.logged]).toEqual([
+      queries + 1,
+      [expect.stringContaining(`the database's clock was set by ${step / 1000} s`)],
+    ]);
+    expect(Math.abs((account?.readAt ?? 0) - Date.now() - step)).toBeLessThan(60_000);
+  });
+
+  it('may differ a little from look-up to look-up without that', async () => {
+    const other = await createAccount(database, 'dp', { name: 'Budi' });
+    await directory.findById(accountId);
+    line.step = 1_500;
+    await directory.findById(other.accountId);
+    const { queries } = line;
+    await directory.findById(accountId);
+    expect([line.queries, line.logged]).toEqual([queries, []]);
+  });
+
   it('advances with the local clock from the look-up on', async () => {
     const account = await directory.findById(accountId);
     if (account === undefined) throw new Error('the account is there');

@@ -20,15 +20,16 @@ export function createStageHost(database: Host['database']): Host & AsyncDisposa
   return host as Host & AsyncDisposable;
 }
 
-/** A database whose queries can be counted, and made to fail. */
+/** A database whose queries can be counted, and made to fail, and whose clock can be set as far as accounts are concerned. */
 export function createGauge(database: Database) {
-  const gauge = { queries: 0, failure: undefined as Error | undefined };
+  const gauge = { queries: 0, failure: undefined as Error | undefined, step: 0 };
   const gauged: Database = Object.create(database, {
     query: {
-      value: (sql: string, parameters?: readonly unknown[]) => {
+      value: async (sql: string, parameters?: readonly unknown[]) => {
         gauge.queries++;
-        if (gauge.failure !== undefined) return Promise.reject(gauge.failure);
-        return database.query(sql, parameters);
+        if (gauge.failure !== undefined) throw gauge.failure;
+        const rows = await database.query<{ read_at?: number }>(sql, parameters);
+        return rows.map((row) => (row.read_at === undefined ? row : { ...row, read_at: row.read_at + gauge.step }));
       },
     },
     fork: { value: () => database.fork() },

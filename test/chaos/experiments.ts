@@ -7,9 +7,11 @@ import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
 import { lostDuringStart } from './experiments/lost-during-start.ts';
+import { pipelining } from './experiments/pipelining.ts';
 import { records } from './experiments/records.ts';
 import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
+import { resets } from './experiments/resets.ts';
 import { silentConnections } from './experiments/silent-connections.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
@@ -23,6 +25,8 @@ export const experiments: readonly Experiment[] = [
   resumed,
   records,
   clientLeft,
+  resets,
+  pipelining,
   reload,
   drain,
   deadRoute,

@@ -35,6 +35,19 @@ export async function recordsOf(
   }
 }
 
+/** The number of records by user agent. Waits until each of these has one, or the timeout has passed. */
+export async function countRecords(database: Database, agents: readonly string[]): Promise<Map<string, number>> {
+  const until = performance.now() + recordTimeout;
+  for (;;) {
+    const rows = await database.query<{ agent: string; count: number }>(
+      'SELECT user_agent AS agent, count(*)::int AS count FROM request_log GROUP BY user_agent',
+    );
+    const counts = new Map(rows.map(({ agent, count }) => [agent, count]));
+    if (performance.now() > until || agents.every((agent) => counts.has(agent))) return counts;
+    await new Promise((resolve) => setTimeout(resolve, pollInterval));
+  }
+}
+
 async function read(database: Database): Promise<Map<string, RequestRecord[]>> {
   const rows = await database.query<RequestRecord>(
     `SELECT user_agent AS serial, outcome, status, error_code, route, attempts

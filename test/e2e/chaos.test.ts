@@ -16,6 +16,8 @@ const names = new Set([
   'resumed',
   'records',
   'client-left',
+  'resets',
+  'pipelining',
   'burst',
   'silent-connections',
   'dripping',

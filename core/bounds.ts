@@ -126,6 +126,11 @@ export const bounds = {
   /** Failing conversations that a breaker remembers; the oldest are evicted. */
   failingConversations: 1_000,
 
+  /** Host names whose addresses are kept; the oldest are forgotten. */
+  names: 1_000,
+  /** Names that the helper process resolves at the same time; further ones wait. */
+  nameLookups: 128,
+
   /** Tokens of one reply; larger counts are ignored. The maximum of an integer column. */
   tokens: 2_147_483_647,
 } as const;

@@ -5,6 +5,7 @@ import { guarded, inBackground } from '../background.ts';
 import { watchFile } from '../config/watch.ts';
 import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
+import { installNames } from '../names/install.ts';
 import type { CoreCommandContext } from './context.ts';
 import { stopOnErrors } from './stop-on-errors.ts';
 import type { StopSignals } from './stop-signals.ts';
@@ -25,6 +26,7 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
 async function serve({ file, log, print }: CoreCommandContext, signals: StopSignals, notice: boolean): Promise<void> {
   const plugins = new Map<string, string>();
   stopOnErrors(signals, log, plugins);
+  using _names = installNames(log);
   const gateway = await startUnless(signals, { file: file(), environment: process.env, log });
   if (gateway === undefined) return finish(await signals.first);
   for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);

@@ -1,5 +1,7 @@
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { doubtName } from '#core/names/install.ts';
+import { NameError } from '#core/names/names.ts';
 import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
 import { isRequestDue, WatchedConnection } from './connection.ts';
 import { undici } from './undici.ts';
@@ -20,13 +22,19 @@ export function createConnector(timeout: number, onSurplus: () => void): buildCo
   const { buildConnector, errors } = undici();
   const connect = buildConnector({ timeout: 0, allowH2: false, keepAlive: false }) as Connect;
   return (options, callback) => {
-    const timer = new LagTolerantTimer(() => opening.destroy(new errors.ConnectTimeoutError()));
+    const { hostname } = options;
+    let isResolved = isIP(hostname) !== 0;
+    const timer = new LagTolerantTimer(() =>
+      opening.destroy(isResolved ? new errors.ConnectTimeoutError() : new NameError(hostname)),
+    );
     const opening = connect(options, (...result) => {
       timer.stop();
-      const [, socket] = result;
+      const [error, socket] = result;
+      if (error !== null) doubtName(hostname);
       if (socket !== null && socket !== undefined) watch(socket, onSurplus);
       callback(...result);
     });
+    opening.once('lookup', (error) => (isResolved = error === null));
     timer.start(timeout * 1000);
   };
 }

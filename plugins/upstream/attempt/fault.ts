@@ -61,6 +61,7 @@ export class Fault extends Error {
 
 /** Codes of undici and the system for our own timeouts. */
 const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const unresolved = 'The name of the upstream could not be resolved.';
 /** Codes of an open connection that was closed. */
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
@@ -68,6 +69,7 @@ const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
+  if (isNameError(thrown)) return routeFault('upstream_failed', unresolved, thrown);
   if (timeouts.has(code)) return routeFault('upstream_timeout', 'The upstream did not respond in time.', thrown);
   if (hasAnswered) return interruptedFault('upstream_failed', 'The connection to the upstream failed.', thrown);
   const error = new GatewayError('upstream_failed', 'The connection to the upstream failed.', { cause: thrown });
@@ -218,6 +220,10 @@ function unavailable(wait: number | undefined): GatewayError {
 
 function waitOf({ error }: Fault): number {
   return error.details.retryAfter ?? 0;
+}
+
+function isNameError(thrown: unknown): boolean {
+  return thrown instanceof Error && 'syscall' in thrown && thrown.syscall === 'getaddrinfo';
 }
 
 function errorCode(thrown: unknown): string {

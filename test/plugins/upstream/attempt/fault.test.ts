@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NameError } from '#core/names/names.ts';
 import { keyRefused, throttled } from '#core/model-call/upstream-error.ts';
 import {
   answerFault,
@@ -36,6 +37,15 @@ describe('a broken connection', () => {
 
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'ECONNRESET', ''])('is a failure after %j', (code) => {
     expect(connectionFault(broken(code), false).error.code).toBe('upstream_failed');
+  });
+
+  it('is described by the name that could not be resolved, where that is the reason', () => {
+    const fault = connectionFault(new NameError('vendor.example'), false);
+    expect([fault.kind, fault.error.code, fault.mayBeCausedByRequest]).toEqual(['route', 'upstream_failed', false]);
+    expect(fault.error.message).toBe('The name of the upstream could not be resolved.');
+    expect(describeFault(fault)).toBe(
+      'route: The name of the upstream could not be resolved. (the name "vendor.example" could not be resolved: the name server has not responded)',
+    );
   });
 
   it.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])(

@@ -1,0 +1,81 @@
+import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { isIP } from 'node:net';
+import type { Logger } from '../logger.ts';
+import { Names, type Question } from './names.ts';
+import { SystemResolver } from './system-resolver.ts';
+
+type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
+
+let installed: Names | undefined;
+
+/**
+ * Replaces `dns.lookup` for the whole process. Every connection by name asks it: those of undici, PostgreSQL, Redis, mail,
+ * sign-in and payment providers, `fetch`, and those of third-party plugins. Disposed, Node's is back.
+ */
+export function installNames(log: Logger): Disposable {
+  const original = dns.lookup;
+  const system = new SystemResolver();
+  const names = new Names(system.resolve, log);
+  replaceLookup(Object.assign(createLookup(names, original), ownSymbols(original)));
+  installed = names;
+  return {
+    [Symbol.dispose]() {
+      replaceLookup(original);
+      if (installed === names) installed = undefined;
+      system[Symbol.dispose]();
+    },
+  };
+}
+
+/** No connection could be opened to the addresses of this name: they are asked for again at the next use. */
+export function doubtName(hostname: string): void {
+  installed?.doubt(hostname);
+}
+
+/** A `dns.lookup` that finds names in `names`, and leaves the rest, such as IP addresses, to the original. */
+export function createLookup(names: Pick<Names, 'find'>, original: typeof dns.lookup): typeof dns.lookup {
+  const lookup = (hostname: string, given: LookupOptions | number | Callback, last?: Callback) => {
+    const callback = typeof given === 'function' ? given : last;
+    const options = readOptions(given);
+    if (callback === undefined || typeof hostname !== 'string' || hostname === '' || isIP(hostname) !== 0)
+      return original(hostname, options, callback as never);
+    const deliver = (addresses: readonly LookupAddress[]) => {
+      const [first] = addresses;
+      if (options.all === true) callback(null, [...addresses]);
+      else callback(null, first?.address, first?.family);
+    };
+    names.find(questionOf(hostname, options)).then(
+      // What a callback throws must not become a rejection.
+      (addresses) => process.nextTick(deliver, addresses),
+      (error: Error) => process.nextTick(callback, error),
+    );
+  };
+  return lookup as typeof dns.lookup;
+}
+
+function readOptions(given: LookupOptions | number | Callback): LookupOptions {
+  if (typeof given === 'function') return {};
+  return typeof given === 'number' ? { family: given } : (given ?? {});
+}
+
+function questionOf(hostname: string, { family, hints = 0, order, verbatim }: LookupOptions): Question {
+  const older = verbatim === undefined ? undefined : verbatim ? 'verbatim' : 'ipv4first';
+  return { hostname: hostname.toLowerCase(), family: familyOf(family), hints, order: order ?? older };
+}
+
+function familyOf(family: LookupOptions['family']): number {
+  if (family === 'IPv4') return 4;
+  return family === 'IPv6' ? 6 : (family ?? 0);
+}
+
+function replaceLookup(lookup: typeof dns.lookup): void {
+  dns.lookup = lookup;
+  syncBuiltinESMExports();
+}
+
+/** With these, `util.promisify` knows that the callback has two results. */
+function ownSymbols(lookup: typeof dns.lookup): object {
+  const values = lookup as unknown as Readonly<Record<symbol, unknown>>;
+  return Object.fromEntries(Object.getOwnPropertySymbols(lookup).map((symbol) => [symbol, values[symbol]]));
+}

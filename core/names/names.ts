@@ -1,0 +1,134 @@
+import type { LookupAddress } from 'node:dns';
+import { bounds } from '../bounds.ts';
+import type { Logger } from '../logger.ts';
+import { firstOrTimeout, timedOut, withDeadline } from '../timing/deadline.ts';
+import { Throttle } from '../timing/throttle.ts';
+
+/** A host name, with the options of `dns.lookup` that its answer depends on. */
+export interface Question {
+  readonly hostname: string;
+  readonly family: number; // 0: both
+  readonly hints: number;
+  readonly order: 'ipv4first' | 'ipv6first' | 'verbatim' | undefined;
+}
+
+/** Asks the system. Rejects with its error, with `code`. */
+export type Resolve = (question: Question) => Promise<readonly LookupAddress[]>;
+
+/** Ms. */
+const times = {
+  /** An answer is used without asking again. getaddrinfo does not return the TTL. */
+  fresh: 30_000,
+  /** After that, it is used while new lookups are slow or fail. */
+  kept: 3_600_000,
+  /** A lookup counts as slow: callers get the kept answer. */
+  slow: 200,
+  /** Callers without a kept answer get an error. */
+  deadline: 5_000,
+  /** The kept answer is used after a failed lookup, until the next one. */
+  pause: 5_000,
+  /** A lookup counts as lost, and another one may begin. */
+  lost: 120_000,
+  logInterval: 60_000,
+};
+
+/** A name that has no address, or whose address could not be found in time. Code and `syscall` are those of getaddrinfo. */
+export class NameError extends Error {
+  override readonly name = 'NameError';
+  readonly syscall = 'getaddrinfo';
+  readonly code: string;
+  readonly hostname: string;
+
+  /** @param failure what getaddrinfo returned; undefined when it returned nothing in time */
+  constructor(hostname: string, failure?: unknown) {
+    const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'EAI_AGAIN';
+    const reason = failure === undefined ? 'the name server has not responded' : code;
+    super(`the name "${hostname}" could not be resolved: ${reason}`, { cause: failure });
+    this.code = code;
+    this.hostname = hostname;
+  }
+}
+
+interface Entry {
+  /** The last answer; empty before the first. */
+  addresses: readonly LookupAddress[];
+  answeredAt: number; // on the clock of performance.now(), as the following
+  askAgainAt: number;
+  lookup: { readonly startedAt: number; readonly result: Promise<unknown> } | undefined;
+  readonly logging: Throttle;
+}
+
+/**
+ * The addresses of host names, as the system returns them. One lookup of a name is in flight at a time. Its last answer is
+ * kept: a name server that is slow or down does not affect known names for an hour.
+ */
+export class Names {
+  readonly #resolve: Resolve;
+  readonly #log: Logger;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(resolve: Resolve, log: Logger) {
+    this.#resolve = resolve;
+    this.#log = log;
+  }
+
+  /** @throws NameError */
+  async find(question: Question): Promise<readonly LookupAddress[]> {
+    const entry = this.#entryOf(question);
+    const now = performance.now();
+    if (now < entry.askAgainAt) return entry.addresses;
+    entry.lookup ??= { startedAt: now, result: this.#ask(question, entry) };
+    const { startedAt, result } = entry.lookup;
+    const wait = isKept(entry) ? startedAt + times.slow - now : times.deadline;
+    const failure = wait > 0 ? await firstOrTimeout([result], wait) : timedOut;
+    if (isKept(entry)) return entry.addresses;
+    throw new NameError(question.hostname, failure === timedOut ? undefined : failure);
+  }
+
+  /** Asks again at the next use: no connection could be opened to the addresses of this name. */
+  doubt(hostname: string): void {
+    for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.askAgainAt = 0;
+  }
+
+  /** @returns what the lookup failed with; never rejects */
+  async #ask(question: Question, entry: Entry): Promise<unknown> {
+    const startedAt = performance.now();
+    try {
+      const addresses = await withDeadline(this.#resolve(question), times.lost, 'no answer');
+      const now = performance.now();
+      if (now - startedAt > times.deadline) this.#reportKept(question, entry, 'the name server is slow');
+      Object.assign(entry, { addresses, answeredAt: now, askAgainAt: now + times.fresh });
+      return undefined;
+    } catch (error) {
+      this.#reportKept(question, entry, new NameError(question.hostname, error).code);
+      if (isKept(entry)) entry.askAgainAt = performance.now() + times.pause;
+      return error;
+    } finally {
+      entry.lookup = undefined;
+    }
+  }
+
+  #reportKept({ hostname }: Question, entry: Entry, reason: string): void {
+    if (!isKept(entry) || !entry.logging.pass()) return;
+    const age = Math.round((performance.now() - entry.answeredAt) / 1000);
+    this.#log.warn(
+      `the name "${hostname}" could not be resolved in time (${reason}); its addresses of ${age} s ago stay in use for up to an hour`,
+    );
+  }
+
+  #entryOf({ hostname, family, hints, order }: Question): Entry {
+    const key = `${hostname} ${family} ${hints} ${order}`;
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const oldest = this.#entries.size < bounds.names ? undefined : this.#entries.keys().next().value;
+    if (oldest !== undefined) this.#entries.delete(oldest);
+    const logging = new Throttle(times.logInterval);
+    const entry = { addresses: [], answeredAt: 0, askAgainAt: 0, lookup: undefined, logging };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+}
+
+function isKept({ addresses, answeredAt }: Entry): boolean {
+  return addresses.length > 0 && performance.now() < answeredAt + times.fresh + times.kept;
+}

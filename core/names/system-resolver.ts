@@ -1,0 +1,128 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import dns, { type LookupAddress } from 'node:dns';
+import { join } from 'node:path';
+import { bounds } from '../bounds.ts';
+import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
+import { Throttle } from '../timing/throttle.ts';
+import type { Question, Resolve } from './names.ts';
+
+/** Ms after which a lookup in this process counts as overdue. */
+const overdueAfter = 200;
+/** Ms without a lookup after which the helper ends. */
+const idleTimeout = 60_000;
+/** Ms between two starts of a helper, if it ends at once. */
+const startInterval = 5_000;
+
+/**
+ * Asks the system with getaddrinfo, which blocks a thread for as long as the name server takes and cannot be cancelled. Node
+ * has two threads for it, so two slow names would delay all others. Lookups therefore move to a helper process with 128
+ * such threads while one is overdue. The answer is that of getaddrinfo in both: hosts file, nsswitch, search domains.
+ */
+export class SystemResolver implements Disposable {
+  /** The one of Node, read before it is replaced. */
+  readonly #lookup = dns.lookup;
+  readonly #helper = new LookupHelper();
+  #overdue = 0;
+
+  readonly resolve: Resolve = async (question) => {
+    if (this.#overdue === 0) return this.#resolveHere(question);
+    return (await this.#helper.ask(question)) ?? this.#resolveHere(question);
+  };
+
+  [Symbol.dispose](): void {
+    this.#helper.end();
+  }
+
+  async #resolveHere(question: Question): Promise<readonly LookupAddress[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>();
+    let isOverdue = false;
+    const timer = new LagTolerantTimer(() => {
+      isOverdue = true;
+      this.#overdue++;
+      // The first answer counts. Without a helper, that of this process.
+      this.#helper.ask(question).then((addresses) => addresses !== undefined && resolve(addresses), reject);
+    });
+    timer.start(overdueAfter);
+    const { hostname, ...options } = question;
+    this.#lookup(hostname, { ...withoutUndefined(options), all: true }, (error, addresses) => {
+      timer.stop();
+      if (isOverdue) this.#overdue--;
+      if (error === null) resolve(addresses);
+      else reject(error);
+    });
+    return promise;
+  }
+}
+
+/** What the helper returns for a question, by its id. */
+export interface HelperAnswer {
+  readonly id: number;
+  readonly addresses?: LookupAddress[];
+  /** Code of the error instead. */
+  readonly code?: string;
+}
+
+/** The process of lookup-helper.ts: started when it is needed, ended when it is idle. */
+class LookupHelper {
+  readonly #questions = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
+  readonly #starts = new Throttle(startInterval);
+  #child: ChildProcess | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #lastId = 0;
+
+  /** @returns undefined when there is no helper: the system is out of processes, memory or descriptors */
+  async ask(question: Question): Promise<readonly LookupAddress[] | undefined> {
+    this.#child ??= this.#start();
+    if (this.#child === undefined) return undefined;
+    clearTimeout(this.#idle);
+    const id = ++this.#lastId;
+    const answer = Promise.withResolvers<readonly LookupAddress[] | undefined>();
+    this.#questions.set(id, answer);
+    this.#child.send({ ...withoutUndefined(question), id }, () => undefined);
+    return answer.promise;
+  }
+
+  /** Ends the process. Its open questions are unanswered. */
+  end(): void {
+    const child = this.#child;
+    this.#child = undefined;
+    clearTimeout(this.#idle);
+    if (child?.connected === true) child.disconnect();
+    for (const { resolve } of this.#questions.values()) resolve(undefined);
+    this.#questions.clear();
+  }
+
+  #start(): ChildProcess | undefined {
+    if (!this.#starts.pass()) return undefined;
+    try {
+      const child = fork(join(import.meta.dirname, 'lookup-helper.ts'), [], {
+        // libuv lets lookups have half of the threads.
+        env: { ...process.env, UV_THREADPOOL_SIZE: String(2 * bounds.nameLookups) },
+        execArgv: ['--disable-sigusr1'],
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+      const onEnd = () => this.#child === child && this.end();
+      child.on('message', (answer) => this.#receive(answer as HelperAnswer));
+      child.on('error', onEnd).on('exit', onEnd).on('disconnect', onEnd);
+      // A question that waits has a timer; the helper itself keeps no process running.
+      child.unref();
+      child.channel?.unref();
+      return child;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #receive({ id, addresses, code }: HelperAnswer): void {
+    const question = this.#questions.get(id);
+    this.#questions.delete(id);
+    if (addresses !== undefined) question?.resolve(addresses);
+    else question?.reject(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
+    if (this.#questions.size === 0) this.#idle = setTimeout(() => this.end(), idleTimeout).unref();
+  }
+}
+
+/** `dns.lookup` rejects options that are undefined. */
+function withoutUndefined<T extends { readonly order?: unknown }>({ order, ...others }: T) {
+  return order === undefined ? others : { ...others, order };
+}

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { isLoopback } from '#core/http/loopback.ts';
+import { withDeadline } from '#core/timing/deadline.ts';
 import type { SmtpServer } from './smtp-url.ts';
 
 /** Ms. A server that hangs holds one worker for no longer than `mail`. */
@@ -43,20 +46,25 @@ export async function sendMail(
   mail: OutgoingMail,
   timeouts: SmtpTimeouts = smtpTimeouts,
 ): Promise<SmtpOutcome> {
-  const connection = connectionTo(server, timeouts);
+  // Opened here, as all connections: nodemailer would ask the name servers itself, without hosts file and kept addresses.
+  const socket = connect(server.port, server.host);
+  const connection = connectionTo(server, timeouts, socket);
   const progress: Progress = { step: 'connect', isTransferred: false };
   const { promise, resolve } = Promise.withResolvers<SmtpOutcome>();
   const fail = (error: unknown) => resolve(judge(error as SmtpFailure, progress));
   const timer = setTimeout(() => fail(new Error(`no end after ${timeouts.mail} ms`)), timeouts.mail);
   // Errors after the end of the conversation, such as a reset while it closes, are without effect.
+  socket.on('error', fail);
   connection.on('error', fail);
   connection.on('end', () => fail(new Error('the server closed the connection')));
-  transfer(connection, server, mail, progress).then(() => resolve({ kind: 'sent' }), fail);
+  const isOpen = withDeadline(once(socket, 'connect'), timeouts.connect, `no connection after ${timeouts.connect} ms`);
+  isOpen.then(() => transfer(connection, server, mail, progress)).then(() => resolve({ kind: 'sent' }), fail);
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
     connection.close();
+    socket.destroy();
   }
 }
 
@@ -73,10 +81,10 @@ interface SmtpFailure extends Error {
   readonly command?: string;
 }
 
-function connectionTo({ host, port, isSecure }: SmtpServer, timeouts: SmtpTimeouts): SMTPConnection {
+function connectionTo({ host, isSecure }: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): SMTPConnection {
   return new SMTPConnection({
     host,
-    port,
+    connection: socket,
     secure: isSecure,
     // Loopback traffic needs no encryption.
     requireTLS: !isSecure && !isLoopback(host),
@@ -84,7 +92,6 @@ function connectionTo({ host, port, isSecure }: SmtpServer, timeouts: SmtpTimeou
     connectionTimeout: timeouts.connect,
     greetingTimeout: timeouts.greeting,
     socketTimeout: timeouts.idle,
-    dnsTimeout: timeouts.connect,
   });
 }
 

@@ -1,9 +1,11 @@
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type OutgoingMail, sendMail } from '../../../plugins/mail/smtp.ts';
 import type { SmtpServer } from '../../../plugins/mail/smtp-url.ts';
 import { closedPort } from '../../support/dead-ends.ts';
+import { testCertificate, testKey, trustTestCertificate } from '../../support/tls-upstream.ts';
 import { startMailServer } from './fixture.ts';
 
 /** Longer than any pause of a busy machine. */
@@ -98,6 +100,29 @@ describe('a mail', () => {
     const account = serverAt(server.port, { user: 'user', password: 'p@ss:word/' });
     expect(await sendMail(account, mail, timeouts)).toEqual({ kind: 'sent' });
     expect(seen).toEqual(['user p@ss:word/']);
+  });
+
+  it('finds its server as all connections do, and checks its certificate by name', async () => {
+    const lookup = vi.spyOn(dns, 'lookup');
+    const distrust = trustTestCertificate();
+    try {
+      await using server = await startMailServer({ secure: true, key: testKey, cert: testCertificate });
+      lookup.mockClear();
+      const tls = serverAt(server.port, { host: 'localhost', isSecure: true });
+      expect(await sendMail(tls, mail, timeouts)).toEqual({ kind: 'sent' });
+      expect(lookup.mock.calls.map(([hostname]) => hostname)).toEqual(['localhost']);
+    } finally {
+      distrust();
+      lookup.mockRestore();
+    }
+  });
+
+  it('may be tried later when the name of its server cannot be resolved in time', async () => {
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(() => undefined);
+    const server = serverAt(25, { host: 'mail.example' });
+    const outcome = await sendMail(server, mail, { ...timeouts, connect: 50 });
+    lookup.mockRestore();
+    expect(outcome).toEqual({ kind: 'later', isServer: true, error: 'connect: no connection after 50 ms' });
   });
 });
 

@@ -7,7 +7,7 @@ import { createBlackHole } from '../../../support/dead-ends.ts';
 /** What a connection to this host fails with when it is not open after 50 ms. */
 async function failureOf(hostname: string, port = 1): Promise<Error | null> {
   const failed = Promise.withResolvers<Error | null>();
-  const connect = createConnector(0.05);
+  const connect = createConnector(0.05, () => undefined);
   connect({ hostname, host: hostname, protocol: 'http:', port: String(port) }, (...[error]) => failed.resolve(error));
   return failed.promise;
 }

@@ -8,6 +8,7 @@ import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
 import { lostDuringStart } from './experiments/lost-during-start.ts';
 import { pipelining } from './experiments/pipelining.ts';
+import { names } from './experiments/names.ts';
 import { records } from './experiments/records.ts';
 import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
@@ -32,6 +33,7 @@ export const experiments: readonly Experiment[] = [
   deadRoute,
   burst,
   silentConnections,
+  names,
   dripping,
   slowlorisBody,
   eventLoop,

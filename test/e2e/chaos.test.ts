@@ -20,6 +20,7 @@ const names = new Set([
   'pipelining',
   'burst',
   'silent-connections',
+  'names',
   'dripping',
   'event-loop',
   'redis',

@@ -4,7 +4,7 @@
   const hiddenFor = 10_000; // ms until the stream of a hidden tab is closed
   const silentFor = 40_000; // ms without a byte after which the connection counts as lost; the server sends one every 15 s
   const shownAfter = 3_000; // ms without a connection until the page says so
-  const retries = { first: 1_000, longest: 30_000 };
+  const retries = { first: 1_000, longest: 30_000 }; // the server names another first one for each stream
 
   class LiveSource extends EventTarget {
     readyState = 0;
@@ -13,6 +13,7 @@
     #url;
     #lastId = '';
     #failures = 0;
+    #retryAfter = retries.first;
     #request;
     #timer;
     #watchdog;
@@ -78,7 +79,7 @@
     #retry() {
       if (document.hidden) return;
       showSoon('stopped');
-      const delay = Math.min(retries.longest, retries.first * 2 ** this.#failures++);
+      const delay = Math.min(retries.longest, this.#retryAfter * 2 ** this.#failures++);
       this.#timer = setTimeout(() => this.#connect(), delay * (0.5 + Math.random() / 2));
     }
 
@@ -110,6 +111,7 @@
       const fields = event.split('\n').filter((line) => !line.startsWith(':'));
       const read = (name) =>
         fields.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
+      this.#retryAfter = Number(read('retry')[0]) || this.#retryAfter;
       const [type] = read('event');
       if (type === undefined) return;
       const data = read('data').join('\n');

@@ -259,6 +259,8 @@ export class AccountDirectory implements AsyncDisposable {
 }
 
 /** The directory of this process. Its first use starts to listen; stages await `ready` in `create`. */
-export function accountDirectory(host: Host): AccountDirectory {
-  return host.keep('account-directory', () => new AccountDirectory(host));
+export function accountDirectory({ database, log, keep }: Host): AccountDirectory {
+  const { notifications } = database;
+  const query: Database['query'] = (sql, parameters) => database.queryFirst(sql, parameters);
+  return keep('account-directory', () => new AccountDirectory({ database: { query, notifications }, log }));
 }

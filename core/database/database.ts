@@ -19,6 +19,11 @@ export interface Database extends AsyncDisposable {
    * @throws Error when the statement fails or takes too long
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * The same on connections of their own, for what requests of the API wait for: hundreds of pages that open at once take all
+   * others.
+   */
+  queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   readonly notifications: Notifications;
   /** Resolves when the database responds. */
   ping(): Promise<void>;

@@ -1,4 +1,5 @@
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { bind } from './bind.ts';
 import type { Database } from './database.ts';
@@ -30,6 +31,18 @@ export interface OpenDatabaseOptions {
 /** Ms. A slow database must not block the gateway. */
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
+/** Connections besides, for requests of the API. */
+const firstPoolSize = 2;
+const idleTimeout = 30_000; // ms
+const connectionOptions = {
+  connectionTimeoutMillis: deadlines.connect,
+  query_timeout: deadlines.query + 1_000,
+  statement_timeout: deadlines.query,
+  lock_timeout: deadlines.lock,
+  idle_in_transaction_session_timeout: deadlines.idleTransaction,
+  application_name: 'daypass',
+  keepAlive: true,
+};
 /** Ms that the embedded server has to stop after a failed start, before it is killed. */
 const failedStopTimeout = 1_500;
 /** Ms for all of that, where the process ends at once. */
@@ -66,21 +79,22 @@ async function openOrm(url: string, tables: readonly PluginTables[]): Promise<Mi
     entities: [...entities, ...tables.flatMap((one) => one.entities)],
     // BullMQ migrates its own schema; a diff of entities must not drop it.
     schemaGenerator: { ignoreSchema: ['bullmq'] },
-    pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
-    driverOptions: {
-      onPoolCreated: releaseLostClients,
-      connectionTimeoutMillis: deadlines.connect,
-      query_timeout: deadlines.query + 1_000,
-      statement_timeout: deadlines.query,
-      lock_timeout: deadlines.lock,
-      idle_in_transaction_session_timeout: deadlines.idleTransaction,
-      application_name: 'daypass',
-      keepAlive: true,
-    },
+    pool: { min: 0, max: poolSize, idleTimeoutMillis: idleTimeout },
+    driverOptions: { ...connectionOptions, onPoolCreated: releaseLostClients },
     discovery: { warnWhenNoEntities: false },
     // Failures reach the caller; the pool's own messages about lost connections would only repeat them.
     logger: () => undefined,
   });
+}
+
+/** Connects at its first query. */
+function createFirstPool(url: string): pg.Pool {
+  const options = { ...connectionOptions, max: firstPoolSize, idleTimeoutMillis: idleTimeout };
+  const pool = new pg.Pool({ ...options, connectionString: url });
+  // An idle connection was lost; the next query opens another one.
+  pool.on('error', () => undefined);
+  releaseLostClients(pool);
+  return pool;
 }
 
 /** A database with what only its process may do. */
@@ -94,6 +108,7 @@ class PostgresDatabase implements OpenedDatabase {
   readonly url: string;
   readonly notifications: PostgresNotifications;
   readonly #orm: MikroORM;
+  readonly #first: pg.Pool;
   readonly #lifetime: Lifetime;
 
   constructor(orm: MikroORM, url: string, log: Logger, lifetime: Lifetime) {
@@ -101,6 +116,7 @@ class PostgresDatabase implements OpenedDatabase {
     this.url = url;
     this.notifications = new PostgresNotifications(url, log);
     this.#orm = orm;
+    this.#first = createFirstPool(url);
     this.#lifetime = lifetime;
   }
 
@@ -115,6 +131,11 @@ class PostgresDatabase implements OpenedDatabase {
     return rows as Row[];
   }
 
+  async queryFirst<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const { rows } = await this.#first.query(bind(sql, parameters));
+    return rows as Row[];
+  }
+
   async ping(): Promise<void> {
     await this.query('SELECT 1');
   }
@@ -126,6 +147,7 @@ class PostgresDatabase implements OpenedDatabase {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.notifications[Symbol.asyncDispose]();
+    await this.#first.end();
     await this.#orm.close(true);
     await this.#lifetime.end();
   }

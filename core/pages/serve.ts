@@ -16,7 +16,7 @@ import { addViews, checkPage, Renderer } from './renderer.ts';
 import { PageRoutes } from './routes.ts';
 import { routeSiteFiles } from './site-files.ts';
 import { securityHeaders } from './security-headers.ts';
-import { addSessionStrategy, signInPath } from './sign-in.ts';
+import { addSessionStrategy, noteOutage, signInPath } from './sign-in.ts';
 import { Translator } from './translator.ts';
 
 /** Prepares what routes of plugins can use when they register: views, files, and the strategy `session`. */
@@ -70,8 +70,9 @@ export async function routePages(server: Server, registry: Registry, host: () =>
 
   async function answerError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
     const error = toPageError(thrown);
-    if (error.status >= 500)
-      host().log.error(`${request.path} failed, request ${request.info.id}`, error.details.cause ?? error);
+    const failed = `${request.path} failed, request ${request.info.id}`;
+    if (error.status === 503) noteOutage(host(), failed, error.details.cause ?? error);
+    else if (error.status >= 500) host().log.error(failed, error.details.cause ?? error);
     if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
       // The page around the part that htmx wanted is loaded again, and leads to the sign-in.

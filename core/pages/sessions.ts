@@ -1,7 +1,9 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import { recordEvent } from '../accounts/account-events.ts';
+import { BatchLoader } from '../accounts/batch-loader.ts';
 import type { Database } from '../database/database.ts';
 import { bounds } from '../bounds.ts';
+import { withDeadline } from '../timing/deadline.ts';
 import { createToken } from './cookies.ts';
 import type { SignedInAccount } from './page.ts';
 import type { Language } from './texts.ts';
@@ -11,6 +13,8 @@ import { withoutNul } from './without-nul.ts';
 const maxDays = 90;
 /** Days without a request after which it ends. */
 const maxIdleDays = 14;
+/** Ms after which a query for sessions counts as failed. */
+const readTimeout = 2_000;
 /** Seconds between two notes of its last use: not every page is a write. */
 const lastUseStep = 60;
 
@@ -47,9 +51,14 @@ const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxI
  */
 export class Sessions {
   readonly #database: Pick<Database, 'fork' | 'query'>;
+  /** By the digest of their tokens: hundreds of pages that reconnect at once are a few queries. */
+  readonly #byDigest: BatchLoader<OpenSession>;
 
   constructor(database: Pick<Database, 'fork' | 'query'>) {
     this.#database = database;
+    this.#byDigest = new BatchLoader((digests) =>
+      withDeadline(this.#readBatch(digests), readTimeout, `no answer within ${readTimeout} ms`),
+    );
   }
 
   /**
@@ -83,30 +92,31 @@ export class Sessions {
 
   /**
    * The session of a token, and notes that it is used. Undefined when it has ended, or never was, or its account is blocked.
+   * Never older than the call.
+   *
+   * @throws DeadlineExceeded, BatchFull, or what the query fails with
    */
-  async read(token: string): Promise<OpenSession | undefined> {
-    const [row] = await this.#database.query<SessionRow>(
+  read(token: string): Promise<OpenSession | undefined> {
+    return this.#byDigest.load(digest(token).toString('hex'));
+  }
+
+  /** Rows that another instance notes at the same moment are skipped: two that wait for each other would be a deadlock. */
+  async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
+    const rows = await this.#database.query<SessionRow>(
       `with found as (
-         select s.id, s.account_id, a.name, a.email, a.avatar_url, s.last_used_at
+         select encode(s.token_sha256, 'hex') as digest, s.id, s.account_id, a.name, a.email, a.avatar_url, s.last_used_at
          from session s join account a on a.id = s.account_id
-         where s.token_sha256 = ? and ${live} and a.blocked_at is null and a.deleted_at is null
+         where s.token_sha256 = any(?::bytea[]) and ${live} and a.blocked_at is null and a.deleted_at is null
        ), used as (
-         update session set last_used_at = now()
-         where id in (select id from found where last_used_at < now() - interval '${lastUseStep} seconds')
+         update session set last_used_at = now() where id in (
+           select id from session
+           where id in (select id from found where last_used_at < now() - interval '${lastUseStep} seconds')
+           for update skip locked)
        )
        select * from found`,
-      [digest(token)],
+      [`{${digests.map((hex) => `"\\\\x${hex}"`).join(',')}}`],
     );
-    if (row === undefined) return undefined;
-    return {
-      id: row.id,
-      account: {
-        id: row.account_id,
-        name: row.name,
-        email: row.email ?? undefined,
-        avatarUrl: row.avatar_url ?? undefined,
-      },
-    };
+    return new Map(rows.map((row) => [row.digest, toOpenSession(row)]));
   }
 
   /** True while this session of this account lasts and the account is served. Both ids are UUIDs. */
@@ -176,7 +186,12 @@ export class Sessions {
   }
 }
 
+function toOpenSession({ id, account_id, name, email, avatar_url }: SessionRow): OpenSession {
+  return { id, account: { id: account_id, name, email: email ?? undefined, avatarUrl: avatar_url ?? undefined } };
+}
+
 interface SessionRow {
+  readonly digest: string;
   readonly id: string;
   readonly account_id: string;
   readonly name: string;

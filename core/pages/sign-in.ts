@@ -1,7 +1,8 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import { logFailure } from '../errors/connection-error.ts';
 import type { Host } from '../host.ts';
-import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
+import { nextPageTurn } from '../timing/turn.ts';
 import { chooseLanguage } from './choose-language.ts';
 import { type Cookies, cookiesOf, isSessionToken } from './cookies.ts';
 import { requireSameOrigin } from './form-token.ts';
@@ -15,13 +16,8 @@ export const signInPath = '/sign-in';
 /** Where a plugin's form ends the session, if it has one; the layout has a button for it. */
 export const signOutPath = '/sign-out';
 
-/** Ms after which reading a session counts as failed. */
-const readTimeout = 2_000;
-
 /** Methods that change nothing, as hapi writes them. */
 const safeMethods = new Set(['get', 'head', 'options']);
-
-const outageLog = new Throttle(60_000);
 
 /** A session with the roles of its account. */
 export interface SessionWithRoles extends OpenSession {
@@ -42,9 +38,10 @@ export function addSessionStrategy(server: Server, host: () => Host): void {
   server.auth.scheme('session', () => ({
     async authenticate(request, h) {
       const { token } = cookiesOf(request, host());
-      if (!isSessionToken(token)) return h.unauthenticated(signedOut());
-      if (!safeMethods.has(request.method)) requireSameOrigin(request, host());
-      const open = await readSession(host(), token);
+      if (isSessionToken(token) && !safeMethods.has(request.method)) requireSameOrigin(request, host());
+      const open = isSessionToken(token) ? await readSession(host(), token) : undefined;
+      // One query answers many at once.
+      await nextPageTurn();
       if (open === undefined) return h.unauthenticated(signedOut());
       const isOperator = isOperatorAddress(host(), open.account.email);
       const session: SessionWithRoles = { ...open, isOperator };
@@ -58,11 +55,16 @@ export function addSessionStrategy(server: Server, host: () => Host): void {
 
 async function readSession(host: Host, token: string): Promise<OpenSession | undefined> {
   try {
-    return await withDeadline(sessionsOf(host).read(token), readTimeout, `no answer within ${readTimeout} ms`);
+    return await sessionsOf(host).read(token);
   } catch (error) {
-    if (outageLog.pass()) host.log.error('sessions cannot be read; public pages are shown as if signed out', error);
+    noteOutage(host, 'sessions cannot be read; public pages are shown as if signed out', error);
     throw new PageError(503, 'error.503.text', { cause: error });
   }
+}
+
+/** Pages that fail because something is away fail by the hundred: one line a minute tells of it. */
+export function noteOutage({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
+  if (keep('page-outages', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
 }
 
 function signedOut(): PageError {

@@ -1,27 +1,32 @@
 import { bounds } from '../bounds.ts';
 
-/** Callers waiting for their turn, in order of arrival. */
-const waiting: (() => void)[] = [];
-
 /**
  * Resolves in a later turn of the event loop, after it has polled its sockets and timers. One caller at a time: long
  * pieces of work that are separated by turns never add up to one long turn, however many requests do them.
  */
-export function nextTurn(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (waiting.push(resolve) === 1) setImmediate(next);
-  return promise;
-}
+export const nextTurn = createQueue();
+
+/** The same for pages, in a queue of their own: hundreds that open at once neither block requests nor wait in front of them. */
+export const nextPageTurn = createQueue();
 
 /** Waits for a turn before the next step of a long body; undefined for a short one. */
 export function turnFor(length: number): Promise<void> | undefined {
   return length > bounds.stepwiseBody ? nextTurn() : undefined;
 }
 
-function next(): void {
-  // Turns requested from here on run after the loop has polled its sockets again.
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(next);
+function createQueue(): () => Promise<void> {
+  /** Callers waiting for their turn, in order of arrival. */
+  const waiting: (() => void)[] = [];
+  const next = () => {
+    // Turns requested from here on run after the loop has polled its sockets again.
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(next);
+  };
+  return () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (waiting.push(resolve) === 1) setImmediate(next);
+    return promise;
+  };
 }
 
 /** Runs each step in a separate turn of the event loop. @returns what the generator returns */

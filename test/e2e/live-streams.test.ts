@@ -62,6 +62,15 @@ function newestRow({ events }: EventStream): string {
   return /data-row="(req_[^"]+)"/.exec(data)?.[1] ?? '';
 }
 
+/** The first bytes of a stream. */
+async function firstText(url: string, headers: Record<string, string>): Promise<string> {
+  const response = await fetch(url, { headers });
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return Buffer.from(value ?? []).toString();
+}
+
 async function call(gateway: GatewayProcess, model: string): Promise<void> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
@@ -103,6 +112,21 @@ describe('the stream of an open page', { shuffle: false }, () => {
     await again.find(({ name, data }) => name === 'latest' && data.includes('dp/other'));
     // The rate limit may have changed with time; the models have changed only now.
     expect(again.events.filter(({ name }) => name === 'models')).toHaveLength(1);
+  });
+
+  it('opens for hundreds that reconnect at once, each told another time to come back', async () => {
+    const sessions = await Promise.all(Array.from({ length: 20 }, () => newSession()));
+    const streams = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        openEventStream(`${one.url}/dashboard/live`, sessions[index % sessions.length]?.headers),
+      ),
+    );
+    expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
+    await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()));
+    const texts = await Promise.all(sessions.map(({ headers }) => firstText(`${one.url}/dashboard/live`, headers)));
+    const times = texts.map((text) => Number(/^retry: (\d+)$/m.exec(text)?.[1]));
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(1_000);
+    expect(new Set(times).size).toBeGreaterThan(10);
   });
 
   it('is for accounts that are signed in', async () => {

@@ -20,6 +20,7 @@ export async function createTestDatabase(log: Logger = silentLog): Promise<Datab
     notifications,
     fork: () => database.fork(),
     query: (sql, parameters) => database.query(sql, parameters),
+    queryFirst: (sql, parameters) => database.queryFirst(sql, parameters),
     ping: () => database.ping(),
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();

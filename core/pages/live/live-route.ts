@@ -22,6 +22,9 @@ export interface LiveRouteParts {
   readonly translator: Translator;
 }
 
+/** Ms after which a page reconnects: each its own time, so that those of a process that ends do not come back at once. */
+const retries = { least: 1_000, spread: 2_000 };
+
 /**
  * `GET <path>/live` for each page with live parts: the parts as server-sent events, with the access rules of the page. Events
  * besides the parts are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a
@@ -74,7 +77,7 @@ function answer(
     .header('x-accel-buffering', 'no');
   if (request.method === 'head') return response;
   const { account, sessionId, address, language, format } = visit();
-  stream.open(assets.build);
+  stream.open(assets.build, retries.least + Math.random() * retries.spread);
   hub.add(stream, {
     page,
     live,

@@ -56,9 +56,14 @@ export class LiveStream {
     return this.#isTaken && !this.#isOver;
   }
 
-  /** The first bytes, so that the answer's head is sent. @param build of the assets that pages load now */
-  open(build: string): void {
-    this.#write(formatEvent('live-open', build));
+  /**
+   * The first bytes, so that the answer's head is sent.
+   *
+   * @param build of the assets that pages load now
+   * @param retry ms after which the page reconnects
+   */
+  open(build: string, retry: number): void {
+    this.#write(`retry: ${Math.round(retry)}\n${formatEvent('live-open', build)}`);
   }
 
   /** Sends the parts that the page does not have. */

@@ -33,6 +33,18 @@ async function addAccount(): Promise<string> {
 const open = (url: string) =>
   openDatabase({ url, dataFolder: tmpdir(), log: silentLog, mode: 'serve', isShared: false });
 
+describe('a database whose connections are all taken', () => {
+  it('still answers what requests of the API wait for', async () => {
+    await using other = await createTestDatabase();
+    const taken = Array.from({ length: 30 }, () => other.query('select pg_sleep(0.3)'));
+    let areTaken = true;
+    const all = Promise.all(taken).then(() => (areTaken = false));
+    expect(await other.queryFirst('select ?::int as one', [1])).toEqual([{ one: 1 }]);
+    expect(areTaken).toBe(true);
+    await all;
+  });
+});
+
 describe('a database that cannot be opened', () => {
   it.each(['hello', 'localhost:5432/daypass', 'redis://localhost', ''])(
     'is refused with an address that is none, without quoting it: %j',

@@ -35,6 +35,43 @@ describe('a session', () => {
     });
   });
 
+  it('is read with all others that are asked for at that time, by few queries', async () => {
+    const asked: string[] = [];
+    const counting = new Sessions({
+      fork: () => database.fork(),
+      query: (sql, parameters) => {
+        asked.push(sql);
+        return database.query(sql, parameters);
+      },
+    });
+    const accountId = await newAccount();
+    const issued = await Promise.all(Array.from({ length: 30 }, () => sessions.create(accountId, 'Firefox')));
+    const tokens = issued.flatMap(({ token }) => Array.from({ length: 10 }, () => token));
+    const read = await Promise.all([...tokens, `s${'x'.repeat(43)}`].map((token) => counting.read(token)));
+    expect(read.slice(0, -1).map((one) => one?.id)).toEqual(
+      issued.flatMap(({ id }) => Array.from({ length: 10 }, () => id)),
+    );
+    expect(read.at(-1)).toBeUndefined();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is not read from an earlier query than its request', async () => {
+    const { id, token } = await sessions.create(await newAccount(), 'Firefox');
+    const { account } = (await sessions.read(token)) ?? {};
+    const before = sessions.read(token);
+    await Promise.all([before, sessions.revoke(account?.id ?? '', id)]);
+    expect(await sessions.read(token)).toBeUndefined();
+  });
+
+  it('is read while another transaction holds it, and its last use is noted later', async () => {
+    const { id, token } = await sessions.create(await newAccount(), 'Firefox');
+    await age(id, 'last_used_at', '5 minutes');
+    await database.fork().transactional(async (transaction) => {
+      await transaction.execute('select from session where id = ? for update', [id]);
+      expect((await sessions.read(token))?.id).toBe(id);
+    });
+  });
+
   it('sets the language of mails when its reader has one', async () => {
     const accountId = await newAccount();
     await sessions.create(accountId, 'Firefox', 'id');

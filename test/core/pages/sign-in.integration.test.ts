@@ -289,6 +289,16 @@ describe('while the database is away', () => {
     expect((await browser.get('/mine')).statusCode).toBe(200);
   });
 
+  it('one line in the log tells of all pages that fail', async () => {
+    const lines: unknown[][] = [];
+    const error = (...line: unknown[]) => void lines.push(line);
+    const log = { info: () => undefined, warn: () => undefined, error };
+    const browser = await signedIn(await serve({ settings: { log } }), rani);
+    isAway = true;
+    await Promise.all(Array.from({ length: 20 }, () => browser.get('/mine')));
+    expect(lines).toEqual([['sessions cannot be read; public pages are shown as if signed out: connection refused']]);
+  });
+
   it('visitors do not notice', async () => {
     const browser = new Browser(await serve());
     await browser.get('/');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runToEnd, inTurns, nextTurn } from '#core/timing/turn.ts';
+import { runToEnd, inTurns, nextPageTurn, nextTurn } from '#core/timing/turn.ts';
 
 function* counted(steps: number, onStep: (step: number) => void): Generator<undefined, string> {
   for (let step = 1; step <= steps; step++) {
@@ -24,6 +24,15 @@ describe('turns of the event loop', () => {
     });
     await Promise.all([...waiting, other]);
     expect(seen).toEqual(['a', '-', 'b', '-', 'c', '-']);
+  });
+
+  it('of pages take none from requests', async () => {
+    const seen: string[] = [];
+    const pages = ['x', 'y', 'z'].map((name) => nextPageTurn().then(() => seen.push(name)));
+    await nextTurn().then(() => seen.push('a'));
+    expect(seen.indexOf('a')).toBeLessThan(2);
+    await Promise.all(pages);
+    expect(seen.filter((name) => name !== 'a')).toEqual(['x', 'y', 'z']);
   });
 
   it('are one for each step', async () => {

@@ -85,7 +85,7 @@ export function openTab(hub: LiveHub, page: TestPage): Tab {
         ),
     },
   };
-  stream.open('build');
+  stream.open('build', 1234);
   hub.add(stream, reader);
   return read(stream);
 }

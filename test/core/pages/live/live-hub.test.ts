@@ -26,7 +26,7 @@ function counting() {
 }
 
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
-const open = 'event: live-open\ndata: build';
+const open = 'retry: 1234\nevent: live-open\ndata: build';
 
 describe('a stream that opens', () => {
   it('gets the build, then every part, the last one with the id of all', async () => {

@@ -46,11 +46,22 @@ export function follow(
 ): Incident | undefined {
   const { at, trouble } = observation;
   if (current === undefined) return trouble && suspect(model, observation, trouble, createId());
+  if (at < current.checkedAt) return follow(model, movedTo(at, current), observation, createId);
   if (at - current.checkedAt > longestGap) return end(current, current.calmSince ?? current.checkedAt);
   if (trouble !== undefined) return worsen(current, observation, trouble);
   const calmSince = current.calmSince ?? at;
   if (at - calmSince >= calmTime) return end(current, calmSince);
   return { ...current, calmSince, checkedAt: at };
+}
+
+/** The clock was set back since it was observed: it lasts from now on, because times to come would delay it by as much. */
+function movedTo(at: number, { startedAt, calmSince, ...incident }: Incident): Incident {
+  return {
+    ...incident,
+    startedAt: Math.min(startedAt, at),
+    calmSince: calmSince && Math.min(calmSince, at),
+    checkedAt: at,
+  };
 }
 
 /** The incident of a model that is no longer offered. */

@@ -31,7 +31,7 @@ function createReadings(host: Host): HealthReadings {
   const { database, catalog } = host;
   const timeZone = host.section(service).time_zone;
   const now = () => host.now();
-  const current = { maxAge: ages.now, deadline, now };
+  const current = { maxAge: ages.now, deadline, now: () => host.monotonic() };
   return {
     traffic: new FreshValue({ ...current, read: () => readRecentTraffic(database, catalog, now()) }),
     speed: new FreshValue({ ...current, maxAge: ages.speed, staleFor, read: () => readModelSpeed(database, now()) }),

@@ -8,7 +8,7 @@ export interface FreshValueOptions<T> {
   readonly staleFor?: number;
   /** Timeout of a reading in ms. */
   readonly deadline: number;
-  now(): number; // epoch ms
+  now(): number; // ms, monotonic
 }
 
 /** Ms for which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. */
@@ -30,8 +30,7 @@ export class FreshValue<T> {
   /** @throws DeadlineExceeded, or what the reading failed with */
   async get(): Promise<T> {
     const { maxAge, now } = this.#options;
-    const age = now() - this.#readAt;
-    if (this.#reading === undefined || age >= maxAge || age < 0) this.#reading = this.#read(now());
+    if (this.#reading === undefined || now() - this.#readAt >= maxAge) this.#reading = this.#read(now());
     return this.#ended !== undefined && now() < this.#ended.until ? this.#ended.reading : this.#reading;
   }
 

@@ -16,7 +16,10 @@ export function servingOf(host: Pick<Host, 'keep'>): Serving {
 
 /** Survives a reload, and with it the counts that this instance keeps while the store is unavailable. */
 export function limiterOf(host: Host): LocalFallback {
-  return host.keep('rate-limit.limiter', () => new LocalFallback(host.shared.limiter, host.log, () => host.now()));
+  return host.keep(
+    'rate-limit.limiter',
+    () => new LocalFallback(host.shared.limiter, host.log, () => host.monotonic()),
+  );
 }
 
 /** The limits that the stage applies to the key of this account. */

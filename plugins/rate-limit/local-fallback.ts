@@ -20,6 +20,7 @@ export class LocalFallback implements Limiter {
   readonly #waiting = new Map<string, number>();
   #isWarned = false;
 
+  /** @param now ms of a monotonic clock */
   constructor(shared: Limiter, log: Logger, now: () => number) {
     this.#shared = shared;
     this.#local = new MemoryLimiter(now);

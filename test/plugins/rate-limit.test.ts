@@ -42,6 +42,8 @@ const outcome: Outcome = {
 };
 
 let clock: number;
+/** Ms by which the wall clock was set. */
+let step: number;
 let host: Host;
 let stage: Stage;
 let warn: ReturnType<typeof vi.fn<(message: string) => void>>;
@@ -49,6 +51,7 @@ let info: ReturnType<typeof vi.fn<(message: string) => void>>;
 
 beforeEach(async () => {
   clock = Date.UTC(2027, 0, 1);
+  step = 0;
   await open(common);
 });
 
@@ -60,7 +63,8 @@ async function open(options: RateLimitOptions, limiter?: Limiter): Promise<void>
   const parts: Partial<Host> = {
     shared: limiter === undefined ? shared : Object.assign(shared, { limiter }),
     log: { info, warn, error: () => undefined },
-    now: () => clock,
+    now: () => clock + step,
+    monotonic: () => clock,
     keep: <T extends object>(key: string, create: () => T): T => {
       if (!kept.has(key)) kept.set(key, create());
       return kept.get(key) as T;
@@ -508,6 +512,14 @@ describe('rate limits while the shared store is unavailable', () => {
     await refusal();
     await finish(first);
     await send();
+  });
+
+  it('are given back as soon when the wall clock is set back by an hour', async () => {
+    await finish(await send());
+    await finish(await send());
+    step = -3_600_000;
+    clock += ((await refusal()).details.retryAfter ?? 0) * 1000;
+    await finish(await send());
   });
 
   it('survive a reload', async () => {

@@ -22,7 +22,7 @@ export const overviewReadings = perCatalog((host: Host) => {
   const { database, jobs } = host;
   const now = () => host.now();
   const fresh = <T>(maxAge: number, read: () => Promise<T>) =>
-    new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now, read });
+    new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
   return {

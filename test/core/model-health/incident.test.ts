@@ -42,6 +42,18 @@ describe('an incident', () => {
     expect(watch({ 0: slow }, 120).current?.openedAt).toBe(after(120));
   });
 
+  it('opens as soon, and ends as soon, when the clock was set back by an hour since it began', () => {
+    const at = (seconds: number) => after(seconds - 3_600);
+    const began = follow('dp/a', undefined, { at: after(0), trouble: down, answered: undefined }, () => '1');
+    const seen = follow('dp/a', began, { at: at(15), trouble: down, answered: undefined }, () => '2');
+    const opened = follow('dp/a', seen, { at: at(45), trouble: down, answered: undefined }, () => '2');
+    expect(opened).toMatchObject({ id: '1', openedAt: at(45) });
+    const calm = follow('dp/a', opened, { at: after(60), trouble: undefined, answered: undefined }, () => '2');
+    const still = follow('dp/a', calm, { at: at(75), trouble: undefined, answered: undefined }, () => '2');
+    const over = follow('dp/a', still, { at: at(75 + 300), trouble: undefined, answered: undefined }, () => '2');
+    expect(over).toMatchObject({ id: '1', endedAt: at(75) });
+  });
+
   it('is forgotten when it was over before it opened', () => {
     expect(watch({ 0: down, 15: undefined }, 600)).toEqual({ current: undefined, ended: [], made: 1 });
   });

@@ -18,6 +18,7 @@ beforeEach(() => {
     shared: new MemoryShared(() => now),
     log: silentLog,
     now: () => now,
+    monotonic: () => now,
     keep: (key: string, create: () => object) => keeper.keep(key, create),
   } as unknown as Host;
   servingOf(host).options = options;

@@ -125,13 +125,8 @@ export class InstanceWatch {
   }
 }
 
-/** The file name of the lock of an instance. */
-export function lockName(instance: string): string {
-  return `${instance}.lock`;
-}
-
 function lockPath(folder: string, instance: string): string {
-  return join(folder, lockName(instance));
+  return join(folder, `${instance}.lock`);
 }
 
 /** The instance of a lock file; undefined for other files. */

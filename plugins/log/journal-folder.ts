@@ -1,21 +1,20 @@
-import { existsSync, mkdirSync, type Stats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /**
- * The folder of the journal, on the device on which it was at the start. Under the mount point of an unmounted volume, files
- * would fill another disk and be hidden once the volume is back.
+ * The folder of the journal, on its volume. Under the mount point of an unmounted volume, files would fill another disk and be
+ * hidden once the volume is back.
  */
 export class JournalFolder {
   readonly path: string;
-  /** A file of this instance, which identifies the folder on a volume that was mounted again as another device. */
-  readonly #ownFile: string;
-  #device: number;
+  /** Devices on which the folder would be if its volume, or one above it, were unmounted. */
+  readonly #underlying: ReadonlySet<number>;
 
-  constructor(path: string, ownFile: string) {
+  constructor(path: string) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.path = path;
-    this.#ownFile = join(path, ownFile);
-    this.#device = statSync(path).dev;
+    const devices = [path, ...ancestorsOf(path)].map((each) => statSync(each).dev);
+    this.#underlying = new Set(devices.filter((device) => device !== devices[0]));
   }
 
   /**
@@ -25,23 +24,23 @@ export class JournalFolder {
    */
   ensure(): void {
     const found = lookUp(this.path);
-    if (found === undefined) return this.#create();
-    if (!found.isDirectory()) throw new Error(`${this.path} is no longer a folder; remove what is in its place`);
-    if (found.dev === this.#device) return;
-    if (!existsSync(this.#ownFile)) throw this.#onOtherDevice();
-    this.#device = found.dev;
+    if (found?.isDirectory() === false)
+      throw new Error(`${this.path} is no longer a folder; remove what is in its place`);
+    const place =
+      found ??
+      ancestorsOf(this.path)
+        .map(lookUp)
+        .find((stats) => stats !== undefined);
+    if (place !== undefined && this.#underlying.has(place.dev))
+      throw new Error(`the volume of ${this.path} is not mounted; mount it`);
+    if (found === undefined) mkdirSync(this.path, { recursive: true, mode: 0o700 });
   }
+}
 
-  #create(): void {
-    let parent = dirname(this.path);
-    while (lookUp(parent) === undefined && dirname(parent) !== parent) parent = dirname(parent);
-    if (statSync(parent).dev !== this.#device) throw this.#onOtherDevice();
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
-  }
-
-  #onOtherDevice(): Error {
-    return new Error(`the volume of ${this.path} is not mounted; mount it, or restart the gateway to use another one`);
-  }
+/** The folders above, up to the root. */
+function ancestorsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...ancestorsOf(parent)];
 }
 
 function lookUp(path: string): Stats | undefined {

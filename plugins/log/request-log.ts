@@ -3,7 +3,7 @@ import type { Host } from '#core/host.ts';
 import type { Logger } from '#core/logger.ts';
 import { publishLive } from '#core/pages/live/live-bus.ts';
 import { PublishingStore } from './publishing-store.ts';
-import { InstanceLock, lockName } from './instance-lock.ts';
+import { InstanceLock } from './instance-lock.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 import { JournalFolder } from './journal-folder.ts';
 import { Leftovers } from './leftovers.ts';
@@ -31,7 +31,7 @@ export class RequestLog implements AsyncDisposable {
   constructor({ dataFolder, store, checkEvery = 1_000, ...options }: RequestLogOptions) {
     const { instance, log } = options;
     const path = join(dataFolder, 'journal');
-    const folder = new JournalFolder(path, lockName(instance));
+    const folder = new JournalFolder(path);
     this.#lock = new InstanceLock(path, instance, {
       prepare: () => folder.ensure(),
       onLost: (wasPaused) => this.#onLockLost(wasPaused, log),

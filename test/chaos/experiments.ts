@@ -4,6 +4,7 @@ import { clientLeft } from './experiments/client-left.ts';
 import { dripping, slowlorisBody } from './experiments/dripping.ts';
 import { eventLoop } from './experiments/event-loop.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
+import { dataFolder } from './experiments/data-folder.ts';
 import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
 import { lostDuringStart } from './experiments/lost-during-start.ts';
@@ -14,6 +15,7 @@ import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
 import { resets } from './experiments/resets.ts';
 import { silentConnections } from './experiments/silent-connections.ts';
+import { unwritableDatabase } from './experiments/unwritable-database.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
 
@@ -25,6 +27,8 @@ export const experiments: readonly Experiment[] = [
   hedged,
   resumed,
   records,
+  dataFolder,
+  unwritableDatabase,
   clientLeft,
   resets,
   pipelining,

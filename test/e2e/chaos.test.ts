@@ -15,6 +15,8 @@ const names = new Set([
   'table',
   'resumed',
   'records',
+  'data-folder',
+  'unwritable-database',
   'client-left',
   'resets',
   'pipelining',

@@ -1,13 +1,12 @@
-import { formatAt } from '../answers.ts';
-import type { Client, Observation } from '../client.ts';
+import type { Observation } from '../client.ts';
 import { playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
+import { answered, sendLoad } from '../mixed-load.ts';
 import { findMistake, recordsOf, type RequestRecord } from '../records.ts';
 import { openChaosFixture, type ChaosFixture } from '../fixture.ts';
 import { until } from '../until.ts';
 import type { GatewayProcess } from '../../support/gateway-home.ts';
 
-const clients = 32;
 /** Ms before a kill in which an answer may have arrived before its end was recorded: it is recorded as interrupted. */
 const lastMoment = 1_000;
 /** Ms for which clients keep sending after SIGTERM. */
@@ -121,30 +120,6 @@ export const records: Experiment = {
     return [noneOf('records missing, duplicated or wrong', all.length, mistakes)];
   },
 };
-
-/** Requests that must have a record: they got an answer, or their client left. */
-function answered(seen: readonly Observation[]): readonly Observation[] {
-  return seen.filter(({ status, ending }) => status !== undefined || ending === 'left');
-}
-
-/** Clients that send one request after the other, until the signal aborts or the gateway is gone. */
-async function sendLoad(client: Client, seen: Observation[], signal: AbortSignal): Promise<void> {
-  const models = ['fine', 'fine', 'status-500', 'fine', 'no-such-model', 'cut', 'stays-open', 'fine'];
-  const ask = async (index: number, turn: number): Promise<Observation> => {
-    const model = models[(index + turn) % models.length] as string;
-    const format = formatAt(Math.floor(index / 2) + turn);
-    if (model === 'stays-open') return client.ask({ format, model, isStream: true, leave: 'at content' });
-    return client.ask({ format, model, isStream: turn % 2 === 0 });
-  };
-  const loop = async (index: number) => {
-    for (let turn = 0; !signal.aborted; turn++) {
-      const observed = await ask(index, turn);
-      seen.push(observed);
-      if (observed.ending === 'none') return;
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, (_, index) => loop(index)));
-}
 
 /** A request in flight when the gateway was killed may be recorded as interrupted, whatever its client received. */
 function findMistakeAcrossKills(

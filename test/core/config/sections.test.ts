@@ -15,7 +15,7 @@ const spoken = (formats: string, model: string) =>
 describe('a missing section', () => {
   it.each([
     ['service', service, { name: 'Daypass', prefix: 'dp', unsafe_public_demo: false, time_zone: 'Asia/Jakarta' }],
-    ['data', data, { folder: './data' }],
+    ['data', data, { folder: './data', min_free_bytes: 536_870_912 }],
     ['plugins', plugins, []],
   ])('has its defaults: %s', (_name, section, value) => {
     expect(read('').get(section)).toEqual(value);

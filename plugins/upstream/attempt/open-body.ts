@@ -1,6 +1,7 @@
 import { CollectedBytes } from '#core/memory/collected-bytes.ts';
 import { type Answer, type AnswerBody, contentTypeOf } from './answer.ts';
 import { isEventStream, looksLikeEvents } from './answer-kind.ts';
+import { canDecode, DecodedBody } from './decoded-body.ts';
 import { type Fault, routeFault } from './fault.ts';
 import { StreamBody } from './stream-body.ts';
 import { RefusalBody, WholeBody } from './whole-body.ts';
@@ -11,10 +12,15 @@ import { RefusalBody, WholeBody } from './whole-body.ts';
  * @throws Fault when it cannot be
  */
 export function openBody(answer: Answer): AnswerBody {
-  const { status, headers } = answer;
-  if (status >= 300) return new RefusalBody(answer);
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw routeFault('upstream_failed', 'The upstream used a content encoding that was not requested.');
+  const coding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (coding === 'identity' || coding === '') return openPlainBody(answer);
+  if (canDecode(coding)) return new DecodedBody(answer, coding, openPlainBody);
+  if (answer.status >= 300) return new RefusalBody(answer);
+  throw routeFault('upstream_failed', 'The upstream used a content encoding that was not requested.');
+}
+
+function openPlainBody(answer: Answer): AnswerBody {
+  if (answer.status >= 300) return new RefusalBody(answer);
   const isStream = isEventStream(contentTypeOf(answer));
   return isStream === undefined ? new UnlabelledBody(answer) : openBodyOf(answer, isStream);
 }

@@ -1,0 +1,120 @@
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+import type { Answer, AnswerBody } from './answer.ts';
+import { type Fault, interruptedFault } from './fault.ts';
+
+/** Window that HTTP allows for zstd, as a power of 2 (RFC 9659). */
+const zstdWindow = 23;
+
+/** By name of the content coding (RFC 9110 §8.4.1, RFC 9659), for a body that begins with this byte. */
+const decoders: Readonly<Record<string, (first: number) => Transform>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  // Some servers leave out the zlib header, whose first byte names the method 8.
+  deflate: (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: zstdWindow } }),
+};
+
+/** True for a content coding that can be decompressed. */
+export function canDecode(coding: string): boolean {
+  return Object.hasOwn(decoders, coding);
+}
+
+/**
+ * A compressed body, which no request asks for but some proxies send. The bounds of the body inside apply to what it
+ * becomes; nothing of it waits for more than the upstream has flushed.
+ */
+export class DecodedBody implements AnswerBody {
+  readonly #answer: Answer;
+  readonly #coding: string;
+  readonly #body: AnswerBody;
+  #decoder: Transform | undefined;
+  #fault: Fault | undefined; // of the connection
+
+  /** @param open the body inside */
+  constructor(answer: Answer, coding: string, open: (decoded: Answer) => AnswerBody) {
+    this.#answer = answer;
+    this.#coding = coding;
+    this.#body = open(this.#decoded());
+  }
+
+  take(chunk: Buffer): void {
+    this.#decoder ??= this.#open(chunk[0] ?? 0);
+    if (!this.#decoder.write(chunk)) this.#answer.pause();
+  }
+
+  end(): void {
+    if (this.#decoder === undefined) this.#body.end();
+    else this.#decoder.end();
+  }
+
+  expire(timeout: Fault): void {
+    this.#body.expire(timeout);
+  }
+
+  /** What has arrived is decoded first. */
+  disconnect(fault: Fault): void {
+    this.#fault = fault;
+    if (this.#decoder === undefined) this.#break(fault);
+    else this.#decoder.end();
+  }
+
+  close(fault: Fault | undefined): void {
+    this.#decoder?.destroy();
+    this.#body.close?.(fault);
+  }
+
+  #open(first: number): Transform {
+    const decoder = (decoders[this.#coding] as (first: number) => Transform)(first);
+    decoder.on('data', (chunk: Buffer) => {
+      if (this.#answer.isOver) decoder.destroy();
+      else this.#body.take(chunk);
+    });
+    decoder.on('drain', () => this.#answer.resume());
+    decoder.once('end', () => {
+      if (this.#fault === undefined) this.#body.end();
+      else this.#break(this.#fault);
+    });
+    decoder.once('error', (error) =>
+      this.#break(interruptedFault('upstream_failed', 'The upstream sent a damaged or truncated response.', error)),
+    );
+    return decoder;
+  }
+
+  #break(fault: Fault): void {
+    if (this.#answer.isOver) return;
+    if (this.#body.disconnect === undefined) this.#answer.end(fault);
+    else this.#body.disconnect(fault);
+  }
+
+  /** The answer as the body inside sees it: a slow reader pauses the decoder, and a full decoder the upstream. */
+  #decoded(): Answer {
+    const answer = this.#answer;
+    const { request, reader, clock, status, headers } = answer;
+    return {
+      request,
+      reader,
+      clock,
+      status,
+      headers,
+      get isOver() {
+        return answer.isOver;
+      },
+      get isDisconnected() {
+        return answer.isDisconnected;
+      },
+      handOver: (reply, contentType) => answer.handOver(reply, contentType),
+      end: (fault) => answer.end(fault),
+      pause: () => this.#decoder?.pause(),
+      resume: () => this.#decoder?.resume(),
+    };
+  }
+}

@@ -12,7 +12,7 @@ import { operatorSection } from './config/operator-section.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
 import { productionNotices } from './config/production.ts';
 import type { SectionValue } from './config/section.ts';
-import { data, listen, plugins } from './config/sections.ts';
+import { data, listen, memory, plugins } from './config/sections.ts';
 import { HealthMonitor } from './health/health-monitor.ts';
 import { createHost, type Host } from './host.ts';
 import { connectionReader } from './http/client-connection.ts';
@@ -26,6 +26,8 @@ import { OperatorServer } from './http/operator/server.ts';
 import { EndpointTable } from './http/paths.ts';
 import { routeExchanges, stopServer } from './http/server.ts';
 import type { Logger } from './logger.ts';
+import { memoryLimits } from './memory/limits.ts';
+import { MemoryWatch } from './memory/watch.ts';
 import { publishLive } from './pages/live/live-bus.ts';
 import { liveTopics } from './pages/page.ts';
 import { routePages } from './pages/serve.ts';
@@ -104,6 +106,7 @@ export class Gateway {
     const assembly = await unlessAborted(assemble(document, log, host), signal);
     const config = validate(document, assembly.registry);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
+    const limits = memoryLimits(config.get(memory).max_bytes);
     const services = await OpenServices.open({
       dataFolder,
       environment,
@@ -111,9 +114,11 @@ export class Gateway {
       registry: assembly.registry,
       mode: 'serve',
       host,
+      limits,
       signal,
     });
     opened.defer(() => services.abandon());
+    opened.use(new MemoryWatch({ limits, budget: services.services.memory, log }));
     const vendors = opened.use(new VendorServers(assembly.registry.vendors, log));
     const endpoints = new EndpointTable(assembly.registry.endpoints);
     handler = new ExchangeHandler(endpoints);

@@ -11,6 +11,7 @@ import { createServer } from './http/server.ts';
 import { jobsCheck, rescheduledGauge } from './jobs/health.ts';
 import type { Logger } from './logger.ts';
 import { lostOutputGauge } from './output.ts';
+import { memoryCheck, memoryGauges } from './memory/watch.ts';
 import { PluginMissing } from './extension/import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
 import { Registry } from './extension/registry.ts';
@@ -44,6 +45,8 @@ export async function assemble(
   registry.healthCheck(jobsCheck);
   registry.gauge(backgroundGauge);
   registry.gauge(lostOutputGauge);
+  for (const gauge of memoryGauges) registry.gauge(gauge);
+  registry.healthCheck(memoryCheck);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
   await preparePages(server, registry, host);

@@ -11,7 +11,11 @@ export const bounds = {
   requestHead: 16 * KiB,
   /** Body of a request after decompression, as `max_body_bytes`; 413 over the limit. */
   requestBody: 32 * MiB,
-  /** Unread remainder of a refused body that is drained; the connection is closed over the limit. */
+  /** Body that is accepted even when there is no memory for larger ones; each byte takes several, see core/memory/budget.ts. */
+  smallBody: 64 * KiB,
+  /** Unread remainder of a refused body that is drained, so that its sender reads the refusal; the connection is closed over the limit. */
+  refusedBody: 32 * MiB,
+  /** The same of a request behind another one. */
   discardedBody: 4 * MiB,
   /** Requests of one connection that wait for the running one; over the limit, it closes after their responses. */
   pipelinedRequests: 4,
@@ -80,9 +84,9 @@ export const bounds = {
   // What is kept for later.
   /** Cached reply, as `max_bytes`; larger ones are not cached. */
   cachedReply: 16 * MiB,
-  /** All entries in memory without Redis; the oldest are evicted. */
+  /** All entries in memory without Redis, at most an eighth of the process's memory; the oldest are evicted. */
   memoryCache: 256 * MiB,
-  /** All values in groups in memory without Redis; the least used are evicted. */
+  /** All values in groups in memory without Redis, at most a sixteenth; the least used are evicted. */
   memoryGroups: 64 * MiB,
   /** Reasoning before one tool call; larger ones are not kept. The largest thinking budget is 128 KB of text. */
   keptReasoning: 256 * KiB,

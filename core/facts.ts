@@ -67,9 +67,10 @@ export interface RateLimitState extends AllowanceState {
  * - `throttled`: too many requests to this upstream.
  * - `route`: the route is faulty.
  * - `no_model`: the route does not have this model.
+ * - `memory`: the response did not fit into the gateway's memory.
  * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
  */
-export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'no_model' | 'gone';
+export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'no_model' | 'memory' | 'gone';
 
 /** One attempt on one route. */
 export interface AttemptRecord {

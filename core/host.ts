@@ -4,6 +4,7 @@ import { isPublicDemo, productionOf } from './config/production.ts';
 import { listen, service } from './config/sections.ts';
 import type { Database } from './database/database.ts';
 import type { Jobs } from './jobs/jobs.ts';
+import type { ProcessMemory } from './memory/budget.ts';
 import type { Logger } from './logger.ts';
 import type { StageDocumentation } from './pipeline/api-documentation.ts';
 import type { EventPublisher } from './shared/event-handler.ts';
@@ -41,6 +42,8 @@ export interface Services {
   readonly shared: Shared;
   readonly jobs: Jobs;
   readonly events: EventPublisher;
+  /** What bodies and caches may hold in memory. */
+  readonly memory: ProcessMemory;
   /** Wall time, epoch ms: for records, ids, people and the database. It may be set, back too. Tests set their own. */
   now(): number;
   /** Ms of a clock that is never set: for everything that this process waits for. No other process can read it. */

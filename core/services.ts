@@ -6,6 +6,8 @@ import { type JobQueue, openJobs } from './jobs/open.ts';
 import { Keeper } from './extension/keeper.ts';
 import type { Logger } from './logger.ts';
 import type { Registry } from './extension/registry.ts';
+import { ProcessMemory, unlimitedMemory } from './memory/budget.ts';
+import { cacheSizes, capacityOf, type MemoryLimits } from './memory/limits.ts';
 import { EventBus } from './shared/event-bus.ts';
 import { describeConnectionError } from './errors/connection-error.ts';
 import { keepProviders } from './payments/connections.ts';
@@ -22,6 +24,8 @@ export interface ServicesOptions {
   readonly mode: 'serve' | 'command';
   /** Returns the host for a job or event handler, when it runs. */
   readonly host: () => Host;
+  /** What the process may use. Without it nothing is limited: commands hold no bodies. */
+  readonly limits?: MemoryLimits;
   /** Ends the opening when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -61,10 +65,12 @@ export class OpenServices implements AsyncDisposable {
     registry,
     mode,
     host,
+    limits,
     signal,
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
     const open: AsyncDisposable[] = [];
+    const memory = limits === undefined ? unlimitedMemory : new ProcessMemory(capacityOf(limits));
     if (mode === 'serve') await prepareDataFolder(dataFolder);
     try {
       const database = await openDatabase({
@@ -77,7 +83,10 @@ export class OpenServices implements AsyncDisposable {
         signal,
       });
       open.push(database);
-      const shared = await unlessAborted(openShared({ redisUrl, log }), signal);
+      const shared = await unlessAborted(
+        openShared({ redisUrl, log, memory: { memory, ...(limits && { sizes: cacheSizes(limits) }) } }),
+        signal,
+      );
       open.push(shared);
       if (mode === 'serve') await reportMissing(shared, log);
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
@@ -102,6 +111,7 @@ export class OpenServices implements AsyncDisposable {
         shared,
         jobs,
         events,
+        memory,
         now: () => Date.now(),
         monotonic: () => performance.now(),
         keep: (key, create) => keeper.keep(key, create),

@@ -218,6 +218,27 @@ export const data = defineSection({
   },
 });
 
+/** The section `memory`. */
+export const memory = defineSection({
+  name: 'memory',
+  fixed: true,
+  schema: {
+    type: 'object',
+    description: 'Memory of the process. Changes take effect at the next start.',
+    default: {},
+    properties: {
+      max_bytes: {
+        type: 'integer',
+        minimum: 268_435_456,
+        maximum: 1_099_511_627_776,
+        description:
+          'Bytes that the process may use. Default, and at most: the limit of its container, or the memory of the machine. What does not fit is refused with 503.',
+      },
+    },
+    additionalProperties: false,
+  },
+});
+
 /** The section `plugins`: third-party plugins, by path or package name. */
 export const plugins = defineSection({
   name: 'plugins',
@@ -232,7 +253,7 @@ export const plugins = defineSection({
 });
 
 /** The sections that exist without any plugin. */
-export const coreSections: readonly Section[] = [service, listen, data, plugins];
+export const coreSections: readonly Section[] = [service, listen, data, memory, plugins];
 
 function isRange(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/');

@@ -93,6 +93,8 @@ export class ExchangeHandler {
     const match = this.#match(method, path, req);
     const receivedAt = host.now();
     const peer: string | undefined = info.remoteAddress;
+    const remoteAddress = peer === undefined ? undefined : readConnection(peer, req.headers).address;
+    const memory = host.memory.share(remoteAddress ?? '');
     return new Exchange({
       id: createRequestId(receivedAt),
       endpoint: match.endpoint,
@@ -102,28 +104,33 @@ export class ExchangeHandler {
       path,
       query: queryOf(req.url),
       headers: req.headers,
-      remoteAddress: peer === undefined ? undefined : readConnection(peer, req.headers).address,
+      remoteAddress,
       receivedAt,
-      body: new RequestBody(req, bodyLimits, () => sendContinue(req)),
+      memory,
+      body: new RequestBody(req, bodyLimits, memory, () => sendContinue(req)),
     });
   }
 
   async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse, serving: Serving): Promise<void> {
-    const { pipeline } = serving;
-    const closed = this.#untilClosed(exchange, req, res);
-    pipeline.begin(exchange);
-    let sent: SendProgress | undefined;
-    // For a client that has left already there is only the record.
-    const answered = exchange.isClientGone
-      ? undefined
-      : this.#answer(exchange, res, serving).then((result) => {
-          sent = result;
-          if (!req.complete) discardBody(req);
-        });
-    const duration = await closed;
-    // The signal has reached the stages; what they report belongs in the record.
-    if (sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
-    await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
+    try {
+      const { pipeline } = serving;
+      const closed = this.#untilClosed(exchange, req, res);
+      pipeline.begin(exchange);
+      let sent: SendProgress | undefined;
+      // For a client that has left already there is only the record.
+      const answered = exchange.isClientGone
+        ? undefined
+        : this.#answer(exchange, res, serving).then((result) => {
+            sent = result;
+            if (!req.complete) discardBody(req);
+          });
+      const duration = await closed;
+      // The signal has reached the stages; what they report belongs in the record.
+      if (sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
+      await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
+    } finally {
+      exchange.memory.release();
+    }
   }
 
   /** Resolves with the duration in ms when the answer has been delivered, or can no longer be. */
@@ -185,6 +192,11 @@ export class ExchangeHandler {
   #match(method: string, path: string, req: IncomingMessage): Match {
     if (this.#refusesNew)
       return refuseWith(new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 }));
+    const { memory } = this.serving.host;
+    if (memory.isExhausted) {
+      memory.refuse('request');
+      return refuseWith(new GatewayError('unavailable', 'The gateway is out of memory. Try again.', { retryAfter: 2 }));
+    }
     const match = this.#endpoints.find(method === 'HEAD' ? 'GET' : method, path);
     if (match !== undefined && 'endpoint' in match) return match;
     return refuseWith(explainMismatch(method, path, match, req));
@@ -278,7 +290,7 @@ function discardBody(request: IncomingMessage): void {
   const timer = setTimeout(stop, discardTime);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > bounds.discardedBody) stop();
+    if (bytes > bounds.refusedBody) stop();
   });
   request.once('close', () => clearTimeout(timer));
   request.resume();

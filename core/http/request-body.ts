@@ -6,6 +6,7 @@ import { GatewayError } from '../errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '../json.ts';
 import { findExcess } from '../json-measure.ts';
 import { CollectedBytes } from '../memory/collected-bytes.ts';
+import { footprint, type MemoryShare } from '../memory/budget.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
 import { stalledTime } from '../timing/loop-lag.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
@@ -40,6 +41,7 @@ const decoders = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
 export class RequestBody implements BodySource {
   readonly #request: IncomingMessage;
   readonly #limits: BodyLimits;
+  readonly #memory: MemoryShare;
   readonly #sendContinue: () => void;
   #bytes: Promise<Buffer> | undefined;
   #isReading = false;
@@ -47,10 +49,14 @@ export class RequestBody implements BodySource {
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
 
-  /** @param sendContinue sends `100 Continue` to a client that expects it */
-  constructor(request: IncomingMessage, limits: BodyLimits, sendContinue: () => void) {
+  /**
+   * @param memory where the bytes are reserved, with what it takes to parse and encode them
+   * @param sendContinue sends `100 Continue` to a client that expects it
+   */
+  constructor(request: IncomingMessage, limits: BodyLimits, memory: MemoryShare, sendContinue: () => void) {
     this.#request = request;
     this.#limits = limits;
+    this.#memory = memory;
     this.#sendContinue = sendContinue;
   }
 
@@ -89,7 +95,10 @@ export class RequestBody implements BodySource {
   async #decode(): Promise<string> {
     const bytes = await this.bytes();
     await turnFor(bytes.length);
-    return bytes.toString();
+    const text = bytes.toString();
+    const isWide = text.length < bytes.length;
+    if (isWide && !this.#memory.grow(text.length * footprint.wideText)) throw tooMuch(this.#memory);
+    return text;
   }
 
   async #read(): Promise<Buffer> {
@@ -107,7 +116,8 @@ export class RequestBody implements BodySource {
     this.#sendContinue();
     this.#isReading = true;
     try {
-      this.#received = await collect(request, decode === undefined ? request : request.pipe(decode()), this.#limits);
+      const source = decode === undefined ? request : request.pipe(decode());
+      this.#received = await collect(request, source, this.#limits, this.#memory);
       return this.#received;
     } finally {
       this.#isReading = false;
@@ -115,11 +125,12 @@ export class RequestBody implements BodySource {
   }
 }
 
-/** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request` */
+/** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable` */
 function collect(
   request: IncomingMessage,
   source: Readable,
   { maxBytes, timeout, minRate }: BodyLimits,
+  memory: MemoryShare,
 ): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const collected = new CollectedBytes();
@@ -144,6 +155,7 @@ function collect(
     const { size } = collected;
     const seconds = (performance.now() - stalledTime() - began) / 1000;
     if (size > maxBytes) fail(tooLarge(maxBytes));
+    else if (!memory.grow(chunk.length * footprint.request)) fail(tooMuch(memory));
     else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
   });
   source.once('end', () => {
@@ -156,6 +168,13 @@ function collect(
   if (source !== request)
     request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
   return promise;
+}
+
+function tooMuch(memory: MemoryShare): GatewayError {
+  memory.refuse('body');
+  return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {
+    retryAfter: 1,
+  });
 }
 
 function tooSlow(minRate: number): GatewayError {

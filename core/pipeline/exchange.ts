@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ClientGone, type Dialect, type GatewayError } from '../errors/table.ts';
+import { type MemoryShare, unlimitedMemory } from '../memory/budget.ts';
 import type { WireFormat } from '../catalog/formats.ts';
 import type { JsonObject } from '../json.ts';
 import type { EndpointDocumentation } from './api-documentation.ts';
@@ -63,6 +64,8 @@ export interface ExchangeInit {
   readonly remoteAddress: string | undefined;
   readonly receivedAt: number; // epoch ms
   readonly body: BodySource;
+  /** What the exchange may hold in memory. Default: anything. */
+  readonly memory?: MemoryShare;
 }
 
 /** Request and reply together: what travels through the pipeline. */
@@ -80,6 +83,8 @@ export class Exchange {
   readonly receivedAt: number;
   /** Reads the request body, once. Nothing is read before a stage asks. */
   readonly body: BodySource;
+  /** What the exchange holds in memory. */
+  readonly memory: MemoryShare;
   /** Who made the body of the reply, for messages: `stage "cache"`. */
   bodyOwner: string | undefined;
   readonly #began = performance.now();
@@ -100,6 +105,7 @@ export class Exchange {
     this.remoteAddress = init.remoteAddress;
     this.receivedAt = init.receivedAt;
     this.body = init.body;
+    this.memory = init.memory ?? unlimitedMemory.share('');
   }
 
   /** Value of a fact that the stage declared to read. */

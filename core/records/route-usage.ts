@@ -34,7 +34,7 @@ interface Row {
 }
 
 /** Faults that say nothing about the route. */
-const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'gone']);
+const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'memory', 'gone']);
 
 /**
  * Counts attempts by route, in the order of their names: exactly the attempts on record of the hours in this time, of each

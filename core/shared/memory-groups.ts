@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
+import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
 import type { GroupCache, GroupLimits } from './shared.ts';
 
 /** Overhead of an entry in bytes, besides its key and its value. */
@@ -22,15 +23,22 @@ interface Group {
 export class MemoryGroups implements GroupCache {
   readonly #now: () => number;
   readonly #groups = new Map<string, Group>();
-  readonly #entries = new LRUCache<string, Entry>({
-    maxSize: bounds.memoryGroups,
-    sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
-    dispose: (entry) => this.#forget(entry),
-  });
+  readonly #memory: ProcessMemory;
+  readonly #entries: LRUCache<string, Entry>;
 
-  /** @param now ms of a monotonic clock */
-  constructor(now: () => number) {
+  /**
+   * @param now ms of a monotonic clock
+   * @param size bytes
+   */
+  constructor(now: () => number, memory: ProcessMemory = unlimitedMemory, size: number = bounds.memoryGroups) {
     this.#now = now;
+    this.#memory = memory;
+    this.#entries = new LRUCache<string, Entry>({
+      maxSize: size,
+      sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
+      dispose: (entry) => this.#forget(entry),
+    });
+    memory.keep(evictable(this.#entries));
   }
 
   async get(group: string, names: readonly string[]): Promise<Map<string, Buffer>> {
@@ -50,6 +58,7 @@ export class MemoryGroups implements GroupCache {
       const own = Buffer.allocUnsafeSlow(value.length);
       value.copy(own);
       this.#entries.delete(keyOf(group, name));
+      if (!this.#memory.mayKeep(own.length)) continue;
       this.#remember({ group, name, value: own, expiresAt });
     }
     this.#makeRoom(group, limits);

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { capArrival, debtOf, describe, intervalOf, waitOf } from './gcra.ts';
+import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
 import { MemoryGroups } from './memory-groups.ts';
 import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
 
@@ -10,6 +11,13 @@ import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Ta
 const entryOverhead = 500;
 /** Number of keys above which expired ones are dropped. */
 const sweepFrom = 10_000;
+
+export interface MemorySharedOptions {
+  /** What the values are counted in, and taken from when bodies need their room. */
+  readonly memory?: ProcessMemory;
+  /** Most bytes of cached replies, and of values in groups. */
+  readonly sizes?: { readonly replies: number; readonly groups: number };
+}
 
 /** Shared state of a gateway with one process. */
 export class MemoryShared implements Shared {
@@ -20,10 +28,10 @@ export class MemoryShared implements Shared {
   readonly events: Events = new MemoryEvents();
 
   /** @param now ms of a monotonic clock; tests pass their own */
-  constructor(now: () => number = monotonic) {
+  constructor(now: () => number = monotonic, { memory = unlimitedMemory, sizes }: MemorySharedOptions = {}) {
     this.limiter = new MemoryLimiter(now);
-    this.cache = new MemoryCache(now);
-    this.groups = new MemoryGroups(now);
+    this.cache = new MemoryCache(now, memory, sizes?.replies);
+    this.groups = new MemoryGroups(now, memory, sizes?.groups);
   }
 
   async ping(): Promise<void> {}
@@ -128,14 +136,19 @@ interface Claim {
 
 class MemoryCache implements Cache {
   readonly #now: () => number;
-  readonly #entries = new LRUCache<string, Stored>({
-    maxSize: bounds.memoryCache,
-    sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
-  });
+  readonly #memory: ProcessMemory;
+  readonly #entries: LRUCache<string, Stored>;
   readonly #claims = new Map<string, Claim>();
 
-  constructor(now: () => number) {
+  /** @param size bytes */
+  constructor(now: () => number, memory: ProcessMemory, size: number = bounds.memoryCache) {
     this.#now = now;
+    this.#memory = memory;
+    this.#entries = new LRUCache<string, Stored>({
+      maxSize: size,
+      sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
+    });
+    memory.keep(evictable(this.#entries));
   }
 
   async get(key: string): Promise<CacheEntry | undefined> {
@@ -147,6 +160,7 @@ class MemoryCache implements Cache {
   }
 
   async set(key: string, value: Buffer, seconds: number): Promise<void> {
+    if (!this.#memory.mayKeep(value.length)) return;
     const storedAt = this.#now();
     // Copied: a small buffer is a slice of a large pool and would keep all of it alive.
     const own = Buffer.allocUnsafeSlow(value.length);

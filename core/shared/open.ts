@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import { MemoryShared } from './memory.ts';
+import { MemoryShared, type MemorySharedOptions } from './memory.ts';
 import { RedisShared } from './redis.ts';
 import type { Shared } from './shared.ts';
 
@@ -7,9 +7,11 @@ export interface OpenSharedOptions {
   /** Redis of all instances; without it nothing is shared between processes. */
   readonly redisUrl: string | undefined;
   readonly log: Logger;
+  /** What this process may keep in memory, where nothing is shared. */
+  readonly memory?: MemorySharedOptions;
 }
 
 /** Opens the shared state. The gateway starts while Redis is down; calls fail until it is up. */
-export async function openShared({ redisUrl, log }: OpenSharedOptions): Promise<Shared> {
-  return redisUrl === undefined ? new MemoryShared() : RedisShared.open(redisUrl, log);
+export async function openShared({ redisUrl, log, memory }: OpenSharedOptions): Promise<Shared> {
+  return redisUrl === undefined ? new MemoryShared(undefined, memory) : RedisShared.open(redisUrl, log);
 }

@@ -116,6 +116,7 @@ export const auth = defineStage({
 const playgroundHint = 'playground';
 
 function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint: string = key.hint): void {
+  exchange.memory.owner = account.id;
   exchange.set(principal, {
     accountId: account.id,
     keyId: key.id,

@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts';
 import type { Host } from '../../host.ts';
 import type { JsonObject } from '../../json.ts';
 import { createLogger } from '../../logger.ts';
+import { unlimitedMemory } from '../../memory/budget.ts';
 import { MemoryShared } from '../../shared/memory.ts';
 import { Keeper } from '../keeper.ts';
 import { fillIn } from './fill-in.ts';
@@ -84,6 +85,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
       baseUrl: 'http://localhost:8080',
       contact: undefined,
     },
+    memory: unlimitedMemory,
     catalog: options.catalog ?? emptyCatalog,
     now: () => clock.now,
     monotonic,

@@ -25,6 +25,8 @@ export interface Answer {
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
   /** Ends the attempt: with a fault when the answer did not serve to its end. */
   end(fault?: Fault): void;
+  /** Reserves memory for this many bytes of the answer, in place of those before. False when the attempt has ended by it. */
+  hold(bytes: number): boolean;
   /** Stops and restarts the bytes of the upstream. */
   pause(): void;
   resume(): void;

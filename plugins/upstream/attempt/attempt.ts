@@ -1,13 +1,24 @@
 import type { Dispatcher } from 'undici';
+import { bounds } from '#core/bounds.ts';
 import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { nextTurn } from '#core/timing/turn.ts';
 import type { Answer, AnswerBody } from './answer.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
 import { isUnanswered, reportConnection, type WatchedConnection } from './connection.ts';
-import { connectionFault, type Fault, interruptedFault, routeFault, silentConnectionFault } from './fault.ts';
+import {
+  connectionFault,
+  type Fault,
+  interruptedFault,
+  memoryFault,
+  routeFault,
+  silentConnectionFault,
+} from './fault.ts';
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './request.ts';
+
+/** Bytes that wait in a stream for a slow client, in the four places that they pass. */
+const unread = 4 * bounds.slowReader;
 
 /** Ms that reading an answer may take before others get their turn. */
 const longestWork = 10;
@@ -52,6 +63,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   #isPaused = false; // for a slow reader
   #isResting = false;
   #work = 0; // ms since the last rest
+  #held = 0; // bytes of memory reserved
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
     this.request = request;
@@ -145,18 +157,30 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#isOver = true;
     const fault = given && (this.request.shown?.(given) ?? given);
     this.clock.stop();
+    if (fault !== undefined) this.#letGo();
     if (!this.#isClosed) this.#controller?.abort(fault ?? new Error('no longer needed'));
     if (!this.#isHandedOver) return this.#result.reject(fault);
     this.#body?.close?.(fault);
     this.request.onEnd(fault);
   }
 
+  hold(bytes: number): boolean {
+    const { memory } = this.request;
+    const change = bytes - this.#held;
+    if (change > 0 && !memory.grow(change)) this.end(memoryFault(memory));
+    else if (change < 0) memory.shrink(-change);
+    if (!this.#isOver) this.#held = bytes;
+    return !this.#isOver;
+  }
+
   pause(): void {
+    if (!this.#isPaused) this.request.memory.add(unread);
     this.#isPaused = true;
     this.#controller?.pause();
   }
 
   resume(): void {
+    if (this.#isPaused) this.request.memory.shrink(unread);
     this.#isPaused = false;
     if (!this.#isResting) this.#controller?.resume();
   }
@@ -169,6 +193,12 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#isResting = false;
     this.#work = 0;
     if (!this.#isPaused && !this.#isOver) this.#controller?.resume();
+  }
+
+  /** Nothing of the answer is needed any more. Without a fault its reply is, until the exchange is over. */
+  #letGo(): void {
+    this.request.memory.shrink(this.#held);
+    this.#held = 0;
   }
 
   #expire(cause: TimeoutCause): void {

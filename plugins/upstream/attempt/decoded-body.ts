@@ -113,6 +113,7 @@ export class DecodedBody implements AnswerBody {
       },
       handOver: (reply, contentType) => answer.handOver(reply, contentType),
       end: (fault) => answer.end(fault),
+      hold: (bytes) => answer.hold(bytes),
       pause: () => this.#decoder?.pause(),
       resume: () => this.#decoder?.resume(),
     };

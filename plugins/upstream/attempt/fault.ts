@@ -1,5 +1,6 @@
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
 import type { FaultKind } from '#core/facts.ts';
+import type { MemoryShare } from '#core/memory/budget.ts';
 import { keyRefused, throttled, withoutOwn } from '#core/model-call/upstream-error.ts';
 import { brokenConnection, isUnanswered } from './connection.ts';
 
@@ -23,6 +24,7 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   throttled: { key: 'cooldown', breaker: 'release', next: 'key' },
   route: { key: 'none', breaker: 'fail', next: 'route' },
   no_model: { key: 'none', breaker: 'last', next: 'route' },
+  memory: { key: 'none', breaker: 'release', next: 'stop' },
   gone: { key: 'none', breaker: 'release', next: 'stop' },
 };
 
@@ -97,6 +99,13 @@ export function silentConnectionFault(message: string): Fault {
 
 export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
   return new Fault('route', new GatewayError(code, message, { cause }));
+}
+
+/** The response does not fit into the gateway's memory: that is no fault of the route, and another would send as much. */
+export function memoryFault(memory: MemoryShare): Fault {
+  memory.refuse('reply');
+  const message = 'The gateway has too little memory for this response now. Try again.';
+  return new Fault('memory', new GatewayError('unavailable', message, { retryAfter: 1 }));
 }
 
 /** Ends an attempt because its exchange is over. */

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { MemoryShare } from '#core/memory/budget.ts';
 import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Fault } from './fault.ts';
 
@@ -21,6 +22,8 @@ export interface AttemptRequest {
   /** True when `onEnd` decides how a broken stream continues: the stream then ends without an error. */
   readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
+  /** Where the bytes of the answer are reserved. */
+  readonly memory: MemoryShare;
   /** Another reader of the same answer, to see where a stream ends that is converted as a whole. */
   readonly createReader?: () => ReplyReader;
   readonly now: () => number;

@@ -1,5 +1,6 @@
 import { bounds } from '#core/bounds.ts';
 import { CollectedBytes } from '#core/memory/collected-bytes.ts';
+import { footprint } from '#core/memory/budget.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { type Answer, type AnswerBody, finishGrace } from './answer.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
@@ -13,6 +14,7 @@ export class StreamBody implements AnswerBody {
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
   #isOpening = false; // the first content is there
+  #unfinished = 0; // bytes of events that are not complete
   #stream: ReplyStream | undefined; // once a byte may go to the client
   #isInGrace = false;
 
@@ -24,9 +26,11 @@ export class StreamBody implements AnswerBody {
 
   take(chunk: Buffer): void {
     const { clock, reader } = this.#answer;
+    if (!this.#reserve(chunk)) return;
     if (this.#stream !== undefined) {
       const before = reader.progress;
       const events = reader.push(chunk);
+      if (events.length > 0) this.#unfinished = 0;
       if (reader.progress !== before) clock.progressed();
       this.#forward(this.#stream, events);
       return;
@@ -52,6 +56,14 @@ export class StreamBody implements AnswerBody {
     else this.#stream?.breakOff(fault.error);
   }
 
+  /** A long event, such as an image, and what waits before the first content need memory. @returns false when there is none */
+  #reserve(chunk: Buffer): boolean {
+    const before = this.#unfinished;
+    this.#unfinished += chunk.length;
+    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(this.#unfinished * footprint.reply);
+    return before > 0 || this.#answer.hold(0);
+  }
+
   /** Nothing more comes. @param fault for an answer that has not finished */
   #endUnlessComplete(fault: Fault): void {
     const { reader } = this.#answer;
@@ -65,7 +77,10 @@ export class StreamBody implements AnswerBody {
   /** Opens the gate soon after the first content. */
   #gate(events: Buffer): void {
     const { reader } = this.#answer;
-    if (events.length > 0) this.#gated.add(events);
+    if (events.length > 0) {
+      this.#gated.add(events);
+      this.#unfinished = this.#gated.size;
+    }
     if (this.#endOnFailure()) return;
     if (reader.hasContent) this.#openSoon();
     else if (reader.isComplete)
@@ -106,6 +121,7 @@ export class StreamBody implements AnswerBody {
     this.#stream = body;
     const renderFailure = reader.renderFailure.bind(reader);
     this.#answer.handOver({ body, renderFailure }, 'text/event-stream; charset=utf-8');
+    this.#unfinished = 0;
     this.#forward(body, this.#gated.take());
   }
 

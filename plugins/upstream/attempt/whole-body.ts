@@ -2,6 +2,7 @@ import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapt
 import { bounds } from '#core/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/errors/table.ts';
 import { CollectedBytes } from '#core/memory/collected-bytes.ts';
+import { footprint } from '#core/memory/budget.ts';
 import { inTurns } from '#core/timing/turn.ts';
 import { withoutByteOrderMark } from '#core/model-call/byte-order-mark.ts';
 import { type Answer, type AnswerBody, contentTypeOf, finishGrace } from './answer.ts';
@@ -60,6 +61,7 @@ export class WholeBody implements AnswerBody {
   take(chunk: Buffer): void {
     if (this.#isEnding) return;
     this.#collected.add(chunk);
+    if (!this.#answer.hold(this.#collected.size * footprint.reply)) return this.#collected.clear();
     if (this.#collected.size > bounds.wholeReply)
       this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent a response that is too large.'));
     else if (this.#watcher !== undefined) this.#watch(this.#watcher, chunk);
@@ -99,6 +101,8 @@ export class WholeBody implements AnswerBody {
   }
 
   #handOver({ body, contentType }: WholeReply): void {
+    this.#collected.clear();
+    this.#answer.hold(body.length);
     this.#answer.handOver({ body }, contentType);
     this.#answer.end();
   }

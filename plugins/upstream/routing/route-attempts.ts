@@ -141,7 +141,7 @@ export class RouteAttempts {
 
 /** Where a request goes, with which key, and what it may take. */
 function addressed(
-  { parts, adapter, allowance, candidates, isResumable }: RelayContext,
+  { parts, exchange, adapter, allowance, candidates, isResumable }: RelayContext,
   route: Route,
   key: string,
   { path, headers, body }: UpstreamRequest,
@@ -166,6 +166,7 @@ function addressed(
       progressTimeout: options.progressTimeout,
       deadline,
     },
+    memory: exchange.memory,
     now,
     secrets: () => secretsOf(route.upstream),
     shown: (fault) => withModelName(fault, route.model, adapter.modelName),

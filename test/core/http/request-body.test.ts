@@ -4,6 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
 import { parseJsonBody, RequestBody } from '#core/http/request-body.ts';
+import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/memory/budget.ts';
 import { maxJsonDepth } from '#core/json.ts';
 
 interface Sending {
@@ -11,14 +12,21 @@ interface Sending {
   readonly maxBytes?: number;
   readonly timeout?: number;
   readonly minRate?: number;
+  readonly memory?: MemoryShare;
 }
 
 /** A request whose body the test sends piece by piece. */
-function receive({ headers = {}, maxBytes = 1_000, timeout = 10, minRate = 0.01 }: Sending = {}) {
+function receive({
+  headers = {},
+  maxBytes = 1_000,
+  timeout = 10,
+  minRate = 0.01,
+  memory = unlimitedMemory.share(''),
+}: Sending = {}) {
   const request = new IncomingMessage(new Socket());
   Object.assign(request.headers, headers);
   let invitations = 0;
-  const body = new RequestBody(request, { maxBytes, timeout, minRate }, () => invitations++);
+  const body = new RequestBody(request, { maxBytes, timeout, minRate }, memory, () => invitations++);
   return { request, body, invitations: () => invitations };
 }
 
@@ -300,6 +308,36 @@ describe('a JSON body', () => {
 
   it('with a lone surrogate is accepted', () => {
     expect(parseJsonBody(String.raw`{"a":"\ud800"}`)).toEqual({ a: '\ud800' });
+  });
+});
+
+describe('a body that does not fit into memory', () => {
+  const maxBytes = 10_000_000;
+
+  it('is refused as soon as its bytes do not, with a time to retry', async () => {
+    const memory = new ProcessMemory(5_000_000).share('a');
+    const { request, body } = receive({ maxBytes, memory });
+    const failure = body.bytes().catch((error: unknown) => error);
+    request.push(Buffer.alloc(800_000));
+    request.push(Buffer.alloc(800_000));
+    expect(await failure).toMatchObject({ code: 'unavailable', details: { retryAfter: 1 } });
+    expect(memory.bytes).toBe(4_000_000);
+  });
+
+  it('holds nothing by the length that it declares', async () => {
+    const memory = new ProcessMemory(5_000_000).share('a');
+    const { request, body } = receive({ maxBytes, memory, headers: { 'content-length': '9000000' } });
+    const bytes = body.bytes();
+    request.push('{}');
+    request.push(null);
+    await bytes;
+    expect(memory.bytes).toBeLessThan(100);
+  });
+
+  it('is refused when its text needs two bytes for each character', async () => {
+    const memory = new ProcessMemory(5_000_000).share('a');
+    const body = received(`{"a":"é${'a'.repeat(800_000)}"}`, { maxBytes, memory });
+    expect(await codeOf(body.json())).toBe('unavailable');
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/memory/budget.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { ChatObserver } from '../../../../plugins/format/chat/observer.ts';
 import { GeminiObserver } from '../../../../plugins/format/gemini/observer.ts';
@@ -28,7 +29,14 @@ function attemptAt(
     firstByteTimeout = 10,
     deadline = 60,
     observer = new ChatObserver('req_test'),
-  }: { agent?: Dispatcher; firstByteTimeout?: number; deadline?: number; observer?: ReplyObserver } = {},
+    memory = unlimitedMemory.share(''),
+  }: {
+    agent?: Dispatcher;
+    firstByteTimeout?: number;
+    deadline?: number;
+    observer?: ReplyObserver;
+    memory?: MemoryShare;
+  } = {},
 ): Attempt {
   return new Attempt(
     {
@@ -39,6 +47,7 @@ function attemptAt(
       body: '{}',
       isStream,
       limits: { firstByteTimeout, idleTimeout: 10, progressTimeout: 30, deadline },
+      memory,
       now: () => 0,
       onContent: () => events.push('content'),
       onEnd: (fault) => events.push(`end ${fault?.error.code ?? 'well'}`),
@@ -88,6 +97,42 @@ describe('a whole answer', () => {
       response.json(200, answer, { 'set-cookie': 'a=b', 'x-vendor': 'secret' }),
     );
     expect(Object.keys((await attemptAt(upstream.url, false).run()).headers)).toEqual(['content-type']);
+  });
+});
+
+describe('memory', () => {
+  const long = { choices: [{ message: { content: 'x'.repeat(500_000) }, finish_reason: 'stop' }] };
+
+  it('that a whole answer does not fit into ends the attempt, without blame for the route', async () => {
+    const budget = new ProcessMemory(1_000_000);
+    const memory = budget.share('a');
+    await using upstream = await createUpstream((_request, response) => response.json(200, long));
+    const fault: unknown = await attemptAt(upstream.url, false, { memory })
+      .run()
+      .catch((error: unknown) => error);
+    expect(fault).toMatchObject({ kind: 'memory', error: { code: 'unavailable', details: { retryAfter: 1 } } });
+    expect([budget.reserved, budget.refusals.reply]).toEqual([0, 1]);
+  });
+
+  it('that an event does not fit into ends the attempt', async () => {
+    const memory = new ProcessMemory(1_000_000).share('a');
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.sse();
+      await response.write(`data: {"choices":[{"delta":{"content":"${'x'.repeat(500_000)}`);
+      await response.closed;
+    });
+    const fault: unknown = await attemptAt(upstream.url, true, { memory })
+      .run()
+      .catch((error: unknown) => error);
+    expect(fault).toMatchObject({ kind: 'memory' });
+    expect(memory.bytes).toBe(0);
+  });
+
+  it('is held for the bytes of an answer until its exchange is over', async () => {
+    const memory = new ProcessMemory(10_000_000).share('a');
+    await using upstream = await createUpstream((_request, response) => response.json(200, long));
+    const reply = await attemptAt(upstream.url, false, { memory }).run();
+    expect(memory.bytes).toBe((await textOf(reply)).length);
   });
 });
 

@@ -1,0 +1,235 @@
+import { bounds } from '../bounds.ts';
+
+/**
+ * Bytes that are reserved for each byte of a body: what its path needs at most. A request is held as bytes, text, parsed
+ * strings and encoded for the upstream, as text and as bytes; a whole reply as chunks, bytes, text and parsed strings.
+ * A text with characters beyond ASCII takes two bytes for each character, twice.
+ */
+export const footprint = { request: 5, wideText: 2, reply: 4 } as const;
+
+/** How scarce memory is by the figures of the process: from `large` on large bodies are refused, then new requests too. */
+export type MemoryLevel = 'normal' | 'large' | 'all';
+
+/** Something that is kept only because there is room for it: a cache. */
+export interface Reclaimable {
+  readonly held: number; // bytes
+  /** Gives back at least this many bytes, or all of them. */
+  giveBack(bytes: number): void;
+}
+
+/** The part of an LRU cache with sizes that `evictable` uses. */
+interface SizedEntries {
+  readonly size: number;
+  readonly calculatedSize: number; // bytes
+  pop(): unknown;
+}
+
+/** Gives back the entries that were used longest ago. */
+export function evictable(entries: SizedEntries): Reclaimable {
+  return {
+    get held() {
+      return entries.calculatedSize;
+    },
+    giveBack(bytes) {
+      const goal = entries.calculatedSize - bytes;
+      while (entries.size > 0 && entries.calculatedSize > goal) entries.pop();
+    },
+  };
+}
+
+/** How often something did not fit. */
+export interface MemoryRefusals {
+  body: number;
+  reply: number;
+  request: number;
+}
+
+/** Bytes up to which a share may use the reserve, and does not count for its owner. */
+const smallShare = bounds.smallBody * footprint.request;
+
+/**
+ * What all bodies and caches of the process may hold together. Bytes are reserved as they arrive, and nothing waits for
+ * room: what does not fit is refused. An eighth is a reserve for small bodies, so that large ones are refused first. One
+ * owner, an account or the address of a caller without a key, gets at most a quarter; only the first body that exceeds it may
+ * continue, because a quarter can be less than the largest valid body.
+ *
+ * Source of the idea: Envoy's overload manager.
+ */
+export class ProcessMemory {
+  readonly capacity: number; // bytes
+  readonly refusals: MemoryRefusals = { body: 0, reply: 0, request: 0 };
+  level: MemoryLevel = 'normal';
+  /** When something was last refused, in epoch ms. */
+  refusedAt = 0;
+  #reserved = 0;
+  readonly #kept: Reclaimable[] = [];
+  /** Bytes in large shares, by owner. */
+  readonly #owners = new Map<string, Owner>();
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  get reserved(): number {
+    return this.#reserved;
+  }
+
+  /** Bytes of what is kept only while there is room. */
+  get kept(): number {
+    let bytes = 0;
+    for (const { held } of this.#kept) bytes += held;
+    return bytes;
+  }
+
+  /** Counts a cache from now on, and empties it when its room is needed. */
+  keep(reclaimable: Reclaimable): void {
+    this.#kept.push(reclaimable);
+  }
+
+  /** Empties the caches by this many bytes. */
+  reclaim(bytes: number): void {
+    for (const one of this.#kept) one.giveBack(bytes);
+  }
+
+  /** False when there is no room to keep this many bytes. */
+  mayKeep(bytes: number): boolean {
+    return this.level === 'normal' && this.#reserved + this.kept + bytes <= this.capacity;
+  }
+
+  /** What one exchange holds: nothing yet. */
+  share(owner: string): MemoryShare {
+    return new MemoryShare(this, owner);
+  }
+
+  /** True when no new request is to be accepted. Some must be, or nothing would show that there is memory again. */
+  get isExhausted(): boolean {
+    return this.level === 'all' && this.#reserved > 0;
+  }
+
+  refuse(what: keyof MemoryRefusals): void {
+    this.refusals[what]++;
+    this.refusedAt = Date.now();
+  }
+
+  /** Resizes a share. @returns false when it does not fit and `mustFit`; for shares only */
+  resize(share: MemoryShare, to: number, mustFit = true): boolean {
+    const from = share.bytes;
+    if (mustFit && to > from && !this.#fits(share, to)) return false;
+    this.#reserved += to - from;
+    const change = countedFor(to) - countedFor(from);
+    if (change !== 0) this.#count(share, change);
+    return true;
+  }
+
+  /** Counts what a share holds for another owner. */
+  move(share: MemoryShare, assign: () => void): void {
+    const counted = countedFor(share.bytes);
+    if (counted > 0) this.#count(share, -counted);
+    assign();
+    if (counted > 0) this.#count(share, counted);
+  }
+
+  #fits(share: MemoryShare, to: number): boolean {
+    const isSmall = to <= smallShare;
+    if (!isSmall && !this.#mayBeLarge(share, to)) return false;
+    const room = this.capacity * (isSmall ? 1 : 7 / 8);
+    const needed = this.#reserved + to - share.bytes - room;
+    if (needed > 0) return false;
+    const { kept } = this;
+    if (needed + kept > 0) this.reclaim(needed + kept);
+    return true;
+  }
+
+  #mayBeLarge(share: MemoryShare, to: number): boolean {
+    const owner = this.#owners.get(share.owner);
+    const held = owner?.bytes ?? 0;
+    if (held + to - countedFor(share.bytes) > this.capacity / 4 && owner !== undefined) {
+      owner.largest ??= share;
+      if (owner.largest !== share) return false;
+    }
+    // One at a time is always accepted: the figures of the process fall only when something is done.
+    return this.level === 'normal' || this.#owners.size === 0 || (this.#owners.size === 1 && share.bytes > smallShare);
+  }
+
+  #count(share: MemoryShare, change: number): void {
+    const owner = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
+    owner.bytes += change;
+    if (owner.largest === share && countedFor(share.bytes + change) === 0) owner.largest = undefined;
+    if (owner.bytes > 0) this.#owners.set(share.owner, owner);
+    else this.#owners.delete(share.owner);
+  }
+}
+
+/** What the large shares of one owner hold. */
+interface Owner {
+  bytes: number;
+  /** The share that may exceed the quarter, so that one of several is served. */
+  largest: MemoryShare | undefined;
+}
+
+/** A small share is not counted for its owner: that costs more than it holds. */
+function countedFor(bytes: number): number {
+  return bytes > smallShare ? bytes : 0;
+}
+
+/** Part of a budget: the bytes that one exchange has reserved, until it is over. */
+export class MemoryShare {
+  readonly #budget: ProcessMemory;
+  #owner: string;
+  #bytes = 0;
+  #isReleased = false;
+
+  constructor(budget: ProcessMemory, owner: string) {
+    this.#budget = budget;
+    this.#owner = owner;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Account, or address of a caller without a key. */
+  get owner(): string {
+    return this.#owner;
+  }
+
+  set owner(owner: string) {
+    this.#budget.move(this, () => {
+      this.#owner = owner;
+    });
+  }
+
+  /** @returns false when it does not fit: nothing is reserved then, and what the bytes were for must end */
+  grow(bytes: number): boolean {
+    if (this.#isReleased || !this.#budget.resize(this, this.#bytes + bytes)) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** Counts what is there already, such as what a slow client has not read yet. */
+  add(bytes: number): void {
+    if (this.#isReleased) return;
+    this.#budget.resize(this, this.#bytes + bytes, false);
+    this.#bytes += bytes;
+  }
+
+  shrink(bytes: number): void {
+    if (this.#isReleased || bytes === 0) return;
+    this.#budget.resize(this, this.#bytes - bytes);
+    this.#bytes -= bytes;
+  }
+
+  /** Counts something that did not fit. */
+  refuse(what: keyof MemoryRefusals): void {
+    this.#budget.refuse(what);
+  }
+
+  /** The exchange is over. */
+  release(): void {
+    this.shrink(this.#bytes);
+    this.#isReleased = true;
+  }
+}
+
+/** For what runs outside of a gateway: tests of plugins. */
+export const unlimitedMemory = new ProcessMemory(Number.POSITIVE_INFINITY);

@@ -1,0 +1,154 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Gauge } from '../extension/gauge.ts';
+import type { HealthCheck } from '../health/health-check.ts';
+import type { Logger } from '../logger.ts';
+import { Throttle } from '../timing/throttle.ts';
+import type { ProcessMemory, MemoryLevel } from './budget.ts';
+import type { MemoryLimits } from './limits.ts';
+
+/** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
+const readEvery = 250;
+const collectEvery = 5_000;
+/** Parts of a limit from which a level applies. */
+const marks = { large: 0.85, all: 0.95 } as const;
+/** Ms for which the health check tells of a refusal. */
+const remembered = 60_000;
+
+/** What the process uses, in bytes. */
+export interface MemoryFigures {
+  readonly process: number;
+  readonly heap: number;
+}
+
+/** What this process uses now. */
+export const readFigures = (): MemoryFigures => ({
+  process: process.memoryUsage.rss(),
+  heap: getHeapStatistics().used_heap_size,
+});
+
+/** What `MemoryWatch` reads and does; tests give their own. */
+export interface MemoryWatchOptions {
+  readonly limits: MemoryLimits;
+  readonly budget: ProcessMemory;
+  readonly log: Logger;
+  readonly read?: () => MemoryFigures;
+  readonly collect?: () => void;
+}
+
+/**
+ * Compares what the process uses with what it may use, because reservations are estimates. Near a limit it gives the caches
+ * back and collects garbage, and if that is not enough sets the level of the budget.
+ */
+export class MemoryWatch implements Disposable {
+  readonly #options: Required<MemoryWatchOptions>;
+  readonly #timer: NodeJS.Timeout;
+  readonly #collecting = new Throttle(collectEvery);
+
+  constructor(options: MemoryWatchOptions) {
+    this.#options = { read: readFigures, collect: collectGarbage, ...options };
+    this.#timer = setInterval(() => this.look(), readEvery).unref();
+  }
+
+  /** Never throws. */
+  look(): void {
+    const { budget, collect } = this.#options;
+    let level = this.#level();
+    if (level !== 'normal') {
+      budget.reclaim(budget.kept);
+      if (this.#collecting.pass()) {
+        collect();
+        level = this.#level();
+      }
+    }
+    if (level === budget.level) return;
+    budget.level = level;
+    this.#report(level);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #level(): MemoryLevel {
+    const { limits, read } = this.#options;
+    const used = read();
+    const part = Math.max(used.process / limits.process, used.heap / limits.heap);
+    if (part < marks.large) return 'normal';
+    return part < marks.all ? 'large' : 'all';
+  }
+
+  #report(level: MemoryLevel): void {
+    const { limits, log, read } = this.#options;
+    const used = read();
+    const state = `${megabytes(used.process)} of ${megabytes(limits.process)}, and ${megabytes(used.heap)} of ${megabytes(limits.heap)} of the heap`;
+    if (level === 'normal') log.info(`memory is sufficient again: ${state}`);
+    else log.warn(`memory is scarce: ${state}; ${actions[level]}`);
+  }
+}
+
+const actions = {
+  large: 'the caches are empty, and large bodies are refused',
+  all: 'the caches are empty, and new requests are refused',
+} as const;
+
+/** Fails while memory is scarce, and for a minute after something has not fit. */
+export const memoryCheck: HealthCheck = {
+  name: 'memory',
+  check({ memory, now }) {
+    const { level, refusals, refusedAt } = memory;
+    if (level === 'normal' && (refusedAt === 0 || now() - refusedAt > remembered)) return { ok: true };
+    const { body, reply, request } = refusals;
+    const action = level === 'normal' ? 'what does not fit is refused' : actions[level];
+    const counts = `since the start ${body} request bodies, ${reply} responses and ${request} requests`;
+    const reason = `Memory is scarce: ${action} (${counts}). Give the gateway more, or raise memory.max_bytes.`;
+    return { ok: false, reason, since: refusedAt || now() };
+  },
+};
+
+const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
+
+export const memoryGauges: readonly Gauge[] = [
+  {
+    name: 'memory_capacity_bytes',
+    description: 'Bytes that bodies and caches may hold together.',
+    read: ({ memory }) => [{ value: memory.capacity }],
+  },
+  {
+    name: 'memory_reserved_bytes',
+    description: 'Bytes of that which are reserved for bodies, and which the caches hold.',
+    labels: ['for'],
+    read: ({ memory }) => [
+      { value: memory.reserved, labels: { for: 'bodies' } },
+      { value: memory.kept, labels: { for: 'caches' } },
+    ],
+  },
+  {
+    name: 'memory_level',
+    description: 'How scarce memory is: 0 normal, 1 large bodies are refused, 2 new requests are refused.',
+    read: ({ memory }) => [{ value: levels.indexOf(memory.level) }],
+  },
+  {
+    name: 'memory_refusals_total',
+    description: 'What was refused because it did not fit into memory.',
+    labels: ['what'],
+    isCounter: true,
+    read: ({ memory }) => Object.entries(memory.refusals).map(([what, value]) => ({ value, labels: { what } })),
+  },
+];
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 / 1024)} MiB`;
+}
+
+let garbageCollector: (() => void) | undefined;
+
+/** Collects all garbage: some 50 ms, after which V8 and the allocator give back what they do not need. */
+function collectGarbage(): void {
+  if (garbageCollector === undefined) {
+    setFlagsFromString('--expose-gc');
+    garbageCollector = runInNewContext('gc') as () => void;
+    setFlagsFromString('--no-expose-gc');
+  }
+  garbageCollector();
+}

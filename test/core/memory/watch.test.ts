@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createTestHost } from '../../../core/extension/testing/index.ts';
+import { createLogger } from '../../../core/logger.ts';
+import { ProcessMemory } from '../../../core/memory/budget.ts';
+import { cacheSizes, capacityOf, memoryLimits } from '../../../core/memory/limits.ts';
+import { memoryCheck, MemoryWatch } from '../../../core/memory/watch.ts';
+
+const MiB = 1024 * 1024;
+const lines: string[] = [];
+let budget = new ProcessMemory(1_000);
+let open: MemoryWatch | undefined;
+afterEach(() => open?.[Symbol.dispose]());
+
+/** A watch over figures that the test sets. @param garbage bytes that a collection frees */
+function watchFigures(garbage = 0) {
+  lines.length = 0;
+  budget = new ProcessMemory(1_000);
+  const figures = { process: 100, heap: 100 };
+  open = new MemoryWatch({
+    limits: { process: 1_000, heap: 1_000 },
+    budget,
+    log: createLogger((line) => lines.push(line)),
+    read: () => figures,
+    collect() {
+      figures.process -= garbage;
+    },
+  });
+  return { watch: open, figures };
+}
+
+describe('the watch over memory', () => {
+  it('refuses large bodies from 85 % of a limit, new requests from 95 %, and logs each change once', () => {
+    const { watch, figures } = watchFigures();
+    const levels = [100, 860, 870, 960, 500].map((bytes) => {
+      figures.heap = bytes;
+      watch.look();
+      return budget.level;
+    });
+    expect(levels).toEqual(['normal', 'large', 'large', 'all', 'normal']);
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toContain('large bodies are refused');
+    expect(lines[1]).toContain('new requests are refused');
+    expect(lines[2]).toContain('sufficient again');
+  });
+
+  it('gives caches back and collects garbage before it refuses anything', () => {
+    const { watch, figures } = watchFigures(500);
+    let held = 300;
+    budget.keep({ held: 300, giveBack: () => (held = 0) });
+    figures.process = 900;
+    watch.look();
+    expect([budget.level, held]).toEqual(['normal', 0]);
+  });
+
+  it('accepts a new request at any level while nothing is held', () => {
+    const { watch, figures } = watchFigures();
+    figures.process = 990;
+    watch.look();
+    expect(budget.isExhausted).toBe(false);
+    budget.share('a').grow(10);
+    expect(budget.isExhausted).toBe(true);
+  });
+});
+
+describe('the health check of memory', () => {
+  it('fails from a refusal on for a minute, and says what was refused', () => {
+    const host = createTestHost({ now: Date.now() });
+    const check = () => memoryCheck.check({ ...host, memory: budget });
+    watchFigures();
+    expect(check()).toEqual({ ok: true });
+    budget.refuse('body');
+    host.clock.now = Date.now();
+    expect(check()).toMatchObject({ ok: false, reason: expect.stringContaining('1 request bodies') as string });
+    host.clock.now += 61_000;
+    expect(check()).toEqual({ ok: true });
+    budget.level = 'all';
+    expect(check()).toMatchObject({ ok: false, reason: expect.stringContaining('new requests') as string });
+  });
+});
+
+describe('the limits of memory', () => {
+  it('are those of the container, and lower ones of gateway.yaml', () => {
+    const heap = 300 * MiB;
+    expect(memoryLimits(undefined, 512 * MiB, heap)).toEqual({ process: 512 * MiB, heap });
+    expect(memoryLimits(400 * MiB, 512 * MiB, heap).process).toBe(400 * MiB);
+    expect(memoryLimits(900 * MiB, 512 * MiB, heap).process).toBe(512 * MiB);
+  });
+
+  it('are those of the machine without a container', () => {
+    const unlimited = memoryLimits(undefined, 0, 4_096 * MiB).process;
+    expect(unlimited).toBeGreaterThan(0);
+    expect(memoryLimits(undefined, 2 ** 64, 4_096 * MiB).process).toBe(unlimited);
+  });
+
+  it('leave room for the gateway itself, in the process and in the heap', () => {
+    const heap = 4_096 * MiB;
+    expect(capacityOf({ process: 512 * MiB, heap })).toBeLessThan(300 * MiB);
+    expect(capacityOf({ process: 8_192 * MiB, heap: 300 * MiB })).toBeLessThan(300 * MiB);
+    expect(capacityOf({ process: 100 * MiB, heap })).toBeGreaterThan(0);
+  });
+
+  it('make the caches of a small process small', () => {
+    const sizes = cacheSizes({ process: 512 * MiB, heap: 0 });
+    expect(sizes).toEqual({ replies: 64 * MiB, groups: 32 * MiB });
+  });
+});

@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Assembly, assemble } from './assembly.ts';
+import { noteFailure } from './background.ts';
 import { buildCatalog, catalogNotices } from './catalog/build.ts';
 import { type GatewayDocument, readDocument } from './config/document.ts';
 import { addedPlugins, keepFixed } from './config/fixed.ts';
@@ -365,7 +366,9 @@ export class Gateway {
     await server.start();
     await this.#operator?.listen();
     const { promise, resolve: done, reject } = Promise.withResolvers<void>();
-    listener.once('error', (error: NodeJS.ErrnoException) => {
+    listener.on('error', (error: NodeJS.ErrnoException) => {
+      // Later ones, of a connection that could not be accepted, find nobody else who listens.
+      if (listener.listening) return noteFailure(this.#options.log, 'accepting a connection', error);
       const why = error.code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : error.message;
       reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
     });

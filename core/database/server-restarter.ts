@@ -1,3 +1,4 @@
+import { noteFailure } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { wait } from '../timing/wait.ts';
@@ -43,7 +44,7 @@ export class ServerRestarter implements AsyncDisposable {
     while (!signal.aborted) {
       await wait(this.#lookInterval, signal);
       if (signal.aborted) return;
-      if (await this.#server.isAlive()) {
+      if (await this.#isAlive()) {
         if (performance.now() - aliveSince > timing.recovered) backoff.reset();
         continue;
       }
@@ -51,6 +52,16 @@ export class ServerRestarter implements AsyncDisposable {
       while (!(await this.#revive(signal))) await backoff.wait(signal);
       aliveSince = performance.now();
       await backoff.wait(signal);
+    }
+  }
+
+  /** A server that cannot be asked, for lack of descriptors say, is not started a second time. */
+  async #isAlive(): Promise<boolean> {
+    try {
+      return await this.#server.isAlive();
+    } catch (error) {
+      noteFailure(this.#log, 'looking whether PostgreSQL runs', error);
+      return true;
     }
   }
 

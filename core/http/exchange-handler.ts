@@ -166,6 +166,7 @@ export class ExchangeHandler {
         headers,
         writeTimeout,
         bodyTimeout: pipeline.bodyTimeout,
+        log: host.log,
         onStalled: (seconds) => reportStalled(exchange, seconds, host.log),
       });
     } catch (error) {
@@ -185,8 +186,13 @@ export class ExchangeHandler {
       response.destroy();
       return;
     }
-    const { status, headers, body } = renderError(error, exchange);
-    response.writeHead(status, { ...headers, 'x-request-id': exchange.id, connection: 'close' }).end(body);
+    try {
+      const { status, headers, body } = renderError(error, exchange);
+      response.writeHead(status, { ...headers, 'x-request-id': exchange.id, connection: 'close' }).end(body);
+    } catch {
+      // The format that renders errors has failed as well.
+      response.destroy();
+    }
   }
 
   #match(method: string, path: string, req: IncomingMessage): Match {

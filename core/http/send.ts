@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { noteFailure } from '../background.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
+import type { Logger } from '../logger.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply-listener.ts';
@@ -22,6 +24,7 @@ export interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly writeTimeout: number; // seconds without a byte taken by the client; keep-alives are none
   readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
+  readonly log: Logger;
   /** The body has stalled for that long. Returns the error that ends it. */
   onStalled(seconds: number): GatewayError;
 }
@@ -93,7 +96,7 @@ function sendStream(
   headers: Record<string, string | number>,
   body: Readable,
   sent: SendProgress,
-  { bodyTimeout, onStalled }: SendOptions,
+  { bodyTimeout, onStalled, log }: SendOptions,
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
   const keepAliveText = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
@@ -106,6 +109,13 @@ function sendStream(
   if (reply.isAwaited === true) response.write(keepAliveText ?? '');
   const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, keepAliveText);
   const listener = exchange.find(replyListener);
+  // Stages have made body, trailers and the text of a failure; what these throw would end the process here.
+  const giveUp = (thrown: unknown) => {
+    noteFailure(log, 'sending a stream', thrown, exchange.id);
+    exchange.fail(toGatewayError(thrown));
+    response.destroy();
+    body.destroy();
+  };
   const breakOff = (thrown: unknown) => {
     if (response.writableEnded || response.destroyed) return;
     const error = toGatewayError(thrown);
@@ -114,11 +124,15 @@ function sendStream(
       response.destroy();
       return;
     }
-    const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
-    if (trailers !== undefined) response.addTrailers(trailers.read());
-    response.end(text);
-    sent.bytes += Buffer.byteLength(text);
-    listener?.(text);
+    try {
+      const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
+      if (trailers !== undefined) response.addTrailers(trailers.read());
+      response.end(text);
+      sent.bytes += Buffer.byteLength(text);
+      listener?.(text);
+    } catch (failure) {
+      giveUp(failure);
+    }
   };
   const stalled = new LagTolerantTimer(() => {
     // While the client does not read, the write timeout applies.
@@ -134,13 +148,21 @@ function sendStream(
     const now = performance.now();
     keepAlive?.restart(now);
     stalled.restart(now);
-    if (!response.write(chunk)) body.pause();
-    listener?.(chunk);
+    try {
+      if (!response.write(chunk)) body.pause();
+      listener?.(chunk);
+    } catch (error) {
+      giveUp(error);
+    }
   });
   response.on('drain', () => body.resume());
   body.once('end', () => {
-    if (trailers !== undefined) response.addTrailers(trailers.read());
-    response.end();
+    try {
+      if (trailers !== undefined) response.addTrailers(trailers.read());
+      response.end();
+    } catch (error) {
+      giveUp(error);
+    }
   });
   body.once('error', breakOff);
   body.once('close', () => {

@@ -1,4 +1,5 @@
 import { Counter, Gauge as PromGauge, type Registry } from 'prom-client';
+import { noteFailure } from '#core/background.ts';
 import type { Gauge } from '#core/extension/gauge.ts';
 import type { Host } from '#core/host.ts';
 
@@ -11,19 +12,13 @@ export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host)
     labelNames: [...(gauge.labels ?? [])],
     registers: [metrics],
     async collect() {
-      const readings = await readGauge(gauge, host());
       exposed.reset();
-      for (const { labels = {}, value } of readings) exposed.inc(labels, value);
+      // A gauge that fails must not take the other metrics away.
+      try {
+        for (const { labels = {}, value } of await gauge.read(host())) exposed.inc(labels, value);
+      } catch (error) {
+        noteFailure(host().log, `the gauge ${gauge.name}`, error);
+      }
     },
   });
-}
-
-/** The readings of a gauge; none when it fails, which must not take the other metrics away. */
-async function readGauge(gauge: Gauge, host: Host) {
-  try {
-    return await gauge.read(host);
-  } catch (error) {
-    host.log.error(`gauge ${gauge.name} failed`, error);
-    return [];
-  }
 }

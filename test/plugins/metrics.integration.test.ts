@@ -124,15 +124,19 @@ describe('gauge', () => {
     expect(await metrics.metrics()).not.toContain('"one"');
   });
 
-  it('that fails is logged and leaves the others in place', async () => {
+  it.each([
+    ['rejects', () => Promise.reject(new Error('away'))],
+    ['throws while it is read', () => ({ [Symbol.iterator]: () => Iterator.from([]).drop(-1) })],
+    ['has a label that it did not announce', () => [{ value: 1, labels: { route: 'one' } }]],
+  ])('that %s is logged and leaves the others in place', async (_, read) => {
     const metrics = new Registry();
     const errors: string[] = [];
-    const host = () => hostWith(errors);
-    const broken = { name: 'broken', description: 'Broken.', read: () => Promise.reject(new Error('away')) };
-    registerGauge(broken, metrics, host);
+    const failing = hostWith(errors);
+    const host = () => failing;
+    registerGauge({ name: 'broken', description: 'Broken.', read }, metrics, host);
     registerGauge({ name: 'healthy', description: 'Healthy.', read: () => [{ value: 7 }] }, metrics, host);
     expect(await metrics.metrics()).toContain('healthy 7');
-    expect(errors).toEqual(['gauge broken failed']);
+    expect(errors).toEqual(['the gauge broken failed']);
   });
 });
 

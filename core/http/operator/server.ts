@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
+import { noteFailure } from '../../background.ts';
 import { bounds } from '../../bounds.ts';
 import { operatorSection } from '../../config/operator-section.ts';
 import type { Host } from '../../host.ts';
@@ -22,6 +23,7 @@ export class OperatorServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #listener: HttpServer;
   readonly #address: OperatorAddress;
+  readonly #log: Logger;
 
   /** @param host of the running configuration, whose token and names count */
   constructor(address: OperatorAddress, routes: Iterable<ServerRoute>, host: () => Host, log: Logger) {
@@ -34,6 +36,7 @@ export class OperatorServer implements AsyncDisposable {
     this.#server = server;
     this.#listener = listener;
     this.#address = address;
+    this.#log = log;
   }
 
   /** `http://127.0.0.1:9080` or `unix:PATH`; the port is the one that was opened. */
@@ -47,6 +50,7 @@ export class OperatorServer implements AsyncDisposable {
   async listen(): Promise<void> {
     await this.#server.start();
     await openListener(this.#listener, this.#address);
+    this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting a connection of the operator', error));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -126,23 +126,34 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     if (this.#isOver) return;
     const began = performance.now();
     this.clock.heard(began);
-    this.#body?.take(chunk);
+    try {
+      this.#body?.take(chunk);
+    } catch (error) {
+      this.#fail(error);
+    }
     this.#work += performance.now() - began;
-    if (this.#work > longestWork && !this.#isResting)
-      this.#rest().catch((error: Error) => this.end(connectionFault(error, true)));
+    if (this.#work > longestWork && !this.#isResting) this.#rest().catch((error: unknown) => this.#fail(error));
   }
 
   onResponseEnd(): void {
     this.#isClosed = true;
     this.#connection?.finish();
-    if (!this.#isOver) this.#body?.end();
+    try {
+      if (!this.#isOver) this.#body?.end();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     this.#isClosed = true;
     const fault = connectionFault(error, this.#status !== 0);
-    if (this.#isOver || this.#body?.disconnect === undefined) this.end(fault);
-    else this.#body.disconnect(fault);
+    try {
+      if (this.#isOver || this.#body?.disconnect === undefined) this.end(fault);
+      else this.#body.disconnect(fault);
+    } catch (failure) {
+      this.#fail(failure);
+    }
   }
 
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void {
@@ -203,8 +214,23 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   #expire(cause: TimeoutCause): void {
     const timeout = this.#timeout(cause);
-    if (this.#body === undefined) this.end(timeout);
-    else this.#body.expire(timeout);
+    try {
+      if (this.#body === undefined) this.end(timeout);
+      else this.#body.expire(timeout);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Ends only this attempt: the timer or the connection that has called would end the process. */
+  #fail(error: unknown): void {
+    this.request.onFailure?.(error);
+    try {
+      this.end(connectionFault(error, true));
+    } catch (failure) {
+      this.#result.reject(failure as Error);
+      this.request.onFailure?.(failure);
+    }
   }
 
   #timeout(cause: TimeoutCause): Fault {

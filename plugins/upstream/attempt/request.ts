@@ -35,6 +35,8 @@ export interface AttemptRequest {
   readonly onConnected?: () => void;
   /** The first content of the answer has come. */
   readonly onContent: () => void;
+  /** Reading the answer has failed inside the gateway: the attempt ends, and nobody else hears why. */
+  readonly onFailure?: (error: unknown) => void;
   /** The answer that was handed over is over; the fault is what broke it off. */
   readonly onEnd: (fault: Fault | undefined) => void;
 }

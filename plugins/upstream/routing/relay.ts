@@ -1,3 +1,4 @@
+import { inBackground } from '#core/background.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
 import type { RouteCalls } from '#core/model-call/adapter.ts';
@@ -179,7 +180,10 @@ export class Relay {
 
   #stopAll(fault: Fault): void {
     this.#isOver = true;
-    for (const attempts of this.#started) attempts.stop(fault);
+    const { parts, exchange } = this.#context;
+    // What a listener of a signal throws would end the process.
+    for (const attempts of this.#started)
+      inBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
   }
 }
 

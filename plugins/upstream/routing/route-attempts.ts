@@ -1,3 +1,4 @@
+import { noteFailure } from '#core/background.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
@@ -111,6 +112,7 @@ export class RouteAttempts {
         onConnected: () => connecting.leave(),
         onContent: () => report.content(),
         onEnd,
+        onFailure: (error) => noteFailure(parts.log, 'reading a response of an upstream', error, exchange.id),
         createReader: () => this.#calls.read(route),
       },
       reader,

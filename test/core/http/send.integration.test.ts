@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '#core/logger.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { type SendOptions, type SendProgress, sendReply } from '#core/http/send.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
@@ -53,6 +54,7 @@ const unhurried: SendOptions = {
   headers: {},
   writeTimeout: 10,
   bodyTimeout: 60,
+  log: createLogger(() => undefined),
   onStalled: (seconds) => new GatewayError('internal_error', `stalled for ${seconds} s`),
 };
 
@@ -426,5 +428,36 @@ describe('trailers', () => {
     const received = await receive('GET / HTTP/1.0\r\n\r\n', end);
     expect(received).toContain('data: 1');
     expect(received).not.toContain('x-notes');
+  });
+});
+
+const thrown = () => {
+  throw new Error('on purpose');
+};
+
+describe('a stage that throws while its stream is sent', () => {
+  const faults: [string, Partial<Reply>, (body: Readable) => void][] = [
+    ['in the trailers', { trailers: { names: ['x-notes'], read: thrown } }, (body) => void body.push(null)],
+    [
+      'with a trailer that HTTP does not allow',
+      { trailers: { names: ['x-notes'], read: () => ({ 'x-notes': 'a\nb' }) } },
+      (body) => void body.push(null),
+    ],
+    ['in the text of a failure', { renderFailure: thrown }, (body) => void body.destroy(new Error('broken'))],
+  ];
+
+  it.each(faults)('%s fails its own request only, which is logged', async (_, parts, end) => {
+    const lines: string[] = [];
+    const log = createLogger((line) => lines.push(line));
+    const body = streamOf();
+    body.push('data: 1\n\n');
+    const exchange = createExchange();
+    await using sending = await send({ status: 200, headers: streams, body, ...parts }, exchange, { log });
+    const response = await sending.client;
+    end(body);
+    await expect(response.text()).rejects.toThrow();
+    expect(lines.join('')).toContain(`request ${exchange.id}: sending a stream failed`);
+    expect(exchange.failure?.code).toBe('internal_error');
+    expect(body.destroyed).toBe(true);
   });
 });

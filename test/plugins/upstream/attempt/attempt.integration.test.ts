@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/memory/budget.ts';
+import type { ReplyReader } from '#core/model-call/adapter.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { ChatObserver } from '../../../../plugins/format/chat/observer.ts';
 import { GeminiObserver } from '../../../../plugins/format/gemini/observer.ts';
@@ -30,12 +31,14 @@ function attemptAt(
     deadline = 60,
     observer = new ChatObserver('req_test'),
     memory = unlimitedMemory.share(''),
+    reader = new PassThroughReader(observer),
   }: {
     agent?: Dispatcher;
     firstByteTimeout?: number;
     deadline?: number;
     observer?: ReplyObserver;
     memory?: MemoryShare;
+    reader?: ReplyReader;
   } = {},
 ): Attempt {
   return new Attempt(
@@ -51,8 +54,9 @@ function attemptAt(
       now: () => 0,
       onContent: () => events.push('content'),
       onEnd: (fault) => events.push(`end ${fault?.error.code ?? 'well'}`),
+      onFailure: (error) => events.push(String(error)),
     },
-    new PassThroughReader(observer),
+    reader,
   );
 }
 
@@ -545,5 +549,55 @@ describe('a timeout', () => {
       vi.advanceTimersByTime(510);
       expect(events).toEqual(['content', 'end well']);
     });
+  });
+});
+
+const thrower = (member: 'push' | 'end') =>
+  Object.assign(new PassThroughReader(new ChatObserver('req_test')), {
+    [member]() {
+      throw new TypeError('on purpose');
+    },
+  });
+
+describe('a reader that throws', () => {
+  it.each<[string, 'push' | 'end', Handler]>([
+    [
+      'at a chunk',
+      'push',
+      async (_request, response) => {
+        response.sse();
+        await response.event(content('hi'));
+      },
+    ],
+    [
+      'at the end of the connection',
+      'end',
+      async (_request, response) => {
+        response.raw('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: ping\n\n');
+        response.end();
+      },
+    ],
+    [
+      'at a broken connection',
+      'end',
+      async (_request, response) => {
+        response.sse();
+        await response.event(content(''));
+        response.reset();
+      },
+    ],
+    [
+      'at a timeout',
+      'end',
+      async (_request, response) => {
+        response.sse();
+        await response.event(content(''));
+      },
+    ],
+  ])('%s fails the attempt, and is reported', async (_, member, handler) => {
+    await using upstream = await createUpstream(handler);
+    const attempt = attemptAt(upstream.url, true, { reader: thrower(member), firstByteTimeout: 1, deadline: 1 });
+    await expect(attempt.run()).rejects.toBeInstanceOf(Fault);
+    expect(events).toEqual(['TypeError: on purpose']);
   });
 });

@@ -62,7 +62,7 @@ export interface HelperAnswer {
   readonly code?: string;
 }
 
-/** The process of lookup-helper.ts: started when it is needed, ended when it is idle. */
+/** The process of lookup-helper.mjs: started when it is needed, ended when it is idle. */
 class LookupHelper {
   readonly #questions = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
   readonly #starts = new Throttle(startInterval);
@@ -95,7 +95,7 @@ class LookupHelper {
   #start(): ChildProcess | undefined {
     if (!this.#starts.pass()) return undefined;
     try {
-      const child = fork(join(import.meta.dirname, 'lookup-helper.ts'), [], {
+      const child = fork(join(import.meta.dirname, 'lookup-helper.mjs'), [], {
         // libuv lets lookups have half of the threads.
         env: { ...process.env, UV_THREADPOOL_SIZE: String(2 * bounds.nameLookups) },
         execArgv: ['--disable-sigusr1'],

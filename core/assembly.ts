@@ -10,6 +10,7 @@ import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
 import { jobsCheck, rescheduledGauge } from './jobs/health.ts';
 import type { Logger } from './logger.ts';
+import { namesCheck } from './names/install.ts';
 import { lostOutputGauge } from './output.ts';
 import { memoryCheck, memoryGauges } from './memory/watch.ts';
 import { PluginMissing } from './extension/import-plugin.ts';
@@ -41,6 +42,7 @@ export async function assemble(
   registry.gauge(refusals.gauge);
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
+  registry.healthCheck(namesCheck);
   registry.gauge(rescheduledGauge);
   registry.healthCheck(jobsCheck);
   registry.gauge(backgroundGauge);

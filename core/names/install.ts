@@ -1,6 +1,7 @@
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
+import type { HealthCheck } from '../health/health-check.ts';
 import type { Logger } from '../logger.ts';
 import { Names, type Question } from './names.ts';
 import { SystemResolver } from './system-resolver.ts';
@@ -32,6 +33,17 @@ export function installNames(log: Logger): Disposable {
 export function doubtName(hostname: string): void {
   installed?.doubt(hostname);
 }
+
+/** Whether names in use can be resolved. Their last answers hide it for an hour. */
+export const namesCheck: HealthCheck = {
+  name: 'names',
+  check(host) {
+    const failing = installed?.failing() ?? [];
+    if (failing.length === 0) return { ok: true };
+    const reason = `${failing.length} host names in use cannot be resolved; each can be reached at its last addresses for an hour. Check the name servers of this machine; the log has the names.`;
+    return { ok: false, reason, since: Math.round(host.now() - performance.now() + Math.min(...failing)) };
+  },
+};
 
 /** A `dns.lookup` that finds names in `names`, and leaves the rest, such as IP addresses, to the original. */
 export function createLookup(names: Pick<Names, 'find'>, original: typeof dns.lookup): typeof dns.lookup {

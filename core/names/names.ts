@@ -30,6 +30,9 @@ const times = {
   /** A lookup counts as lost, and another one may begin. */
   lost: 120_000,
   logInterval: 60_000,
+  /** A name that fails for this long is reported, if it was in use within `inUse`. */
+  alarm: 60_000,
+  inUse: 300_000,
 };
 
 /** A name that has no address, or whose address could not be found in time. Code and `syscall` are those of getaddrinfo. */
@@ -55,6 +58,9 @@ interface Entry {
   answeredAt: number; // on the clock of performance.now(), as the following
   askAgainAt: number;
   lookup: { readonly startedAt: number; readonly result: Promise<unknown> } | undefined;
+  usedAt: number;
+  /** Since when all lookups have failed. */
+  failingSince: number | undefined;
   readonly logging: Throttle;
 }
 
@@ -76,6 +82,7 @@ export class Names {
   async find(question: Question): Promise<readonly LookupAddress[]> {
     const entry = this.#entryOf(question);
     const now = performance.now();
+    entry.usedAt = now;
     if (now < entry.askAgainAt) return entry.addresses;
     entry.lookup ??= { startedAt: now, result: this.#ask(question, entry) };
     const { startedAt, result } = entry.lookup;
@@ -90,6 +97,20 @@ export class Names {
     for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.askAgainAt = 0;
   }
 
+  /**
+   * For each name in use that has been failing for a minute while its last answer is used: since when, on the clock of
+   * performance.now().
+   */
+  failing(): number[] {
+    const now = performance.now();
+    return this.#entries
+      .values()
+      .filter((entry) => isKept(entry) && now - entry.usedAt < times.inUse)
+      .map(({ failingSince, lookup }) => failingSince ?? lookup?.startedAt ?? now)
+      .filter((since) => now - since >= times.alarm)
+      .toArray();
+  }
+
   /** @returns what the lookup failed with; never rejects */
   async #ask(question: Question, entry: Entry): Promise<unknown> {
     const startedAt = performance.now();
@@ -97,10 +118,11 @@ export class Names {
       const addresses = await withDeadline(this.#resolve(question), times.lost, 'no answer');
       const now = performance.now();
       if (now - startedAt > times.deadline) this.#reportKept(question, entry, 'the name server is slow');
-      Object.assign(entry, { addresses, answeredAt: now, askAgainAt: now + times.fresh });
+      Object.assign(entry, { addresses, answeredAt: now, askAgainAt: now + times.fresh, failingSince: undefined });
       return undefined;
     } catch (error) {
       this.#reportKept(question, entry, new NameError(question.hostname, error).code);
+      entry.failingSince ??= startedAt;
       if (isKept(entry)) entry.askAgainAt = performance.now() + times.pause;
       return error;
     } finally {
@@ -122,11 +144,15 @@ export class Names {
     if (known !== undefined) return known;
     const oldest = this.#entries.size < bounds.names ? undefined : this.#entries.keys().next().value;
     if (oldest !== undefined) this.#entries.delete(oldest);
-    const logging = new Throttle(times.logInterval);
-    const entry = { addresses: [], answeredAt: 0, askAgainAt: 0, lookup: undefined, logging };
+    const entry = createEntry();
     this.#entries.set(key, entry);
     return entry;
   }
+}
+
+function createEntry(): Entry {
+  const never = { answeredAt: 0, askAgainAt: 0, usedAt: 0, lookup: undefined, failingSince: undefined };
+  return { addresses: [], ...never, logging: new Throttle(times.logInterval) };
 }
 
 function isKept({ addresses, answeredAt }: Entry): boolean {

@@ -55,7 +55,7 @@ export class SystemResolver implements Disposable {
 }
 
 /** What the helper returns for a question, by its id. */
-export interface HelperAnswer {
+interface HelperAnswer {
   readonly id: number;
   readonly addresses?: LookupAddress[];
   /** Code of the error instead. */

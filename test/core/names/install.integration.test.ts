@@ -1,12 +1,18 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { lookup as imported } from 'node:dns';
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/logger.ts';
-import { createLookup, doubtName, installNames } from '#core/names/install.ts';
+import { createLookup, doubtName, installNames, namesCheck } from '#core/names/install.ts';
 import { NameError, type Question } from '#core/names/names.ts';
+import type { Host } from '#core/host.ts';
+import { holdClosedPort } from '../../support/dead-ends.ts';
 import { createUpstream } from '../../support/faulty-upstream.ts';
 
 const ignore = () => undefined;
@@ -65,6 +71,12 @@ describe('dns.lookup', () => {
   });
 });
 
+function connectRedis(url: string): Promise<void> {
+  const client = new Redis(`redis://${url}`, { lazyConnect: true, retryStrategy: () => null });
+  client.on('error', ignore);
+  return client.connect();
+}
+
 describe('once installed', () => {
   const fake = vi.fn(
     (hostname: string, _options: object, callback: (error: Error | null, addresses?: LookupAddress[]) => void) => {
@@ -117,6 +129,22 @@ describe('once installed', () => {
     dns.lookup = real;
     installed = installNames(createLogger(() => undefined));
     expect(await promisify(dns.lookup)('localhost', 4)).toEqual({ address: '127.0.0.1', family: 4 });
+  });
+
+  it('is healthy while the names in use can be resolved', async () => {
+    await promisify(dns.lookup)('service.example');
+    expect(namesCheck.check({ now: () => 0 } as unknown as Host)).toEqual({ ok: true });
+  });
+
+  it.each<[string, (url: string) => unknown]>([
+    ['undici', (url) => request(`http://${url}`)],
+    ['pg', (url) => new pg.Client(`postgres://daypass@${url}/daypass`).connect()],
+    ['ioredis', connectRedis],
+    ['node:http, which sign-in providers are asked by', (url) => once(get(`http://${url}`), 'response')],
+  ])('serves %s', async (_name, connectTo) => {
+    await using closed = await holdClosedPort();
+    await expect(connectTo(`service.example:${closed.port}`)).rejects.toThrow();
+    expect(asked()).toEqual(['service.example']);
   });
 
   it('is undone by its disposal', () => {

@@ -187,6 +187,31 @@ describe('a known name', () => {
     expect(await expired.done).toMatchObject({ code: 'EAI_AGAIN' });
   });
 
+  it('is reported when it has been failing for a minute, until it is resolved or no longer used', async () => {
+    const fail = async () => {
+      server.find();
+      server.fail();
+      await pass(6 * second);
+    };
+    const since = performance.now();
+    for (let tries = 0; tries < 9; tries++) await fail();
+    expect(server.names.failing()).toEqual([]);
+    await fail();
+    expect(server.names.failing()).toEqual([since]);
+    await pass(5 * minute);
+    expect(server.names.failing()).toEqual([]);
+    await fail();
+    expect(server.names.failing()).toEqual([since]);
+    await know('192.0.2.1');
+    expect(server.names.failing()).toEqual([]);
+  });
+
+  it('is reported when its name server has been silent for a minute', async () => {
+    server.find();
+    await pass(minute);
+    expect(server.names.failing()).toHaveLength(1);
+  });
+
   it('is logged at most once a minute while it cannot be resolved', async () => {
     for (let lookup = 0; lookup < 15; lookup++) {
       server.find();

@@ -54,7 +54,7 @@ const stayFor = 10_000;
 /** Ms that records wait for the database before those in memory or in removed files are written to the folder again. */
 const restoreAfter = 3_000;
 
-/** Ms between log lines about removed files. */
+/** Ms between log lines about files that were removed or are written again. */
 const noteEvery = 10_000;
 
 /** Why the journal is not in files. */
@@ -106,6 +106,7 @@ export class Journal implements Disposable {
   #takenOver: readonly OwnSegment[] = [];
   #wereGone = false;
   readonly #goneNotes = new Throttle(noteEvery);
+  readonly #restoreNotes = new Throttle(noteEvery);
   #waitingBytes = 0;
   #isFlushDue = false;
   #ageTimer: NodeJS.Timeout | undefined;
@@ -195,6 +196,11 @@ export class Journal implements Disposable {
     const oldest = this.#finished.shift();
     this.#waitingBytes -= oldest?.segment.bytes ?? 0;
     oldest?.segment.close();
+  }
+
+  /** Counts a record that was given up. */
+  lose(reason: string): void {
+    this.#losses.add(reason);
   }
 
   /** Counts the records of the oldest finished segment as lost: its file is gone and was not open any more. */
@@ -407,7 +413,7 @@ export class Journal implements Disposable {
     const { segment } = this.#finished.find((waiting) => !waiting.segment.isIntact()) ?? {};
     if (segment === undefined || this.#trouble !== undefined) return;
     const failure = this.#restore(segment);
-    if (failure === undefined)
+    if (failure === undefined && this.#restoreNotes.pass())
       this.#options.log.warn(`records that wait for the database are written to ${segment.path} again`);
   }
 

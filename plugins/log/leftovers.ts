@@ -18,14 +18,23 @@ const maxObstacles = 100;
 
 const idOf = /^\{"at":"\w+","id":"([^"]+)"/;
 
+/** Why records of a dead instance wait. */
+export interface LeftoverObstacle {
+  readonly reason: string;
+  /** On the clock of performance.now(). */
+  readonly since: number;
+}
+
 /** Finds the segments of dead instances. */
 export class Leftovers {
   readonly #folder: string;
   readonly #self: string;
   readonly #log: Logger;
   readonly #watch: InstanceWatch;
-  /** What is in the way, and logged. */
-  readonly #obstacles = new Set<string>();
+  /** Obstacles that are logged. */
+  readonly #logged = new Set<string>();
+  #obstacle: LeftoverObstacle | undefined;
+  #isFoundAgain = false;
 
   /** @param self this instance, which is alive regardless of its lock */
   constructor(folder: string, self: string, log: Logger) {
@@ -37,6 +46,8 @@ export class Leftovers {
 
   /** None while the folder is gone. */
   find(): Leftover[] {
+    if (!this.#isFoundAgain) this.#obstacle = undefined;
+    this.#isFoundAgain = false;
     const names = this.#fileNames();
     const segments = names.flatMap((name) => {
       const parsed = parseSegmentName(name);
@@ -66,11 +77,18 @@ export class Leftovers {
     this.#watch.forget(instance);
   }
 
-  /** Logs once what keeps a file from being shipped or removed. The others are shipped meanwhile. */
-  reportObstacle(obstacle: string): void {
-    if (this.#obstacles.has(obstacle) || this.#obstacles.size >= maxObstacles) return;
-    this.#obstacles.add(obstacle);
-    this.#log.error(`in the journal, ${obstacle}`);
+  /** What keeps a file from being shipped or removed; undefined when the last search met nothing. */
+  get obstacle(): LeftoverObstacle | undefined {
+    return this.#obstacle;
+  }
+
+  /** Notes what keeps a file from being shipped or removed, and logs it once. The others are shipped meanwhile. */
+  reportObstacle(reason: string): void {
+    this.#obstacle = { reason, since: this.#obstacle?.since ?? performance.now() };
+    this.#isFoundAgain = true;
+    if (this.#logged.has(reason) || this.#logged.size >= maxObstacles) return;
+    this.#logged.add(reason);
+    this.#log.error(`in the journal, ${reason}`);
   }
 
   #fileNames(): string[] {

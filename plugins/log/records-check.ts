@@ -18,7 +18,8 @@ export const recordsCheck: HealthCheck = {
   check(host: Host): HealthVerdict {
     const { requestLog, lateAfter } = openLog(host);
     if (requestLog === undefined) return { ok: true };
-    const wrong = findLoss(requestLog) ?? findTrouble(requestLog) ?? findLate(requestLog, lateAfter);
+    const wrong =
+      findLoss(requestLog) ?? findTrouble(requestLog) ?? findLate(requestLog, lateAfter) ?? findObstacle(requestLog);
     if (wrong === undefined) return { ok: true };
     return { ok: false, reason: wrong.reason, since: Math.round(host.now() - (performance.now() - wrong.since)) };
   },
@@ -28,7 +29,7 @@ function findLoss({ journal: { losses } }: RequestLog): Wrong | undefined {
   const { latest, total } = losses;
   if (latest === undefined || performance.now() - latest.at > lossShown) return undefined;
   return {
-    reason: `${total} requests have no record since the start (${latest.reason}). Make room for the journal, and the database writable.`,
+    reason: `${total === 1 ? '1 request has' : `${total} requests have`} no record since the start (${latest.reason}). Make room for the journal, and the database writable.`,
     since: latest.at,
   };
 }
@@ -54,6 +55,11 @@ function findLate({ journal, failure }: RequestLog, lateAfter: number): Wrong | 
       ? 'Records could not be stored'
       : `${waiting} for the database, the oldest for ${seconds(journal.oldestAge)} s`;
   return { reason: `${what}${why}. Make the database writable; records wait on disk until then.`, since };
+}
+
+function findObstacle({ leftovers: { obstacle } }: RequestLog): Wrong | undefined {
+  if (obstacle === undefined) return undefined;
+  return { reason: `Records of a stopped instance wait: ${obstacle.reason}.`, since: obstacle.since };
 }
 
 function seconds(milliseconds: number): number {

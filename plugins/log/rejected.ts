@@ -7,10 +7,13 @@ import type { Logger } from '#core/logger.ts';
 export class Rejected {
   readonly #folder: string;
   readonly #log: Logger;
+  readonly #onDropped: (reason: string) => void;
 
-  constructor(folder: string, log: Logger) {
+  /** @param onDropped called for each line that could not be kept */
+  constructor(folder: string, log: Logger, onDropped: (reason: string) => void) {
     this.#folder = folder;
     this.#log = log;
+    this.#onDropped = onDropped;
   }
 
   /** Never throws: a malformed line must not hold up the others. */
@@ -24,6 +27,7 @@ export class Rejected {
       this.#log.error(`a malformed line of the journal was moved to ${path}: ${reason}`);
     } catch (error) {
       this.#log.error(`a malformed line of the journal was dropped (${reason})`, error);
+      this.#onDropped(`a record that the database rejects could not be kept in ${this.#folder}`);
     }
   }
 

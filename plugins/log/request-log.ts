@@ -24,6 +24,8 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
 /** Journal, lock and shipper of this instance. Lives as long as the process, across reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
+  /** What dead instances have left. */
+  readonly leftovers: Leftovers;
   readonly #lock: InstanceLock;
   readonly #shipper: Shipper;
   readonly #timer: NodeJS.Timeout;
@@ -39,11 +41,12 @@ export class RequestLog implements AsyncDisposable {
         log.error('the lock of the journal is gone and cannot be written; trying again every 5 seconds', error),
     });
     this.journal = new Journal({ ...options, folder });
+    this.leftovers = new Leftovers(path, instance, log);
     this.#shipper = new Shipper({
       journal: this.journal,
-      leftovers: new Leftovers(path, instance, log),
+      leftovers: this.leftovers,
       store,
-      rejected: new Rejected(join(path, 'rejected'), log),
+      rejected: new Rejected(join(path, 'rejected'), log, (reason) => this.journal.lose(reason)),
       log,
     });
     this.#timer = setInterval(() => this.#check(), checkEvery).unref();

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { InstanceLock } from '../../../plugins/log/instance-lock.ts';
@@ -38,6 +38,10 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
     `error in the journal, ${join(folder.path, 'dead-00000001.ndjson')} is not a file: remove it`,
     `error in the journal, ${join(folder.path, 'other.lock')} is not a file: remove it`,
   ]);
+  expect(leftovers.obstacle?.reason).toBe(`${join(folder.path, 'other.lock')} is not a file: remove it`);
+  for (const name of ['dead-00000001.ndjson', 'other.lock']) rmdirSync(join(folder.path, name));
+  for (const _ of [1, 2]) leftovers.find();
+  expect(leftovers.obstacle).toBeUndefined();
 });
 
 it('finds nothing while the folder is gone', () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bounds } from '#core/bounds.ts';
@@ -13,4 +13,14 @@ it('a line over the bound is read in pieces, each byte once', async () => {
   const lines = (await Array.fromAsync(readSegment(path))).flat();
   expect(lines.join('')).toBe(`${line}{"at":"end"}`);
   expect(lines).toContain('{"at":"end"}');
+});
+
+it('a folder in the place of a segment is reported as unreadable', async () => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  mkdirSync(path);
+  await expect(Array.fromAsync(readSegment(path))).rejects.toMatchObject({
+    isGone: true,
+    message: expect.stringMatching(/^.*test-00000001\.ndjson cannot be read: EISDIR/) as string,
+  });
 });

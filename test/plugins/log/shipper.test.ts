@@ -55,6 +55,19 @@ test('a malformed line is moved aside and the others are shipped', async () => {
   expect(JSON.parse(rejected)).toMatchObject({ at: 'end', user_agent: 'poison' });
 });
 
+test('a malformed line that cannot be moved aside is counted as lost', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  store.refused = 'poison';
+  mkdirSync(join(folder.path, 'journal'));
+  writeFileSync(join(folder.path, 'journal', 'rejected'), 'in the way');
+  await using log = openLog({ folder, store });
+  const exchange = arrive({ headers: { 'user-agent': 'poison' } });
+  log.journal.begin(exchange);
+  log.journal.end(exchange, outcome());
+  await until(() => log.journal.losses.total === 1);
+});
+
 test('segments of a dead instance are shipped, its requests in flight are interrupted, a truncated line is left out', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();

@@ -45,10 +45,11 @@ export async function readModelHealth(
     readings.incidents.get().catch((): readonly Incident[] => []),
   ]);
   const statuses = readRouteStatus(gateway, host);
+  const open = new Map(incidents.filter(({ endedAt }) => endedAt === undefined).map((one) => [one.model, one]));
   return host.catalog.models.map((model) => {
     const recent = traffic && (traffic.get(model.publicName) ?? quiet);
     const isUsed = days === undefined || days.has(model.publicName) || (recent?.answered ?? 0) > 0;
-    const current = incidents.find(({ model: name, endedAt }) => name === model.publicName && endedAt === undefined);
+    const current = open.get(model.publicName);
     return describe(model, statuses, { recent, speed: speed?.get(model.publicName), isUsed, current }, host.now());
   });
 }

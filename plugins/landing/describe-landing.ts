@@ -3,7 +3,7 @@ import { configuredProvider } from '#core/payments/connections.ts';
 import type { PageRequest } from '#core/pages/page.ts';
 import { hasSetup, setupSample } from '#core/pages/setup-command.ts';
 import { signInPath } from '#core/pages/sign-in.ts';
-import { describeModels } from './models.ts';
+import { describeModels, moreModels } from './models.ts';
 import { describeFacts, describePlans, haveEqualLimits, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
 import { describeSamples, type LandingSample } from './samples.ts';
@@ -34,6 +34,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     failover: backed > 0 ? failoverText(backed, catalog.models.length, t) : '',
     attempts: sampleAttempts(request),
     models: await describeModels(gateway, request),
+    moreModels: gateway.pages.some(({ path }) => path === '/status') ? moreModels(request) : '',
   };
 }
 

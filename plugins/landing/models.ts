@@ -21,12 +21,23 @@ const abilities: readonly (readonly [feature: ModelFeature, text: string])[] = [
 
 const kinds = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'none' } as const;
 
+/** Models that the front page lists; the status page has all. */
+const listedModels = 100;
+
 /** The catalog, with the state of each model from real traffic. */
 export async function describeModels(gateway: Registry, request: PageRequest) {
   const { host } = request;
   const health = await readModelHealth(gateway, host);
   const byName = new Map(health.map((model) => [model.id, model]));
-  return host.catalog.models.map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
+  return host.catalog.models
+    .slice(0, listedModels)
+    .map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
+}
+
+/** What leads to the models that are not listed; '' when all are. */
+export function moreModels({ host, t, format }: PageRequest): string {
+  const { length } = host.catalog.models;
+  return length > listedModels ? t('landing.models_more', { all: format.number(length) }) : '';
 }
 
 function describeModel(gateway: Registry, model: Model, health: ModelHealth | undefined, request: PageRequest) {

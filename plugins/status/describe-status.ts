@@ -5,7 +5,7 @@ import { dayBars } from '#core/pages/geometry.ts';
 import type { PageRequest } from '#core/pages/page.ts';
 import type { DayStatus } from './days.ts';
 import { incidentTitle } from './incident-text.ts';
-import type { ModelStatus, ServiceStatus } from './service-status.ts';
+import { type ModelStatus, modelsPerPage, type ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
@@ -20,14 +20,14 @@ const iconOf: Readonly<Record<ModelState, string>> = { working: 'ok', degraded: 
 /** Everything that the page shows, ready to be printed. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
   const { t, format } = reader;
-  const { models, incidents, isComplete, at } = status;
+  const { health, models, incidents, isComplete, at } = status;
   const current = incidents.filter(({ endedAt }) => endedAt === undefined);
   const past = incidents.filter(({ endedAt }) => endedAt !== undefined);
   const updated = format.clock(at);
   return {
     service,
     verdict: verdictOf(
-      models.map(({ health }) => health.state),
+      health.map(({ state }) => state),
       t,
     ),
     updated: {
@@ -37,12 +37,26 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
     isComplete,
     flashes: current.map((incident) => describeCurrent(incident, status, reader)),
     models: models.map((model) => describeModel(model, reader)),
+    pages: describePages(status, reader),
     past: past.slice(0, listedIncidents).map((incident) => describePast(incident, reader)),
   };
 }
 
+/** The way to the other models; undefined where one page has all. */
+function describePages({ page, health }: ServiceStatus, { t, format }: Reader) {
+  if (page.count === 1) return undefined;
+  const first = (page.number - 1) * modelsPerPage;
+  const last = Math.min(first + modelsPerPage, health.length);
+  const [from, to, all] = [first + 1, last, health.length].map((count) => format.number(count));
+  return {
+    shown: t('status.shown', { from: from ?? '', to: to ?? '', all: all ?? '' }),
+    previous: page.number > 1 ? `/status?page=${page.number - 1}` : '',
+    next: page.number < page.count ? `/status?page=${page.number + 1}` : '',
+  };
+}
+
 /** A current incident: its kind, its start, and its effect on requests. */
-function describeCurrent(incident: Incident, { models, at }: ServiceStatus, { t, format }: Reader) {
+function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus, { t, format }: Reader) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = incidentTitle(incident, t);
   const start = new Date(startedAt);
@@ -52,7 +66,7 @@ function describeCurrent(incident: Incident, { models, at }: ServiceStatus, { t,
     const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
     return { id, kind: 'info', title, text };
   }
-  const health = models.find((one) => one.health.id === model)?.health;
+  const health = all.find(({ id: name }) => name === model);
   const share = answeredShare(health?.traffic);
   const answered = share === undefined ? undefined : format.percent(share);
   const key = health === undefined || !isOnBackup(health.routes, at.getTime()) ? 'share' : 'backup';

@@ -1,11 +1,14 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { LRUCache } from 'lru-cache';
+import { perCatalog } from '#core/catalog/per-catalog.ts';
+import { FreshValue } from '#core/timing/fresh-value.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/host.ts';
-import { languages } from '#core/pages/texts.ts';
+import { type Language, languages } from '#core/pages/texts.ts';
 import { Translator } from '#core/pages/translator.ts';
 import { toAtom } from './atom.ts';
 import { toJson } from './json.ts';
-import { readServiceStatus } from './service-status.ts';
+import { pageFor, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
 /** Seconds for which caches may keep a feed. */
@@ -13,12 +16,23 @@ const maxAge = 10;
 
 const translator = new Translator([statusTexts]);
 
-/** `/status.json` and `/status.atom`, the same for all clients; `?language=id` for Indonesian. */
+/** Ms for which all clients get the same text, and within which it must be made. */
+const ages = { json: 1_000, deadline: 10_000 };
+/** Pages of models in a language of which the text is kept; one has half a megabyte at most. */
+const keptTexts = 20;
+
+const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ max: keptTexts }));
+
+/**
+ * `/status.json` and `/status.atom`, the same for all clients; `?language=id` for Indonesian, `?page=2` for further models. The
+ * texts of `/status.json` are made once for all who ask at that time.
+ */
 export function feedRoutes(gateway: Pick<Registry, 'statusReports'>, host: () => Host): ServerRoute[] {
   return [
     route('/status.json', async (request, h) => {
-      const status = await readServiceStatus(gateway, host());
-      return send(h, toJson(status, host().service.name, translator.in(languageOf(request))), 'application/json');
+      const language = languageOf(request);
+      const page = pageFor(request.query['page'], host().catalog.models.length).number;
+      return send(h, await jsonOf(gateway, host(), language, page).get(), 'application/json');
     }),
     route('/status.atom', async (request, h) => {
       const { incidents, at } = await readServiceStatus(gateway, host());
@@ -30,11 +44,29 @@ export function feedRoutes(gateway: Pick<Registry, 'statusReports'>, host: () =>
   ];
 }
 
+function jsonOf(gateway: Pick<Registry, 'statusReports'>, host: Host, language: Language, page: number) {
+  const texts = jsonTexts(host);
+  const key = `${language} ${page}`;
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  const text = new FreshValue({
+    maxAge: ages.json,
+    deadline: ages.deadline,
+    now: () => performance.now(),
+    async read() {
+      const status = await readServiceStatus(gateway, host, String(page));
+      return JSON.stringify(toJson(status, host.service.name, translator.in(language), language));
+    },
+  });
+  texts.set(key, text);
+  return text;
+}
+
 function route(path: string, handler: Lifecycle.Method): ServerRoute {
   return { method: 'GET', path, options: { auth: false, state: { parse: false } }, handler };
 }
 
-function send(h: ResponseToolkit, body: string | object, type: string) {
+function send(h: ResponseToolkit, body: string, type: string) {
   return h
     .response(body)
     .type(type)
@@ -42,7 +74,7 @@ function send(h: ResponseToolkit, body: string | object, type: string) {
     .header('access-control-allow-origin', '*');
 }
 
-function languageOf({ query }: Request) {
+function languageOf({ query }: Request): Language {
   const wanted: unknown = query['language'];
   return languages.find((language) => language === wanted) ?? languages[0];
 }

@@ -6,9 +6,10 @@ import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 
 /** `/status.json`. Times are RFC 3339, shares 0 to 1 and rounded down, null where nothing is known; counts are not published. */
-export function toJson({ at, models, incidents, isComplete }: ServiceStatus, service: string, t: Translate): object {
+export function toJson(status: ServiceStatus, service: string, t: Translate, language: string): object {
+  const { at, health, models, page, incidents, isComplete } = status;
   const verdict = verdictOf(
-    models.map(({ health }) => health.state),
+    health.map(({ state }) => state),
     t,
   );
   return {
@@ -17,6 +18,8 @@ export function toJson({ at, models, incidents, isComplete }: ServiceStatus, ser
     description: verdict.text,
     updated_at: at,
     complete: isComplete,
+    model_count: health.length,
+    next: page.number < page.count ? `/status.json?language=${language}&page=${page.number + 1}` : null,
     models: models.map(modelToJson),
     incidents: incidents.map((incident) => incidentToJson(incident, t)),
   };

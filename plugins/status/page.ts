@@ -12,7 +12,11 @@ const interval = 5;
 /** `/status`, a public page. */
 export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
   const values = async (request: PageRequest) =>
-    describeStatus(await readServiceStatus(gateway, request.host), request.host.service.name, request);
+    describeStatus(
+      await readServiceStatus(gateway, request.host, request.query['page']),
+      request.host.service.name,
+      request,
+    );
   return {
     path: '/status',
     role: 'public',

@@ -10,11 +10,21 @@ import { type DayStatus, describeDays, lastDays } from './days.ts';
 /** How the service is, in no language yet. */
 export interface ServiceStatus {
   readonly at: Date;
+  /** Every model, in trouble first when there are several pages. */
+  readonly health: readonly ModelHealth[];
+  /** Those of this page. */
   readonly models: readonly ModelStatus[];
+  readonly page: StatusPage;
   /** Incidents of the last 90 days, newest first. */
   readonly incidents: readonly Incident[];
   /** False while the database does not respond: then breakers alone say how models are, and there is no history. */
   readonly isComplete: boolean;
+}
+
+/** Which models are shown, from 1. */
+export interface StatusPage {
+  readonly number: number;
+  readonly count: number;
 }
 
 export interface ModelStatus {
@@ -25,8 +35,15 @@ export interface ModelStatus {
   readonly answered: number | undefined;
 }
 
-/** At most a few seconds old. Does not reject. */
-export async function readServiceStatus(gateway: Pick<Registry, 'statusReports'>, host: Host): Promise<ServiceStatus> {
+/** Models of one page, each with 90 days: few enough that none keeps the event loop for long. */
+export const modelsPerPage = 100;
+
+/** At most a few seconds old. Does not reject. @param wanted number of the page, as somebody has written it */
+export async function readServiceStatus(
+  gateway: Pick<Registry, 'statusReports'>,
+  host: Host,
+  wanted?: unknown,
+): Promise<ServiceStatus> {
   const readings = healthReadings(host);
   const [health, answers, incidents] = await Promise.all([
     readModelHealth(gateway, host),
@@ -36,10 +53,27 @@ export async function readServiceStatus(gateway: Pick<Registry, 'statusReports'>
   const at = new Date(host.now());
   const timeZone = host.section(service).time_zone;
   const days = lastDays(localTime(at, timeZone).day, historyDays);
-  const models = health.map((model): ModelStatus => {
+  const ofModels = Map.groupBy(incidents ?? [], ({ model }) => model);
+  const page = pageFor(wanted, health.length);
+  const all = page.count > 1 ? health.toSorted((one, other) => rankOf(one) - rankOf(other)) : health;
+  const first = (page.number - 1) * modelsPerPage;
+  const models = all.slice(first, first + modelsPerPage).map((model): ModelStatus => {
     if (answers === undefined) return { health: model, days: [], answered: undefined };
-    const own = (incidents ?? []).filter((incident) => incident.model === model.id);
+    const own = ofModels.get(model.id) ?? [];
     return { health: model, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
   });
-  return { at, models, incidents: incidents ?? [], isComplete: answers !== undefined && incidents !== undefined };
+  const isComplete = answers !== undefined && incidents !== undefined;
+  return { at, health: all, models, page, incidents: incidents ?? [], isComplete };
+}
+
+/** The nearest page that exists. */
+export function pageFor(wanted: unknown, models: number): StatusPage {
+  const count = Math.max(1, Math.ceil(models / modelsPerPage));
+  const number = typeof wanted === 'string' && /^\d{1,6}$/.test(wanted) ? Number(wanted) : 1;
+  return { number: Math.min(Math.max(1, number), count), count };
+}
+
+/** Whoever asks for the first page sees what is wrong. */
+function rankOf({ state }: ModelHealth): number {
+  return state === 'down' ? 0 : state === 'degraded' ? 1 : 2;
 }

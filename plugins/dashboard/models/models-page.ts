@@ -11,6 +11,9 @@ import { addressOf, matches, modelsPath, readQuery } from './query.ts';
 
 const views = join(import.meta.dirname, '..', '..', '..', 'views');
 
+/** Models of one answer; a search finds the others. */
+const listedModels = 100;
+
 type Gateway = Server['gateway'];
 
 /** `/dashboard/models`: the catalog as it is now. */
@@ -50,7 +53,8 @@ function describeNoPass({ t }: PageRequest) {
 async function describeList(gateway: Gateway, request: PageRequest) {
   const { host, t, format } = request;
   const query = readQuery(request.query);
-  const readings = (await readModels(gateway, request)).filter((reading) => isFound(reading, query.search));
+  const found = (await readModels(gateway, request)).filter((reading) => isFound(reading, query.search));
+  const readings = found.filter(({ model }, index) => index < listedModels || model.publicName === query.open);
   const routeNames = routeNamesFor(request);
   const rows = readings.map((reading, index) => {
     const row = describeRow(reading, index + 1, query, request);
@@ -60,7 +64,10 @@ async function describeList(gateway: Gateway, request: PageRequest) {
     rows,
     hasRoutes: routeNames.areShown,
     columns: routeNames.areShown ? 8 : 7,
-    count: t('models.count', { count: rows.length }),
+    count:
+      rows.length < found.length
+        ? t('models.shown', { shown: format.number(rows.length), all: format.number(found.length) })
+        : t('models.count', { count: rows.length }),
     asOf: t('models.as_of', { time: format.clock(new Date(host.now())).text }),
     unmatched: {
       title: t('models.unmatched'),
@@ -73,11 +80,12 @@ async function describeList(gateway: Gateway, request: PageRequest) {
 async function readModels(gateway: Gateway, { host }: PageRequest): Promise<ModelReading[]> {
   const health = new Map((await readModelHealth(gateway, host)).map((one) => [one.id, one]));
   const { models, listed } = host.catalog;
+  const names = Map.groupBy(listed, ({ model }) => model);
   return models.map((model) => ({
     model,
     abilities: readAbilities(gateway, model),
     health: health.get(model.publicName),
-    aliases: listed.filter((one) => one.model === model && one.name !== model.publicName).map(({ name }) => name),
+    aliases: (names.get(model) ?? []).filter(({ name }) => name !== model.publicName).map(({ name }) => name),
   }));
 }
 

@@ -78,18 +78,22 @@ describe('the JSON of the status', () => {
   const days = [{ day: '2031-05-12', state: 'warn' as const, answered: 0.98765, incidents: [] }];
   const status: ServiceStatus = {
     at,
+    health: [health],
     models: [{ health, days, answered: 0.99999 }],
+    page: { number: 1, count: 1 },
     incidents: [incident({ endedAt: undefined })],
     isComplete: true,
   };
 
   it('names states, shares rounded down, and incidents', () => {
-    expect(JSON.parse(JSON.stringify(toJson(status, 'Daypass', translator.in('en'))))).toEqual({
+    expect(JSON.parse(JSON.stringify(toJson(status, 'Daypass', translator.in('en'), 'en')))).toEqual({
       service: 'Daypass',
       status: 'degraded',
       description: 'The model is degraded',
       updated_at: '2031-05-12T12:00:00.000Z',
       complete: true,
+      model_count: 1,
+      next: null,
       models: [
         {
           id: 'dp/a',
@@ -115,7 +119,19 @@ describe('the JSON of the status', () => {
     });
   });
 
+  it('leads to the next models, and judges all', () => {
+    const worse = { ...health, id: 'dp/z', state: 'down' as const };
+    const first = { ...status, health: [worse, health], page: { number: 1, count: 2 } };
+    expect(toJson(first, 'Daypass', translator.in('id'), 'id')).toMatchObject({
+      status: 'down',
+      model_count: 2,
+      next: '/status.json?language=id&page=2',
+    });
+    const last = { ...first, page: { number: 2, count: 2 } };
+    expect(toJson(last, 'Daypass', translator.in('id'), 'id')).toMatchObject({ status: 'down', next: null });
+  });
+
   it('names no route and no fault', () => {
-    expect(JSON.stringify(toJson(status, 'Daypass', translator.in('id')))).not.toMatch(/secret/);
+    expect(JSON.stringify(toJson(status, 'Daypass', translator.in('id'), 'id'))).not.toMatch(/secret/);
   });
 });

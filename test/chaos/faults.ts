@@ -20,7 +20,7 @@ export interface FaultScript {
   readonly moment: 'before' | 'after';
   /** Timeouts of the route in seconds, by their names in gateway.yaml. Only for faults that show by waiting. */
   readonly limits?: Readonly<Record<string, number>>;
-  /** True when the key or the model is at fault: it cools down, and later requests go to the backup at once. */
+  /** True when the key, the model or the route cools down: later requests go to the backup at once. */
   readonly isRemembered?: boolean;
   /** What the upstream does; undefined where no upstream exists. */
   readonly play?: (scene: Scene) => void | Promise<void>;
@@ -67,6 +67,12 @@ const before: readonly FaultScript[] = [
   },
   { name: 'status-500', moment: 'before', play: ({ response }) => response.json(500, refusal('server_error')) },
   { name: 'status-503', moment: 'before', play: ({ response }) => response.json(503, refusal('overloaded_error')) },
+  {
+    name: 'status-503-with-wait',
+    moment: 'before',
+    isRemembered: true,
+    play: ({ response }) => response.json(503, refusal('overloaded_error'), { 'retry-after-ms': '1' }),
+  },
   {
     name: 'status-429',
     moment: 'before',

@@ -206,7 +206,7 @@ export function summarize(faults: readonly Fault[], wait: number | undefined): G
   const overflow = faults.find(({ kind }) => kind === 'overflow');
   if (overflow !== undefined) return overflow.error;
   const failed = faults.findLast(({ kind }) => kind === 'route');
-  if (failed !== undefined) return failed.error;
+  if (failed !== undefined) return withShortestWait(failed.error, faults, wait);
   const limited = faults.filter(({ kind }) => kind === 'throttled');
   const first = limited.toSorted((a, b) => waitOf(a) - waitOf(b))[0];
   if (first !== undefined && limited.length === faults.length) return first.error;
@@ -215,6 +215,15 @@ export function summarize(faults: readonly Fault[], wait: number | undefined): G
   // A retry helps as long as something besides the refused keys can serve.
   if (first !== undefined) return first.error;
   return wait === undefined ? refused.error : unavailable(wait);
+}
+
+/** The error with the shortest wait for any route, where its own route asked for one. */
+function withShortestWait(error: GatewayError, faults: readonly Fault[], wait: number | undefined): GatewayError {
+  const { code, message, details } = error;
+  if (details.retryAfter === undefined) return error;
+  const others = faults.flatMap((fault) => fault.error.details.retryAfter ?? []);
+  const retryAfter = Math.min(...others, wait === undefined ? Infinity : Math.max(1, wait / 1000));
+  return new GatewayError(code, message, { ...details, retryAfter });
 }
 
 function unavailable(wait: number | undefined): GatewayError {

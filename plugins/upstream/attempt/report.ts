@@ -86,7 +86,10 @@ export class AttemptReport {
     }
     if (breaker === 'release' || fault.isStaleConnection || fault.isSilentConnection) health.released(route, admission);
     else if (breaker === 'last') health.lacksModel(route, admission, describeFault(fault));
-    else health.failed(route, admission, describeFault(fault), this.#sourceOf(fault));
+    else {
+      const retryAfter = (fault.error.details.retryAfter ?? 0) * 1000;
+      health.failed(route, admission, describeFault(fault), this.#sourceOf(fault), retryAfter);
+    }
   }
 
   /** The conversation that a failure counts for; undefined for failures that no request can cause. */

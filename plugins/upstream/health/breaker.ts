@@ -52,7 +52,7 @@ const probeTimeout = 120_000;
  * the probe, decides.
  *
  * Failures of one conversation count once: clients retry a request that makes an upstream fail, and a single client must not
- * open the breaker for the others. `now` is ms of a monotonic clock.
+ * open the breaker for the others. An upstream that says when it will serve again opens it at once, until then. `now` is ms of a monotonic clock.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -113,9 +113,20 @@ export class Breaker {
   /**
    * @param source the conversation, where the request may have caused the failure; undefined where no request can, such as
    *   for a refused connection
+   * @param retryAfter ms for which the upstream asked for no request; 0 where it did not
    * @returns true when this has opened the breaker
    */
-  failed(now: number, reason: string, source: string | undefined, admission: Admission): boolean {
+  failed(now: number, reason: string, source: string | undefined, admission: Admission, retryAfter = 0): boolean {
+    const isOpened = this.#count(now, reason, source, admission);
+    if (retryAfter <= 0) return isOpened;
+    const wasOpen = this.#isOpen;
+    if (!wasOpen) this.#open(now, reason, retryAfter);
+    this.#opensUntil = Math.max(this.#opensUntil, now + retryAfter);
+    return isOpened || !wasOpen;
+  }
+
+  /** @returns true when this has opened the breaker */
+  #count(now: number, reason: string, source: string | undefined, admission: Admission): boolean {
     const isRepeated = source !== undefined && this.#isKnown(source, now);
     if (this.#isOpen) return isRepeated ? this.#wait(admission) : this.#reopen(now, reason, admission);
     if (isRepeated) return false;
@@ -169,13 +180,18 @@ export class Breaker {
     return true;
   }
 
-  #open(now: number, reason: string): void {
-    const { cooldown, longestCooldown } = this.#options;
+  #open(now: number, reason: string, pause = this.#cooldown): void {
     this.#isOpen = true;
-    this.#opensUntil = now + doubledDelay({ first: cooldown, longest: longestCooldown }, this.#openings);
+    this.#opensUntil = now + pause;
     this.#openings++;
     this.#reason = reason;
     this.#endProbe();
+  }
+
+  /** Ms of the next cooldown. */
+  get #cooldown(): number {
+    const { cooldown, longestCooldown } = this.#options;
+    return doubledDelay({ first: cooldown, longest: longestCooldown }, this.#openings);
   }
 
   #endProbe(): void {

@@ -7,6 +7,12 @@ import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
+interface Failure {
+  readonly source: string | undefined;
+  readonly retryAfter?: number; // ms
+  readonly isSlow?: boolean;
+}
+
 /** The health of all routes: a breaker for each upstream and model, and its usual throughput. Outlives reloads. */
 export class RouteHealth implements AsyncDisposable {
   /** Changed in place by a reload; breakers read it when they need it. */
@@ -89,13 +95,13 @@ export class RouteHealth implements AsyncDisposable {
     const { breaker, throughput } = this.#of(id);
     this.#endProbe(id, admission);
     const slowness = timing && throughput.observe(timing);
-    if (slowness !== undefined) this.#fail(id, admission, `slow: ${slowness}`, source(), true);
+    if (slowness !== undefined) this.#fail(id, admission, `slow: ${slowness}`, { source: source(), isSlow: true });
     else if (breaker.succeeded(this.#parts.monotonic(), admission)) this.#close(id, 'the route responds again');
   }
 
-  /** @param source see `Breaker.failed` */
-  failed({ id }: Route, admission: Admission, reason: string, source: string | undefined): void {
-    this.#fail(id, admission, reason, source, false);
+  /** @param source see `Breaker.failed`, as for the ms of `retryAfter` */
+  failed({ id }: Route, admission: Admission, reason: string, source: string | undefined, retryAfter = 0): void {
+    this.#fail(id, admission, reason, { source, retryAfter });
   }
 
   /** The route does not have the model: it is tried last for a cooldown. */
@@ -147,13 +153,13 @@ export class RouteHealth implements AsyncDisposable {
     return state;
   }
 
-  #fail(id: string, admission: Admission, message: string, source: string | undefined, isSlow: boolean): void {
+  #fail(id: string, admission: Admission, message: string, { source, retryAfter, isSlow = false }: Failure): void {
     const state = this.#of(id);
     this.#endProbe(id, admission);
     const now = this.#parts.monotonic();
     // Upstreams send whole pages; the log, the list of routes and the front page have one line.
     const reason = message.replace(/\s+/g, ' ').trim();
-    if (!state.breaker.failed(now, reason, source, admission)) return;
+    if (!state.breaker.failed(now, reason, source, admission, retryAfter)) return;
     // Kept until the breaker closes: another failure in between does not make the route fast.
     state.isSlow ||= isSlow;
     const { opensFor, openings } = state.breaker.status(now);

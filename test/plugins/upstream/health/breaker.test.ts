@@ -214,3 +214,39 @@ it('adopts no pause of another instance that is longer than its longest', () => 
   breaker.adopt({ state: 'open', opensFor: 86_400_000, reason: 'down there', openings: 2 }, 1_000);
   expect([admits(4_999), admits(5_000)]).toEqual([false, true]);
 });
+
+describe('an upstream that says when it will serve again', () => {
+  const wait = 30_000;
+  const refuse = (now: number, by = old, source?: string) => breaker.failed(now, 'busy', source, by, wait);
+
+  it('is not asked before, and one request then tries it', () => {
+    expect(refuse(0)).toBe(true);
+    expect([admits(0), admits(wait - 1)]).toEqual([false, false]);
+    expect([admits(wait), admits(wait)]).toEqual([true, false]);
+  });
+
+  it('is believed in each response of one conversation', () => {
+    refuse(0, old, 'a');
+    breaker.succeeded(wait, probeAt(wait));
+    expect(refuse(wait + 1, old, 'a')).toBe(true);
+    expect(admits(2 * wait)).toBe(false);
+  });
+
+  it('is left out for the longer of the wait and the cooldown', () => {
+    fail(3);
+    expect(breaker.failed(options.cooldown, 'busy', undefined, probeAt(options.cooldown), 1)).toBe(true);
+    expect([admits(2 * options.cooldown), admits(3 * options.cooldown)]).toEqual([false, true]);
+  });
+
+  it('is reported once, however many requests in flight are refused as well', () => {
+    expect([refuse(0), refuse(10), refuse(20)]).toEqual([true, false, false]);
+    expect([admits(wait + 19), admits(wait + 20)]).toEqual([false, true]);
+  });
+
+  it('is left out on other instances as well', () => {
+    breaker.failed(0, 'busy', undefined, old, 3_000);
+    const other = new Breaker(options);
+    other.adopt(breaker.status(1_000), 5_000);
+    expect([other.admit(6_999), other.admit(7_000)]).toEqual([undefined, { isProbe: true }]);
+  });
+});

@@ -1,6 +1,7 @@
-import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
+import { readIfPresent } from './postmaster.ts';
 
 /** Ms that a process waits for the lock: enough to create and start a server. */
 const lockTimeout = 120_000;
@@ -48,7 +49,7 @@ async function makeLink(from: string, to: string): Promise<boolean> {
 }
 
 async function isHeld(file: string): Promise<boolean> {
-  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
+  const pid = Number.parseInt(await readIfPresent(file), 10);
   if (!Number.isInteger(pid)) return false;
   if (pid === process.pid) return isOfThisRun(file);
   try {

@@ -2,7 +2,11 @@ import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The running server of this folder; undefined when there is none. */
+/**
+ * The running server of this folder; undefined when there is none.
+ *
+ * @throws when that cannot be read, for example because descriptors have run out
+ */
 export async function postmasterPid(folder: string): Promise<number | undefined> {
   const pid = await readPid(folder);
   return pid !== undefined && (await isAlive(pid)) && (await isServerOf(pid, folder)) ? pid : undefined;
@@ -20,8 +24,16 @@ export async function removeStalePid(folder: string): Promise<void> {
 }
 
 async function readPid(folder: string): Promise<number | undefined> {
-  const pid = Number.parseInt(await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => ''), 10);
+  const pid = Number.parseInt(await readIfPresent(join(folder, 'postmaster.pid')), 10);
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+}
+
+/** A file's text; '' if it does not exist. @throws when it cannot be read, which says nothing about its content */
+export function readIfPresent(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
 }
 
 /** True for a zombie too. */

@@ -68,9 +68,19 @@ export interface RateLimitState extends AllowanceState {
  * - `route`: the route is faulty.
  * - `no_model`: the route does not have this model.
  * - `memory`: the response did not fit into the gateway's memory.
+ * - `local`: the gateway could not open a connection, because the system had no descriptor or port left for it.
  * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
  */
-export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'no_model' | 'memory' | 'gone';
+export type FaultKind =
+  | 'client'
+  | 'overflow'
+  | 'key'
+  | 'throttled'
+  | 'route'
+  | 'no_model'
+  | 'memory'
+  | 'local'
+  | 'gone';
 
 /** One attempt on one route. */
 export interface AttemptRecord {

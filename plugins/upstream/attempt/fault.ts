@@ -25,6 +25,7 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   route: { key: 'none', breaker: 'fail', next: 'route' },
   no_model: { key: 'none', breaker: 'last', next: 'route' },
   memory: { key: 'none', breaker: 'release', next: 'stop' },
+  local: { key: 'none', breaker: 'release', next: 'route' },
   gone: { key: 'none', breaker: 'release', next: 'stop' },
 };
 
@@ -67,10 +68,14 @@ const unresolved = 'The name of the upstream could not be resolved.';
 /** Codes of an open connection that was closed. */
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
+/** Codes of the system when the gateway has no descriptor, buffer or port left for a connection. */
+const lacking = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
+
 /** Translates an error of undici. No address and no vendor text reaches the client. */
 export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
+  if (isLocal(thrown)) return localFault(thrown);
   if (isNameError(thrown)) return routeFault('upstream_failed', unresolved, thrown);
   if (timeouts.has(code)) return routeFault('upstream_timeout', 'The upstream did not respond in time.', thrown);
   if (hasAnswered) return interruptedFault('upstream_failed', 'The connection to the upstream failed.', thrown);
@@ -80,6 +85,17 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
     isStaleConnection: connection !== undefined && isUnanswered(connection),
     mayBeCausedByRequest: connection !== undefined, // the request had gone out
   });
+}
+
+/** True when no address could be tried. One that was tried counts: a machine without IPv6 lacks addresses as well. */
+function isLocal(thrown: unknown): boolean {
+  const tried = thrown instanceof AggregateError ? thrown.errors : [thrown];
+  return tried.length > 0 && tried.every((error) => lacking.has(errorCode(error)));
+}
+
+function localFault(cause: unknown): Fault {
+  const message = 'The gateway has too many open connections. Try again later.';
+  return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
 /** A failure after the request was sent: some requests make an upstream crash, or think without end. */
@@ -205,6 +221,9 @@ export function summarize(faults: readonly Fault[], wait: number | undefined): G
   // Whatever happened on the wider routes: a shorter request would have been served, and the client can send one.
   const overflow = faults.find(({ kind }) => kind === 'overflow');
   if (overflow !== undefined) return overflow.error;
+  // It says nothing about the route, which may serve the next request.
+  const local = faults.find(({ kind }) => kind === 'local');
+  if (local !== undefined) return local.error;
   const failed = faults.findLast(({ kind }) => kind === 'route');
   if (failed !== undefined) return withShortestWait(failed.error, faults, wait);
   const limited = faults.filter(({ kind }) => kind === 'throttled');

@@ -1,3 +1,4 @@
+import { noteFailure } from '#core/background.ts';
 import { type Delivery, delivery } from '#core/facts.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
@@ -80,6 +81,8 @@ export class AttemptReport {
     const { key } = this.#choice;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#refuse(fault);
+    if (fault.kind === 'local')
+      noteFailure(this.#parts.log, 'opening a connection to an upstream', fault.error.cause, this.#exchange.id);
     if (keyEffect === 'cooldown') {
       const now = this.#parts.monotonic();
       keys.coolDown(key, route.model, now, now + (fault.error.details.retryAfter ?? 1) * 1000);

@@ -6,7 +6,9 @@ import {
   connectionFault,
   describeFault,
   Fault,
+  faultEffects,
   routeFault,
+  summarize,
   withModelName,
 } from '../../../../plugins/upstream/attempt/fault.ts';
 
@@ -25,6 +27,37 @@ it('a rejected key is described by what the upstream said, without secrets', () 
   const fault = answerFault(keyRefused('Incorrect API key:\nsk-secret-1.'), 401, ['sk-secret-1']);
   expect(describeFault(fault)).toMatch(/^key: 401 Incorrect API key: [^\n]*\.$/);
   expect(describeFault(fault)).not.toContain('sk-secret-1');
+});
+
+describe('a connection that the gateway could not open', () => {
+  const lacking = ['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL'];
+
+  it.each(lacking)('is not the fault of its route after %s, and the client may try again', (code) => {
+    const { kind, error } = connectionFault(broken(code), false);
+    expect([kind, faultEffects[kind].breaker, error.status(undefined), error.details.retryAfter]).toEqual([
+      'local',
+      'release',
+      503,
+      1,
+    ]);
+  });
+
+  it('is not the fault of its route when none of its addresses could be tried', () => {
+    const thrown = Object.assign(new AggregateError([broken('EMFILE'), broken('EMFILE')]), { code: 'EMFILE' });
+    expect(connectionFault(thrown, false).kind).toBe('local');
+  });
+
+  it('is a failure of its route when one of its addresses refused, on a machine without IPv6', () => {
+    const thrown = Object.assign(new AggregateError([broken('EADDRNOTAVAIL'), broken('ECONNREFUSED')]), {
+      code: 'EADDRNOTAVAIL',
+    });
+    expect(connectionFault(thrown, false).kind).toBe('route');
+  });
+
+  it('gets 503 even if another route has failed', () => {
+    const faults = [routeFault('upstream_failed', 'broken'), connectionFault(broken('EMFILE'), false)];
+    expect(summarize(faults, undefined).code).toBe('unavailable');
+  });
 });
 
 describe('a broken connection', () => {

@@ -1,5 +1,6 @@
 import type { Request, ResponseObject, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
-import type { Registry } from '../extension/registry.ts';
+import { noteFailure } from '../background.ts';
+import type { Registry, StatusReport } from '../extension/registry.ts';
 import { type CheckedHealth, readHealth } from '../health/read-health.ts';
 import type { Host } from '../host.ts';
 
@@ -46,7 +47,17 @@ async function answerInDetail(source: HealthSource, h: ResponseToolkit): Promise
 }
 
 function readReports({ registry, host }: HealthSource): Record<string, unknown> {
-  return Object.fromEntries([...registry.statusReports.values()].map(({ name, report }) => [name, report(host())]));
+  return Object.fromEntries(registry.statusReports.values().map((report) => [report.name, read(report, host())]));
+}
+
+/** A report that fails takes no other away. */
+function read({ name, report }: StatusReport, host: Host): unknown {
+  try {
+    return report(host);
+  } catch (error) {
+    noteFailure(host.log, `the status report ${name}`, error);
+    return { error: 'the report failed; see the log' };
+  }
 }
 
 function statusOf(checks: readonly CheckedHealth[]): 'ok' | 'degraded' {

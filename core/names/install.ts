@@ -40,7 +40,8 @@ export const namesCheck: HealthCheck = {
   check(host) {
     const failing = installed?.failing() ?? [];
     if (failing.length === 0) return { ok: true };
-    const reason = `${failing.length} host names in use cannot be resolved; each can be reached at its last addresses for an hour. Check the name servers of this machine; the log has the names.`;
+    const count = failing.length === 1 ? 'A host name in use' : `${failing.length} host names in use`;
+    const reason = `${count} cannot be resolved: the last addresses are used for an hour. Check the name servers of this machine; the log has the name.`;
     return { ok: false, reason, since: Math.round(host.now() - performance.now() + Math.min(...failing)) };
   },
 };

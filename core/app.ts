@@ -7,7 +7,7 @@ import { buildCatalog, catalogNotices } from './catalog/build.ts';
 import { type GatewayDocument, readDocument } from './config/document.ts';
 import { addedPlugins, keepFixed } from './config/fixed.ts';
 import { configLoadState } from './config/load-state.ts';
-import { type Config, validate } from './config/load.ts';
+import { type Config, validate, validateInSteps } from './config/load.ts';
 import { ConfigError } from './config/mistake.ts';
 import { operatorSection } from './config/operator-section.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
@@ -35,6 +35,7 @@ import { routePages } from './pages/serve.ts';
 import { buildPipeline } from './pipeline/build.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from './timing/deadline.ts';
+import { inTurns, nextTurn } from './timing/turn.ts';
 import { VendorServers } from './catalog/vendor-servers.ts';
 
 export interface GatewayOptions {
@@ -274,7 +275,7 @@ export class Gateway {
     if (!this.#isServing) return false;
     const { file, environment, log } = this.#options;
     const { sections } = this.#assembly.registry;
-    const read = this.#validate(await readDocument(file, environment));
+    const read = await this.#validate(await readDocument(file, environment));
     if (read.fingerprint === this.#config.fingerprint) {
       configLoadState(this.host).refusal = undefined;
       return false;
@@ -296,10 +297,10 @@ export class Gateway {
   }
 
   /** A plugin that the file adds is loaded at the next start, so its names are not refused as unknown. */
-  #validate(document: GatewayDocument): Config {
+  async #validate(document: GatewayDocument): Promise<Config> {
     const { registry } = this.#assembly;
     try {
-      return validate(document, registry);
+      return await inTurns(validateInSteps(document, registry));
     } catch (error) {
       const added = addedPlugins(document, this.#config.get(plugins));
       if (!(error instanceof ConfigError) || added.length === 0) throw error;
@@ -331,6 +332,7 @@ export class Gateway {
 
   async #build(config: Config, undo: AsyncDisposableStack): Promise<Serving> {
     const { services, keeper } = this.#services;
+    await nextTurn();
     const catalog = buildCatalog(config, await this.#vendors.running(config, undo));
     const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog, config.stages);
     const section = config.get(listen);

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { type Document, isMap, isScalar, LineCounter, type Node, parseAllDocuments, visit, type YAMLError } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, type Node, visit, type YAMLError } from 'yaml';
 import { explainSyntax, primaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
 import { type Interpolated, interpolate } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
+import { inTurns, runToEnd } from '../timing/turn.ts';
+import { parseYaml } from './parse-yaml.ts';
 import { readText } from './read-text.ts';
 import { findRefusedYaml } from './refused-yaml.ts';
 import type { YamlPath } from './section.ts';
@@ -37,16 +39,24 @@ export interface GatewayDocument {
 
 /** @throws ConfigError when the file cannot be read or is not valid YAML */
 export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
-  return parseDocument(await readText(file), file, environment);
+  return inTurns(parseInSteps(await readText(file), file, environment));
 }
 
 /** @throws ConfigError */
 export function parseDocument(text: string, file: string, environment: NodeJS.ProcessEnv): GatewayDocument {
+  return runToEnd(parseInSteps(text, file, environment));
+}
+
+function* parseInSteps(
+  text: string,
+  file: string,
+  environment: NodeJS.ProcessEnv,
+): Generator<undefined, GatewayDocument> {
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const documents = yield* parseYaml(text, lines);
+  yield;
   const reader = new Reader(file, lines);
-  if (!Array.isArray(documents) || documents.length === 0)
-    throw new ConfigError([reader.whole('is empty', 'start from the included gateway.yaml')]);
+  if (documents.length === 0) throw new ConfigError([reader.whole('is empty', 'start from the included gateway.yaml')]);
   const [document, second] = documents;
   const inSource = findSourceMistakes(text).map((mistake) => reader.at(mistake));
   if (inSource.length > 0) throw new ConfigError(inSource);
@@ -59,11 +69,9 @@ export function parseDocument(text: string, file: string, environment: NodeJS.Pr
     );
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const parsed = document as Document.Parsed;
-  return reader.read(
-    parsed,
-    findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path)),
-    environment,
-  );
+  const refused = findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path));
+  yield;
+  return reader.read(parsed, refused, environment);
 }
 
 /** A value with variables, as written in the file. */

@@ -4,6 +4,7 @@ import { upstreams, upstreamsSchema } from '../catalog/upstreams-section.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { Registry } from '../extension/registry.ts';
 import type { JsonSchema } from '../schema.ts';
+import { runToEnd } from '../timing/turn.ts';
 import type { GatewayDocument } from './document.ts';
 import { allowNull, allowVariables } from './editor-schema.ts';
 import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from './mistake.ts';
@@ -26,11 +27,16 @@ export interface Config extends SectionValues {
  * @param unloaded plugins of the file that could not be loaded; names that may belong to them are not refused
  * @throws ConfigError with every mistake in the file
  */
-export function validate(
+export function validate(document: GatewayDocument, registry: Registry, unloaded?: readonly Mistake[]): Config {
+  return runToEnd(validateInSteps(document, registry, unloaded));
+}
+
+/** The same in steps, for a gateway that serves meanwhile. @throws ConfigError with every mistake in the file */
+export function* validateInSteps(
   document: GatewayDocument,
   registry: Registry,
   unloaded: readonly Mistake[] = registry.unloaded,
-): Config {
+): Generator<undefined, Config> {
   const hasAllPlugins = unloaded.length === 0;
   const values = document.values();
   const validator = new Validator(document);
@@ -50,6 +56,7 @@ export function validate(
     else {
       try {
         const { value, validPart } = validator.evaluate(given, schema, [name]);
+        yield;
         sections.set(name, value);
         validParts.set(name, validPart);
       } catch (error) {
@@ -70,9 +77,9 @@ export function validate(
     hasAllPlugins,
     names: ({ name }) => validParts.get(name)?.names,
   };
-  checkSections(validParts, registry, validator, context);
+  yield* checkSections(validParts, registry, validator, context);
   checkStages(stages, validator, context);
-  if (validator.mistakes.length === 0) reviewCatalog(readerOf(sections), registry, validator);
+  if (validator.mistakes.length === 0) yield* reviewCatalog(readerOf(sections), registry, validator);
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
   for (const { options } of stages) deepFreeze(options);
@@ -115,12 +122,12 @@ function refuseUnknownSections(
 }
 
 /** Applies the rules across fields and sections to the values that satisfy their schemas. */
-function checkSections(
+function* checkSections(
   validParts: ReadonlyMap<string, ValidPart>,
   registry: Registry,
   validator: Validator,
   context: CheckContext,
-): void {
+): Generator<undefined, void> {
   for (const { name, check } of registry.sections.values()) {
     const { value, stripped = [] } = validParts.get(name) ?? {};
     const incomplete = new Set(stripped.map((path) => pathKey([name, ...path])));
@@ -128,7 +135,9 @@ function checkSections(
       // A member that seems missing may be there under an unknown name.
       if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right);
     };
-    if (value !== undefined) check?.(value, report, context);
+    if (value === undefined || check === undefined) continue;
+    yield;
+    check(value, report, context);
   }
 }
 
@@ -137,13 +146,17 @@ function pathKey(path: YamlPath): string {
 }
 
 /** Reports the problems that plugins find in the catalog as a whole. */
-function reviewCatalog(values: SectionValues, registry: Registry, validator: Validator): void {
+function* reviewCatalog(values: SectionValues, registry: Registry, validator: Validator): Generator<undefined, void> {
   if (registry.catalogReviews.length === 0) return;
+  yield;
   const catalog = buildCatalog(values, registry.vendors);
-  for (const { model, route, wrong, right } of registry.catalogReviews.flatMap((review) => review.problems(catalog))) {
-    const routes = values.get(models)[model]?.routes ?? [];
-    const index = routes.findIndex((one) => (typeof one === 'string' ? one : one.to) === route);
-    validator.report(['models', model, 'routes', index], wrong, right);
+  for (const review of registry.catalogReviews) {
+    yield;
+    for (const { model, route, wrong, right } of review.problems(catalog)) {
+      const routes = values.get(models)[model]?.routes ?? [];
+      const index = routes.findIndex((one) => (typeof one === 'string' ? one : one.to) === route);
+      validator.report(['models', model, 'routes', index], wrong, right);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
-import { backgroundGauge } from './background.ts';
+import { backgroundGauge, lostOutputGauge } from './background.ts';
 import { catalogSections } from './catalog/sections.ts';
 import type { GatewayDocument } from './config/document.ts';
 import { operatorSection } from './config/operator-section.ts';
@@ -11,7 +11,6 @@ import { createServer } from './http/server.ts';
 import { jobsCheck, rescheduledGauge } from './jobs/health.ts';
 import type { Logger } from './logger.ts';
 import { namesCheck } from './names/install.ts';
-import { lostOutputGauge } from './output.ts';
 import { memoryCheck, memoryGauges } from './memory/watch.ts';
 import { PluginMissing } from './extension/import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';

@@ -1,6 +1,7 @@
 import { logFailure } from './errors/connection-error.ts';
 import type { Gauge } from './extension/gauge.ts';
 import type { Logger } from './logger.ts';
+import { lostWrites } from './output.ts';
 import { Throttle } from './timing/throttle.ts';
 
 /** Ms between two lines about the same work. */
@@ -61,6 +62,15 @@ export const backgroundGauge: Gauge = {
   labels: ['work'],
   isCounter: true,
   read: ({ log }) => [...(known.get(log) ?? [])].map(([work, { total }]) => ({ value: total, labels: { work } })),
+};
+
+/** Lines of the process log that nobody can read. */
+export const lostOutputGauge: Gauge = {
+  name: 'log_writes_lost_total',
+  description:
+    'Lines of the process log that could not be written, because their reader has stopped or gone, or the disk is full.',
+  isCounter: true,
+  read: () => [{ value: lostWrites() }],
 };
 
 function failuresOf(log: Logger, what: string): Failures {

@@ -103,6 +103,8 @@ export const bounds = {
   loggedContent: 128 * KiB,
   /** Lines waiting to be written to the journal, base64 bodies included; dropped and counted over the limit. */
   journalLines: 256 * KiB,
+  /** The process log while its reader has stopped; lines are dropped and counted over the limit. */
+  waitingLog: 1 * MiB,
   /** One file of the journal; then the next one begins. `max_journal_bytes` limits all of them. */
   journalSegment: 4 * MiB,
   /** Finished files of the journal that stay open until they are shipped; further ones are lost and counted if they are removed. */

@@ -1,3 +1,5 @@
+import { writeLogLine } from './output.ts';
+
 /** The gateway's own log. Records of requests go to the journal. */
 export interface Logger {
   info(message: string): void;
@@ -14,7 +16,7 @@ export function printable(text: string): string {
 }
 
 /** Writes one line per event to stderr; stdout belongs to the output of commands. */
-export function createLogger(write: (line: string) => void = (line) => process.stderr.write(line)): Logger {
+export function createLogger(write: (line: string) => void = writeLogLine): Logger {
   const line = (level: string, message: string) => {
     write(`${new Date().toISOString()} ${level} ${printable(message).replaceAll('\n', '\n  ')}\n`);
   };

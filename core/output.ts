@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Gauge } from './extension/gauge.ts';
+import { bounds } from './bounds.ts';
 
 const lost = { writes: 0 };
 
@@ -14,6 +14,12 @@ export function surviveLostOutput(streams: readonly Writable[] = [process.stdout
     });
 }
 
+/** Writes a line of the log, unless as much waits for a reader that has stopped as is kept for it. */
+export function writeLogLine(line: string, stream: Writable = process.stderr): void {
+  if (stream.writableLength > bounds.waitingLog) lost.writes++;
+  else stream.write(line);
+}
+
 /** Other commands end quietly when the reader closes the pipe early, as in `gateway check | head`. */
 export function endQuietly(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
@@ -22,10 +28,7 @@ export function endQuietly(streams: readonly Writable[] = [process.stdout, proce
     });
 }
 
-/** Writes that the reader of stdout or stderr did not take. */
-export const lostOutputGauge: Gauge = {
-  name: 'log_writes_lost_total',
-  description: 'Lines of the process log that could not be written, because nobody reads them or the disk is full.',
-  isCounter: true,
-  read: () => [{ value: lost.writes }],
-};
+/** Writes that the reader of stdout or stderr did not take, since the start. */
+export function lostWrites(): number {
+  return lost.writes;
+}

@@ -35,6 +35,12 @@ export class Lifetime {
     return this.#embedded !== undefined;
   }
 
+  /** @throws Error when an embedded server has lost its files: it responds for up to a minute, but what it stores is gone */
+  async check(): Promise<void> {
+    if (this.#embedded !== undefined && !(await this.#embedded.isAlive()))
+      throw new Error('the embedded PostgreSQL does not run, or its files were removed');
+  }
+
   /** @throws Error when another gateway uses the database that it cannot be shared with */
   begin(): Promise<void> {
     this.#beginning = this.#begin();

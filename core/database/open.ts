@@ -137,6 +137,7 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async ping(): Promise<void> {
+    await this.#lifetime.check();
     await this.query('SELECT 1');
   }
 

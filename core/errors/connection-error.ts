@@ -11,6 +11,7 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/\b53300\b|max number of clients/, 'too many connections'],
   [/\b(57P03|57P01|57P02|LOADING)\b/, 'starting or stopping'],
   [/\b(ECONNRESET|EPIPE|08\w{3})\b|connection (is|was|has been)? ?(closed|terminated)/i, 'connection lost'],
+  [/its files were removed/, 'not running, or its files were removed'],
   // From ioredis, for commands while it has no connection.
   [/isn't writeable|max retries per request/, 'not connected'],
 ];

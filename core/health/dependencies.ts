@@ -40,6 +40,9 @@ export function describeUnavailable({ name, kind, error }: DependencyState): str
   if (name === 'shared state')
     return `Redis is unavailable (${error}): limits apply to each instance separately, and jobs wait. Start it, or correct REDIS_URL.`;
   const server = kind === 'embedded' ? 'the embedded PostgreSQL' : 'PostgreSQL';
-  const cure = kind === 'embedded' ? 'It is restarted; the log has the reason.' : 'Start it, or correct DATABASE_URL.';
+  const cure =
+    kind === 'embedded'
+      ? 'It is restarted if its files are still there; the log has the reason.'
+      : 'Start it, or correct DATABASE_URL.';
   return `${server} is unavailable (${error}): known keys are served, and records wait on disk. ${cure}`;
 }

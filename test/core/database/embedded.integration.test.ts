@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdir, readdir, readFile, rename, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, readFile, readdir, rename, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -220,6 +220,18 @@ describe('the embedded database under a running gateway', () => {
     await vi.waitFor(async () => expect([pid, undefined]).not.toContain(await serverPid()), patience);
     await vi.waitFor(async () => expect(await readMark(database)).toEqual([{ note: 'kept' }]), patience);
     expect(warned).toHaveBeenCalledWith('PostgreSQL has stopped unexpectedly; restarting it');
+  });
+
+  it('counts as unavailable while its files are gone, although it responds', async () => {
+    await using database = await open();
+    const { folder: place } = JSON.parse(await readFile(join(dataFolder, 'postgres.json'), 'utf8')) as {
+      folder: string;
+    };
+    await rename(place, `${place}-gone`);
+    await expect(database.ping()).rejects.toThrow('its files were removed');
+    expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await rename(`${place}-gone`, place);
+    await database.ping();
   });
 
   it('keeps its claim when it is started again', async () => {

@@ -353,6 +353,7 @@ export class Gateway {
   #limitListener(): void {
     const section = this.#config.get(listen);
     const headerTimeout = section.header_timeout;
+    this.#assembly.connections.apply(section.max_connections);
     limitListener(this.#assembly.listener, {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,
@@ -365,6 +366,8 @@ export class Gateway {
     const { server, listener } = this.#assembly;
     const { host, port } = this.#config.get(listen);
     this.#limitListener();
+    const { description } = this.#assembly.connections;
+    if (description !== undefined) this.#options.log.info(description);
     await server.start();
     await this.#operator?.listen();
     const { promise, resolve: done, reject } = Promise.withResolvers<void>();

@@ -7,6 +7,7 @@ import { operatorSection } from './config/operator-section.ts';
 import { coreSections } from './config/sections.ts';
 import { diskCheck, diskGauge } from './health/disk-check.ts';
 import type { Host } from './host.ts';
+import { ConnectionLimit } from './http/connection-limit.ts';
 import { createServer } from './http/server.ts';
 import { jobsCheck, rescheduledGauge } from './jobs/health.ts';
 import type { Logger } from './logger.ts';
@@ -22,6 +23,7 @@ import { operatorsSection } from './pages/operators.ts';
 export interface Assembly {
   readonly server: Server;
   readonly listener: HttpServer;
+  readonly connections: ConnectionLimit;
   readonly registry: Registry;
 }
 
@@ -39,6 +41,10 @@ export async function assemble(
     registry.section(section);
   const { server, listener, refusals } = createServer(log);
   registry.gauge(refusals.gauge);
+  const connections = new ConnectionLimit(refusals);
+  connections.attach(listener);
+  for (const gauge of connections.gauges) registry.gauge(gauge);
+  registry.healthCheck(connections.healthCheck);
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
   registry.healthCheck(namesCheck);
@@ -53,7 +59,7 @@ export async function assemble(
   await preparePages(server, registry, host);
   await registerOwnPlugins(server);
   if (document !== undefined) await registerForeignPlugins(document, server, registry);
-  return { server, listener, registry };
+  return { server, listener, connections, registry };
 }
 
 /** Read before anything is validated, because the schema depends on them. */

@@ -127,6 +127,14 @@ export const bounds = {
   waitingLookups: 2_000,
   /** Slots to release when Redis has recovered; others expire. */
   owedSlots: 10_000,
+  /** Open files that clients leave to the database, the journal, the operator listener and the process itself. */
+  reservedFiles: 96,
+  /** Connections of clients that are accepted however few files the system allows. */
+  leastConnections: 16,
+  /** Connections over `listen.max_connections` that are still read, to answer 503 or a health check. */
+  surplusConnections: 64,
+  /** Ms that each of those may take; then it is closed. */
+  surplusTime: 2_000,
   /** Connections to the operator listener; further ones are closed. */
   operatorConnections: 100,
   /** Failing conversations that a breaker remembers; the oldest are evicted. */

@@ -171,6 +171,13 @@ export const listen = defineSection({
         description:
           'Seconds for which /readyz fails after SIGTERM while new requests are still served, so that load balancers stop sending them. Longer than a load balancer takes to notice; 0 without one.',
       },
+      max_connections: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000,
+        description:
+          'Open connections of clients over which further ones get 503. Default, and upper limit: what the limit of open files (ulimit -n) allows.',
+      },
       trusted_proxies: {
         type: 'array',
         items: { type: 'string' },

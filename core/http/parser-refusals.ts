@@ -15,13 +15,15 @@ type Reason =
   | 'headers_too_large'
   | 'chunk_extensions_too_large'
   | 'expectation'
-  | 'pipelined';
+  | 'pipelined'
+  | 'connections';
 
 interface Refusal {
   readonly reason: Reason;
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
+  readonly retryAfter?: number; // seconds
 }
 
 const malformed: Refusal = {
@@ -40,6 +42,14 @@ const unknownExpectation: Refusal = {
   status: 417,
   code: 'invalid_request',
   message: 'The only Expect header that is supported is 100-continue.',
+};
+
+const tooMany: Refusal = {
+  reason: 'connections',
+  status: 503,
+  code: 'unavailable',
+  message: 'The gateway has too many open connections. Try again later.',
+  retryAfter: 2,
 };
 
 /** By the code of Node's error; all others are malformed requests. */
@@ -114,6 +124,19 @@ export class ParserRefusals {
     );
   }
 
+  /** Answers a request on a connection over the limit. */
+  refuseSurplus(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    socket.destroySoon = () => closeGently(socket);
+    this.#answer(tooMany, 'too many connections', request, response);
+  }
+
+  /** Refuses a connection without reading it. */
+  refuseConnection(socket: Socket): void {
+    this.#countRefusal(tooMany, 'too many connections', socket.remoteAddress);
+    socket.end(write(tooMany), () => socket.destroy());
+  }
+
   /** Answers unless another answer is in flight on the connection, and closes the connection. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     // The client has left.
@@ -154,12 +177,15 @@ export class ParserRefusals {
 }
 
 /** In the shape of OpenAI's errors: nothing is known about the client. */
-function render({ code, message }: Refusal): { headers: Record<string, string | number>; text: string } {
-  const { headers, body } = renderError(new GatewayError(code, message), {
-    id: '',
-    format: undefined,
-    dialect: 'openai',
-  });
+function render({ code, message, retryAfter }: Refusal): { headers: Record<string, string | number>; text: string } {
+  const { headers, body } = renderError(
+    new GatewayError(code, message, retryAfter === undefined ? {} : { retryAfter }),
+    {
+      id: '',
+      format: undefined,
+      dialect: 'openai',
+    },
+  );
   const text = String(body);
   const length = { 'content-length': Buffer.byteLength(text) };
   return { text, headers: { ...headers, 'cache-control': 'no-store', ...length, connection: 'close' } };

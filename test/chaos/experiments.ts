@@ -1,6 +1,7 @@
 import { hedged, resumed } from './experiments/backups.ts';
 import { brokenStart } from './experiments/broken-starts.ts';
 import { clientLeft } from './experiments/client-left.ts';
+import { descriptors } from './experiments/descriptors.ts';
 import { dripping, slowlorisBody } from './experiments/dripping.ts';
 import { eventLoop } from './experiments/event-loop.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
@@ -32,6 +33,7 @@ export const experiments: readonly Experiment[] = [
   clientLeft,
   resets,
   pipelining,
+  descriptors,
   reload,
   drain,
   deadRoute,

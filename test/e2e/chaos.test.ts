@@ -20,6 +20,7 @@ const names = new Set([
   'client-left',
   'resets',
   'pipelining',
+  'descriptors',
   'burst',
   'silent-connections',
   'names',

@@ -1,5 +1,6 @@
 import { hedged, resumed } from './experiments/backups.ts';
 import { brokenStart } from './experiments/broken-starts.ts';
+import { clock } from './experiments/clock.ts';
 import { clientLeft } from './experiments/client-left.ts';
 import { descriptors } from './experiments/descriptors.ts';
 import { dripping, slowlorisBody } from './experiments/dripping.ts';
@@ -44,6 +45,7 @@ export const experiments: readonly Experiment[] = [
   slowlorisBody,
   eventLoop,
   redis,
+  clock,
   brokenStart,
   lostDuringStart,
 ];

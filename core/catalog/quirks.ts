@@ -95,6 +95,11 @@ const properties = {
     description: 'True when the model continues a final assistant message instead of rejecting the request.',
   },
   inline_thinking: { ...flag, description: 'True when reasoning arrives in the text, between <think> and </think>.' },
+  finish_reason: {
+    ...flag,
+    description:
+      'Chat Completions: false if streams end with [DONE] and without a finish reason. They count as complete, with stop or tool_calls.',
+  },
   betas: {
     ...flag,
     description:
@@ -170,6 +175,7 @@ export const defaultQuirks: Quirks = {
   count_tokens: false,
   prefill: false,
   inline_thinking: false,
+  finish_reason: true,
   betas: false,
   refuses: [],
   accepts: [],

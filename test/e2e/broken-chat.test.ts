@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../support/readers/answer.ts';
 import { readers } from '../support/readers/index.ts';
 import { createUpstream, type FaultyUpstream, type ScriptedResponse } from '../support/faulty-upstream.ts';
@@ -84,7 +84,7 @@ beforeAll(async () => {
   upstream = await createUpstream((request, response) =>
     scripts.get(request.json<{ model: string }>().model)?.(response),
   );
-  const names = textFormats.flatMap((client) => ['a', 'b'].map((name) => `${client}-${name}`));
+  const names = textFormats.flatMap((client) => ['a', 'b', 'new'].map((name) => `${client}-${name}`));
   gateway = await startGateway({
     yaml: `
 pipeline:
@@ -97,6 +97,7 @@ upstreams:
   chat: { format: chat, base_url: "${upstream.url}" }
 models:
 ${names.map((name) => `  ${name}: { routes: [chat/${name}] }`).join('\n')}
+${textFormats.map((client) => `  ${client}-sure: { routes: [{ to: chat/${client}-sure, quirks: { finish_reason: false } }] }`).join('\n')}
 `,
   });
 });
@@ -106,11 +107,12 @@ afterAll(async () => {
 });
 
 interface Received {
+  readonly id: string;
   readonly status: number;
   readonly text: string;
 }
 
-async function ask(client: TextFormat, script: Break, variant: 'a' | 'b' = 'a'): Promise<Received> {
+async function ask(client: TextFormat, script: Break, variant = 'a'): Promise<Received> {
   const model = `${client}-${variant}`;
   scripts.set(model, script);
   const messages = [{ role: 'user', content: 'hi' }];
@@ -129,7 +131,7 @@ async function ask(client: TextFormat, script: Break, variant: 'a' | 'b' = 'a'):
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return { status: answer.status, text: await answer.text() };
+  return { id: answer.headers.get('x-request-id') ?? '', status: answer.status, text: await answer.text() };
 }
 
 /** Sends these events one by one, and then breaks off. */
@@ -181,9 +183,32 @@ describe.each(textFormats)('a %s client of a Chat upstream', (client) => {
     ['text', streams['text'], 'stop'],
     ['whole call', streams['call'], 'tool_calls'],
     ['call without arguments', streams['call']?.slice(0, 2), 'tool_calls'],
-  ])('gets the finish reason of a %s that the upstream left out before [DONE]', async (_name, events, finish) => {
-    const { text } = await ask(client, playing(events ?? [], send(done)));
+  ])('gets the finish reason of a %s that the vendor never gives', async (_name, events, finish) => {
+    const { text } = await ask(client, playing(events ?? [], send(done)), 'sure');
     expect(readers[client].stream(text)).toMatchObject({ finish, error: undefined });
+  });
+
+  it('gets what came when the upstream says [DONE] without a finish reason, and the record says so', async () => {
+    const { id, text } = await ask(client, playing(streams['text'] ?? [], send(done)), 'new');
+    expect(text).toContain('two');
+    if (client === 'chat') expect(text).not.toMatch(/finish_reason":"|"error"/);
+    else expect(readers[client].stream(text)).toMatchObject({ finish: 'stop', error: undefined });
+    await vi.waitFor(
+      async () => {
+        const [row] = await gateway.database.query<{ outcome: string; notes: string[] }>(
+          'SELECT outcome, notes FROM request_log WHERE id = ?',
+          [id],
+        );
+        expect(row).toEqual({ outcome: 'answered', notes: ['missing finish reason'] });
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+  });
+
+  it('gets an error for [DONE] without the finish reason that the route gave before', async () => {
+    const events = streams['text'] ?? [];
+    await ask(client, playing([...events, chunkOf({}, 'stop')], send(done)), 'b');
+    expectBroken(client, await ask(client, playing(events, send(done)), 'b'), events);
   });
 
   it.each(Object.entries(breaks))('gets the whole answer when %s after the finish reason', async (_name, ending) => {

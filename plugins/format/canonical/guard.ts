@@ -153,7 +153,7 @@ export class GrammarGuard {
         this.#stopSequence ??= fragment.stopSequence;
         return;
       case 'end':
-        this.#complete();
+        this.#complete(fragment.isUnfinished);
         return;
       case 'error':
         // What follows a finished answer takes nothing from it: same-format clients have its finish by then.
@@ -252,7 +252,7 @@ export class GrammarGuard {
     this.#queue.append(block, text);
   }
 
-  #complete(): void {
+  #complete(isUnfinished = false): void {
     if (this.#finish === undefined && [...this.#calls.values()].some(({ isTorn }) => isTorn)) {
       this.failure = truncatedCall();
       return;
@@ -264,6 +264,7 @@ export class GrammarGuard {
       this.failure = new GatewayError('upstream_failed', 'The upstream sent an empty response.');
       return;
     }
+    if (isUnfinished && this.#finish === undefined) this.notes.miss('finish reason');
     this.#reply = {
       blocks,
       finish: resolveFinish(

@@ -39,6 +39,11 @@ export class Notes {
     this.#add(`approximated ${how}`);
   }
 
+  /** @param what a part of the reply that the upstream left out */
+  miss(what: string): void {
+    this.#add(`missing ${what}`);
+  }
+
   /** Notes every member that is set. */
   dropSet(members: object): void {
     this.dropUnknown(members, new Set());

@@ -36,7 +36,8 @@ export type Fragment =
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   /** The last event of the format. */
-  | { readonly type: 'end' }
+  /** `isUnfinished`: the upstream gave no finish reason, and nothing is known of its habits. */
+  | { readonly type: 'end'; readonly isUnfinished?: true }
   | { readonly type: 'error'; readonly error: GatewayError };
 
 /** `pause`: the vendor's own tools need another request. */

@@ -8,6 +8,6 @@ import { encodeRequest } from './encode-request.ts';
 export const chatCodec: Codec = {
   decodeRequest,
   encodeRequest,
-  createDecoder: (profile) => new ChatDecoder({ inlineThinking: profile?.quirks.inline_thinking === true }),
+  createDecoder: (profile) => new ChatDecoder(profile),
   createEncoder: (context) => new ChatEncoder(context),
 };

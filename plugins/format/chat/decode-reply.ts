@@ -1,10 +1,12 @@
+import type { Profile } from '#core/catalog/profile.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../request/members.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import type { CallPiece } from './call-tracker.ts';
-import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from './choice-tracker.ts';
+import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
+import { endingWithoutFinish, missingFinish, noteFinish } from './missing-finish.ts';
 import { readAbort, readFinish } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 
@@ -17,20 +19,26 @@ export class ChatDecoder implements ReplyDecoder {
   /** Index of the answer that is read. */
   #choice: JsonValue | undefined;
 
-  constructor(options?: ChoiceTrackerOptions) {
-    this.#tracker = new ChoiceTracker(options);
+  readonly #profile: Profile | undefined;
+  #hasFinished = false;
+
+  constructor(profile?: Profile) {
+    this.#profile = profile;
+    this.#tracker = new ChoiceTracker({ inlineThinking: profile?.quirks.inline_thinking === true });
   }
 
   event(name: string | undefined, data: string): Fragment[] {
     const json = data.replace(/^\uFEFF/, '').trim();
-    if (json === '[DONE]') return [...this.#rest(), { type: 'end' }];
+    if (json === '[DONE]') return [...this.#rest(), this.#end()];
     const chunk = parseBody(json);
     if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
     if (name === 'error') return [failed(isJsonObject(chunk['error']) ? chunk['error'] : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(chunk['choices']);
-    return [...usageOf(chunk), ...(choice === undefined ? [] : this.#answer(choice))];
+    const fragments = choice === undefined ? [] : this.#answer(choice);
+    if (this.#hasFinished) noteFinish(this.#profile);
+    return [...usageOf(chunk), ...fragments];
   }
 
   whole(body: JsonObject): Fragment[] {
@@ -61,7 +69,15 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [...fragments, { type: 'error', error }];
     const finish = readFinish(choice);
     if (finish === undefined || finish === 'failed') return fragments;
+    this.#hasFinished = true;
     return [...fragments, ...this.#rest(), finish];
+  }
+
+  /** The end of a stream. */
+  #end(): Fragment {
+    const ending = this.#hasFinished ? 'whole' : endingWithoutFinish(this.#profile);
+    if (ending === 'cut') return { type: 'error', error: missingFinish() };
+    return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
   }
 
   #rest(): Fragment[] {

@@ -109,10 +109,11 @@ export class ChoiceRepair {
       : { ...members, index: this.#index, message: repaired, finish_reason: finish_reason ?? null };
   }
 
-  /** The choice of a last chunk that the upstream has left out. */
-  end(): JsonObject {
+  /** The choice of a last chunk that the upstream has left out. @param isWhole false when it needs no finish reason */
+  end(isWhole: boolean): JsonObject {
     const delta = this.#repair({}, this.#joined([], true), true);
-    return { index: this.#index, delta, finish_reason: this.#word(undefined, this.#reported ?? 'stop') ?? null };
+    const word = isWhole ? this.#word(undefined, this.#reported ?? 'stop') : undefined;
+    return { index: this.#index, delta, finish_reason: word ?? null };
   }
 
   #finish(choice: JsonObject): FinishReason | undefined {

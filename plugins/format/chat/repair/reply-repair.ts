@@ -4,11 +4,13 @@ import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
 import { StreamEvent } from '#core/model-call/event-framer.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import type { ReplyContext } from '../../canonical/codec.ts';
+import { Notes } from '../../canonical/notes.ts';
 import { readFailure } from '../../canonical/read-failure.ts';
 import { truncatedCall } from '../../canonical/truncated-call.ts';
 import { rewriteData } from '../../pass-through/reply-adapter.ts';
 import type { ReplyRepair } from '../../pass-through/reply-repair.ts';
 import { parseBody } from '../../request/members.ts';
+import { endingWithoutFinish, missingFinish, noteFinish } from '../missing-finish.ts';
 import { readAbort } from '../read-finish.ts';
 import { textOf } from '../read-reply.ts';
 import { usesDeprecatedCalls } from '../reply-object.ts';
@@ -27,6 +29,8 @@ const mostChoices = 128;
 export class ChatReplyRepair implements ReplyRepair {
   failure: GatewayError | undefined;
   readonly #context: ReplyContext;
+  readonly #profile: Profile;
+  readonly #notes = new Notes();
   readonly #inlineThinking: boolean;
   readonly #isSingle: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
@@ -38,10 +42,15 @@ export class ChatReplyRepair implements ReplyRepair {
   #id = '';
   #hasFailed = false;
 
-  constructor(context: ReplyContext, { quirks }: Profile) {
+  constructor(context: ReplyContext, profile: Profile) {
     this.#context = context;
-    this.#inlineThinking = quirks.inline_thinking;
+    this.#profile = profile;
+    this.#inlineThinking = profile.quirks.inline_thinking;
     this.#isSingle = isSingleAnswer(context.request);
+  }
+
+  get notes(): readonly string[] {
+    return this.#notes.entries;
   }
 
   event(event: StreamEvent): readonly StreamEvent[] {
@@ -103,7 +112,10 @@ export class ChatReplyRepair implements ReplyRepair {
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
     const repaired = choices.map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
-      return this.#choice(indexOf(choice) ?? position, false)?.chunk(choice) ?? choice;
+      const known = this.#choice(indexOf(choice) ?? position, false);
+      const own = known?.chunk(choice) ?? choice;
+      if (known?.isFinished === true) noteFinish(this.#profile);
+      return own;
     });
     return this.#headed(chunk, sameOr(chunk['choices'], repaired.filter(isJsonObject)), 'chat.completion.chunk');
   }
@@ -139,7 +151,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return { ...body, ...head, choices };
   }
 
-  /** What the upstream has left out before its [DONE]: finish reasons, of answers that are complete. */
+  /** What comes before [DONE] where the upstream has left out finish reasons. */
   #end(): readonly StreamEvent[] {
     const open = [...this.#choices.values()].filter((choice) => !choice.isFinished);
     if (open.length === 0 || ![...this.#choices.values()].some(({ hasContent }) => hasContent)) return [];
@@ -147,13 +159,21 @@ export class ChatReplyRepair implements ReplyRepair {
       this.failure = truncatedCall();
       return [];
     }
+    const ending = endingWithoutFinish(this.#profile);
+    if (ending === 'cut') this.failure = missingFinish();
+    if (ending === 'unknown') this.#notes.miss('finish reason');
     const last = this.#last;
-    if (last === undefined) return [];
-    const choices = open.map((choice) => choice.end());
+    if (last === undefined || ending === 'cut') return [];
+    const choices = open.map((choice) => choice.end(ending === 'whole'));
+    if (ending === 'unknown' && choices.every(isEmptyChoice)) return [];
     const { usage, ...members } = parseBody(last.data ?? '') ?? {};
     const kept = usage === null ? { ...members, usage } : members;
     return [rewritten(last, this.#headed({ ...kept, choices }, choices, 'chat.completion.chunk'))];
   }
+}
+
+function isEmptyChoice({ delta }: JsonObject): boolean {
+  return isJsonObject(delta) && Object.keys(delta).length === 0;
 }
 
 /** True when the vendor reports that it has failed, as a whole or in one of its answers. */

@@ -449,11 +449,15 @@ describe('whatever an upstream sends', () => {
   it('breaks neither the reader nor the guard', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(chunk, value), { maxLength: 8 }), fc.boolean(), (chunks, inlineThinking) => {
-        const decoder = new ChatDecoder({ inlineThinking });
+        const decoder = new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } }));
         const guard = newGuard();
         for (const one of chunks) guard.push(decoder.event(undefined, JSON.stringify(one)));
         guard.push(decoder.event('error', 'x'));
-        newGuard().push(new ChatDecoder({ inlineThinking }).whole((chunks[0] ?? {}) as JsonObject));
+        newGuard().push(
+          new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } })).whole(
+            (chunks[0] ?? {}) as JsonObject,
+          ),
+        );
       }),
       { numRuns: 500 },
     );

@@ -233,6 +233,9 @@ describe('calls in a stream', () => {
 
 const two = (index: number, delta: JsonObject) => ({ ...head, choices: [{ index, delta, finish_reason: null }] });
 
+/** For a vendor that never gives a finish reason. */
+const sure = () => newRepair({}, { finish_reason: false });
+
 describe('the finish reason of a stream', () => {
   it.each([
     ['model_length', 'length'],
@@ -264,11 +267,28 @@ describe('the finish reason of a stream', () => {
     expect(finishesOf(repaired([begin, finish(given, { content: 'a' }), finish('stop')]))).toEqual(['stop']);
   });
 
-  it('comes before [DONE] when the vendor has left it out', () => {
-    expect(finishesOf(repaired([begin, chunk({ content: 'a' }), '[DONE]']))).toEqual(['stop']);
-    expect(finishesOf(repaired([begin, calls(entry(0, 'c1', 'a', '{"x":1}')), '[DONE]']))).toEqual(['tool_calls']);
-    const chunks = repaired([begin, calls(entry(0, 'c1', 'a')), '[DONE]']);
+  it('comes before [DONE] when the vendor never gives one', () => {
+    expect(finishesOf(repaired([begin, chunk({ content: 'a' }), '[DONE]'], sure()))).toEqual(['stop']);
+    const called = repaired([begin, calls(entry(0, 'c1', 'a', '{"x":1}')), '[DONE]'], sure());
+    expect(finishesOf(called)).toEqual(['tool_calls']);
+    const chunks = repaired([begin, calls(entry(0, 'c1', 'a')), '[DONE]'], sure());
     expect([entriesOf(chunks).at(-1), finishesOf(chunks)]).toEqual([next(0, '{}'), ['tool_calls']]);
+  });
+
+  it('is not invented for a vendor whose habits are unknown, and is noted as missing', () => {
+    const repair = newRepair();
+    expect(repaired([begin, chunk({ content: 'a' }), '[DONE]'], repair)).toEqual([begin, chunk({ content: 'a' })]);
+    expect([repair.notes, repair.failure]).toEqual([['missing finish reason'], undefined]);
+  });
+
+  it('is missed as a failure once the route has given one', () => {
+    const profile = mergeProfiles();
+    const context = { id: 'x', model: 'asked', created: 9, request: {} };
+    const stream = [begin, chunk({ content: 'a' })];
+    repaired([...stream, finish('stop'), '[DONE]'], new ChatReplyRepair(context, profile));
+    const repair = new ChatReplyRepair(context, profile);
+    expect(finishesOf(repaired([...stream, '[DONE]'], repair))).toEqual([]);
+    expect(repair.failure).toMatchObject({ code: 'upstream_failed' });
   });
 
   it('does not come when there was no content, or an error', () => {
@@ -289,7 +309,7 @@ describe('the finish reason of a stream', () => {
   });
 
   it('comes for each of several answers', () => {
-    const repair = newRepair({ n: 2 });
+    const repair = newRepair({ n: 2 }, { finish_reason: false });
     const given = [
       two(0, { role: 'assistant', content: 'a' }),
       two(1, { content: 'b' }),

@@ -101,8 +101,8 @@ function configured(all: readonly Recording[]) {
     const where = vendor === undefined ? { base_url: 'https://vendor.test/v1' } : { vendor, api_keys: ['k'] };
     return [upstreamName(name), { format, ...where }];
   });
-  const models = all.map(({ name, expected: { model = 'model-there' } }) => {
-    return [name, { routes: [`${upstreamName(name)}/${model}`] }];
+  const models = all.map(({ name, expected: { model = 'model-there', quirks = {} } }) => {
+    return [name, { routes: [{ to: `${upstreamName(name)}/${model}`, quirks }] }];
   });
   const sections = { upstreams: Object.fromEntries(upstreams), models: Object.fromEntries(models) };
   // JSON is YAML.

@@ -10,6 +10,8 @@ const root = join(import.meta.dirname, '../../../fixtures/replays');
 export interface Expected {
   readonly vendor?: string;
   readonly model?: string;
+  /** Of the endpoint, beside those of its vendor. */
+  readonly quirks?: JsonObject;
   readonly request?: JsonObject;
   readonly source: string;
   readonly oddity?: string;

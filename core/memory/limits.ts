@@ -15,7 +15,7 @@ export interface MemoryLimits {
 /** What a gateway needs that holds no bodies: resident, and of the heap. Measured after a thousand requests. */
 const base = { process: 208 * MiB, heap: 112 * MiB };
 /** Part of the remainder that may be reserved: the other part is garbage that has not been collected yet. */
-const reservable = 0.75;
+const reservable = 0.65;
 /** Bytes reserved for each byte that they take of the heap; the others are in buffers outside of it. */
 const perHeapByte = 1.25;
 /** Part of the limit that the caches may have, unless their own bounds are lower. */

@@ -8,12 +8,14 @@ import type { ProcessMemory, MemoryLevel } from './budget.ts';
 import type { MemoryLimits } from './limits.ts';
 
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
-const readEvery = 250;
-const collectEvery = 5_000;
+const readEvery = 100;
+const collectEvery = 1_500;
 /** Parts of a limit from which a level applies. */
-const marks = { large: 0.85, all: 0.95 } as const;
+const marks = { large: 0.75, all: 0.95 } as const;
 /** Ms for which the health check tells of a refusal. */
 const remembered = 60_000;
+
+const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
 /** What the process uses, in bytes. */
 export interface MemoryFigures {
@@ -34,6 +36,7 @@ export interface MemoryWatchOptions {
   readonly log: Logger;
   readonly read?: () => MemoryFigures;
   readonly collect?: () => void;
+  readonly now?: () => number; // ms of a clock that is never set
 }
 
 /**
@@ -43,10 +46,11 @@ export interface MemoryWatchOptions {
 export class MemoryWatch implements Disposable {
   readonly #options: Required<MemoryWatchOptions>;
   readonly #timer: NodeJS.Timeout;
-  readonly #collecting = new Throttle(collectEvery);
+  readonly #collecting: Throttle;
 
   constructor(options: MemoryWatchOptions) {
-    this.#options = { read: readFigures, collect: collectGarbage, ...options };
+    this.#options = { read: readFigures, collect: collectGarbage, now: () => performance.now(), ...options };
+    this.#collecting = new Throttle(collectEvery, this.#options.now);
     this.#timer = setInterval(() => this.look(), readEvery).unref();
   }
 
@@ -59,7 +63,7 @@ export class MemoryWatch implements Disposable {
       if (this.#collecting.pass()) {
         collect();
         level = this.#level();
-      }
+      } else if (levels.indexOf(level) > levels.indexOf(budget.level)) return; // It may be garbage.
     }
     if (level === budget.level) return;
     budget.level = level;
@@ -105,8 +109,6 @@ export const memoryCheck: HealthCheck = {
     return { ok: false, reason, since: refusedAt || now() };
   },
 };
-
-const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
 export const memoryGauges: readonly Gauge[] = [
   {

@@ -11,12 +11,14 @@ import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
 import { lostDuringStart } from './experiments/lost-during-start.ts';
 import { pipelining } from './experiments/pipelining.ts';
+import { memory } from './experiments/memory.ts';
 import { names } from './experiments/names.ts';
 import { records } from './experiments/records.ts';
 import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
 import { resets } from './experiments/resets.ts';
 import { silentConnections } from './experiments/silent-connections.ts';
+import { tinyChunks } from './experiments/tiny-chunks.ts';
 import { unwritableDatabase } from './experiments/unwritable-database.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
@@ -46,6 +48,8 @@ export const experiments: readonly Experiment[] = [
   eventLoop,
   redis,
   clock,
+  tinyChunks,
+  memory,
   brokenStart,
   lostDuringStart,
 ];

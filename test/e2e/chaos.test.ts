@@ -27,6 +27,8 @@ const names = new Set([
   'dripping',
   'event-loop',
   'redis',
+  'tiny-chunks',
+  'memory',
 ]);
 const chosen = experiments.filter(({ name }) => names.has(name));
 

@@ -16,11 +16,13 @@ function watchFigures(garbage = 0) {
   lines.length = 0;
   budget = new ProcessMemory(1_000);
   const figures = { process: 100, heap: 100 };
+  let clock = 0;
   open = new MemoryWatch({
     limits: { process: 1_000, heap: 1_000 },
     budget,
     log: createLogger((line) => lines.push(line)),
     read: () => figures,
+    now: () => (clock += 10_000),
     collect() {
       figures.process -= garbage;
     },
@@ -29,9 +31,9 @@ function watchFigures(garbage = 0) {
 }
 
 describe('the watch over memory', () => {
-  it('refuses large bodies from 85 % of a limit, new requests from 95 %, and logs each change once', () => {
+  it('refuses large bodies from 75 % of a limit, new requests from 95 %, and logs each change once', () => {
     const { watch, figures } = watchFigures();
-    const levels = [100, 860, 870, 960, 500].map((bytes) => {
+    const levels = [740, 760, 870, 960, 500].map((bytes) => {
       figures.heap = bytes;
       watch.look();
       return budget.level;

@@ -4,7 +4,7 @@ import { noteFailure } from '../background.ts';
 import { bounds } from '../bounds.ts';
 import { createRequestId } from '../records/request-id.ts';
 import { renderError } from '../errors/render.ts';
-import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
+import { ClientGone, type Dialect, GatewayError, toGatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
 import type { Logger } from '../logger.ts';
 import { LinkedList } from '../pipeline/linked-list.ts';
@@ -196,16 +196,21 @@ export class ExchangeHandler {
   }
 
   #match(method: string, path: string, req: IncomingMessage): Match {
-    if (this.#refusesNew)
-      return refuseWith(new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 }));
-    const { memory } = this.serving.host;
-    if (memory.isExhausted) {
-      memory.refuse('request');
-      return refuseWith(new GatewayError('unavailable', 'The gateway is out of memory. Try again.', { retryAfter: 2 }));
-    }
     const match = this.#endpoints.find(method === 'HEAD' ? 'GET' : method, path);
-    if (match !== undefined && 'endpoint' in match) return match;
-    return refuseWith(explainMismatch(method, path, match, req));
+    const refusal = this.#refusal();
+    if (match !== undefined && 'endpoint' in match)
+      return refusal === undefined ? match : refuseWith(refusal, callerDialect(match.endpoint, req.headers, path));
+    return refuseWith(refusal ?? explainMismatch(method, path, match, req));
+  }
+
+  /** Why no request is accepted now. */
+  #refusal(): GatewayError | undefined {
+    if (this.#refusesNew)
+      return new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 });
+    const { memory } = this.serving.host;
+    if (!memory.isExhausted) return undefined;
+    memory.refuse('request');
+    return new GatewayError('unavailable', 'The gateway is out of memory. Try again.', { retryAfter: 2 });
   }
 }
 
@@ -247,9 +252,10 @@ function reportStalled(exchange: Exchange, seconds: number, log: Logger): Gatewa
 }
 
 /** An endpoint for a request that has none: it passes through the pipeline too, so that it is recorded. */
-function refuseWith(error: GatewayError): Match {
+function refuseWith(error: GatewayError, dialect?: Dialect): Match {
   const endpoint: Endpoint = {
     name: 'unknown',
+    dialect,
     method: 'GET',
     path: '/v1/',
     isMetered: false,

@@ -99,6 +99,32 @@ describe('the notice period', () => {
   });
 });
 
+it('a request that comes after the notice period is refused in the format of its client', async () => {
+  await using made = new AsyncDisposableStack();
+  const gateway = made.use(
+    await startGateway({
+      yaml: `plugins: [./hung.mjs]\n${yamlFor(upstream.baseUrl)}`,
+      files: { 'hung.mjs': hungEndpoint.replace("console.error('hung now')", "process.emit('hung')") },
+    }),
+  );
+  const running = new AbortController();
+  const hung = once(process, 'hung');
+  const request = fetch(`${gateway.url}/v1/hung`, { signal: running.signal }).catch(() => undefined);
+  await hung;
+  const stopped = gateway.gateway.stop(AbortSignal.abort());
+  await vi.waitFor(async () => expect(await ready(gateway.url)).toBe(503));
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: '{}',
+  });
+  const body: unknown = await response.json();
+  running.abort();
+  await request;
+  await stopped;
+  expect([response.status >= 500, body]).toMatchObject([true, { type: 'error' }]);
+});
+
 it('a third SIGTERM ends the gateway while a request runs, and leaves no PostgreSQL behind', async () => {
   const folder = await createMemoryFolder('daypass-signals-');
   await chmod(folder, 0o755);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { guarded, noteFailure } from '#core/background.ts';
 import { bounds } from '#core/bounds.ts';
 import { type Link, LinkedList } from '#core/pipeline/linked-list.ts';
@@ -10,10 +9,9 @@ import { Throttle } from '#core/timing/throttle.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { type LineSink, LineWriter } from './line-writer.ts';
 import { Losses } from './losses.ts';
-import { MemoryBudget } from './memory-blocks.ts';
-import { OwnSegment } from './own-segment.ts';
+import type { OwnSegment } from './own-segment.ts';
 import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
-import { segmentName } from './segment.ts';
+import { type JournalTrouble, SegmentOpener } from './segment-opener.ts';
 
 export interface JournalOptions {
   readonly folder: JournalFolder;
@@ -45,9 +43,6 @@ const runningFact = defineFact<Link<Running>>('log_running');
 /** Finished segments waiting for the database above which age no longer finishes another one, only size. */
 const maxAgedSegments = 2;
 
-/** Ms between attempts to open a file. */
-const retryAfter = 1_000;
-
 /** Ms for which an intact file takes more lines than its share while the next one cannot be opened. */
 const stayFor = 10_000;
 
@@ -56,13 +51,6 @@ const restoreAfter = 3_000;
 
 /** Ms between log lines about files that were removed or are written again. */
 const noteEvery = 10_000;
-
-/** Why the journal is not in files. */
-export interface JournalTrouble {
-  readonly reason: string;
-  /** On the clock of performance.now(). */
-  readonly since: number;
-}
 
 /**
  * The records of this instance on their way to the database: an append-only file, split into segments.
@@ -92,16 +80,11 @@ export class Journal implements Disposable {
   readonly #finished: Waiting[] = [];
   readonly #losses: Losses;
   readonly #contentLosses: Losses;
-  readonly #memory = new MemoryBudget();
+  readonly #opener: SegmentOpener;
   readonly #writer: LineWriter;
   #current: OwnSegment;
-  #number = 0;
   #records = 0; // of the current segment and the writer's buffer
   #firstAt: number | undefined;
-  #trouble: JournalTrouble | undefined;
-  // When a file was last opened, and when one could last not be opened or written; on the clock of performance.now().
-  #openedAt = 0;
-  #failedAt = Number.NEGATIVE_INFINITY;
   /** Segments that another instance has shipped from their files, while this process was paused. */
   #takenOver: readonly OwnSegment[] = [];
   #wereGone = false;
@@ -116,7 +99,8 @@ export class Journal implements Disposable {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
     this.#losses = new Losses(options.log, 'requests not recorded');
     this.#contentLosses = new Losses(options.log, 'bodies not recorded');
-    this.#current = this.#createFile();
+    this.#opener = new SegmentOpener(options);
+    this.#current = this.#opener.createFile(this.#carriedLines());
     this.#writer = new LineWriter(this.#current, (error) => this.#replace(error));
   }
 
@@ -188,7 +172,7 @@ export class Journal implements Disposable {
 
   /** Why segments are in memory; undefined while they are in files. */
   get trouble(): JournalTrouble | undefined {
-    return this.#trouble;
+    return this.#opener.trouble;
   }
 
   /** Forgets the oldest finished segment, which has been shipped. */
@@ -213,7 +197,8 @@ export class Journal implements Disposable {
   /** Finishes the current segment and continues in a new one. Returns false when that is not possible now. */
   roll(): boolean {
     if (!this.#writer.flush()) return false;
-    const next = this.#openFile() ?? (this.#canStay() ? undefined : this.#openMemory());
+    const next =
+      this.#opener.openFile(() => this.#carriedLines()) ?? (this.#canStay() ? undefined : this.#opener.openMemory());
     if (next === undefined) return false;
     this.#continueIn(next);
     this.#writer.switchTo(next);
@@ -234,7 +219,7 @@ export class Journal implements Disposable {
   check(): boolean {
     if (this.#isClosed) return false;
     if (!this.#current.isIntact()) this.#move();
-    else if (this.#openedAt > this.#failedAt) this.#endTrouble();
+    else this.#opener.noteIntact();
     if (this.oldestAge > restoreAfter) this.#restoreOldest();
     const wereGone = this.#wereGone;
     this.#wereGone = false;
@@ -335,8 +320,8 @@ export class Journal implements Disposable {
   /** Where lines go that the current segment does not take; undefined when memory is full. */
   #replace(error: unknown): LineSink | undefined {
     if (this.#current.isInMemory && this.#current.bytes === 0) return undefined;
-    if (!this.#current.isInMemory) this.#beginTrouble(error);
-    const next = this.#openFile() ?? this.#openMemory();
+    if (!this.#current.isInMemory) this.#opener.beginTrouble(error);
+    const next = this.#opener.openFile(() => this.#carriedLines()) ?? this.#opener.openMemory();
     this.#continueIn(next);
     return next;
   }
@@ -349,9 +334,9 @@ export class Journal implements Disposable {
 
   /** Leaves a file that is not at its path, or memory. */
   #move(): void {
-    const file = this.#openFile();
+    const file = this.#opener.openFile(() => this.#carriedLines());
     if (file === undefined && this.#current.isInMemory) return;
-    const next = file ?? this.#openMemory();
+    const next = file ?? this.#opener.openMemory();
     this.#continueIn(next);
     this.#writer.switchTo(next);
   }
@@ -365,53 +350,13 @@ export class Journal implements Disposable {
   }
 
   #canStay(): boolean {
-    const failingFor = performance.now() - (this.#trouble?.since ?? 0);
+    const failingFor = performance.now() - (this.#opener.trouble?.since ?? 0);
     return !this.#current.isInMemory && failingFor < stayFor && this.#current.isIntact();
-  }
-
-  #beginTrouble(error: unknown): void {
-    this.#failedAt = performance.now();
-    const reason = error instanceof Error ? error.message : String(error);
-    if (this.#trouble === undefined) this.#options.log.error('the journal cannot be written', error);
-    this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
-  }
-
-  #endTrouble(): void {
-    if (this.#trouble !== undefined) this.#options.log.info('the journal is written again');
-    this.#trouble = undefined;
-  }
-
-  /** The next segment in a file; undefined when none can be made now. */
-  #openFile(): OwnSegment | undefined {
-    if (performance.now() < this.#failedAt + retryAfter) return undefined;
-    try {
-      return this.#createFile();
-    } catch (error) {
-      this.#beginTrouble(error);
-      return undefined;
-    }
-  }
-
-  /** Begins with the `begin` lines of all requests in flight. */
-  #createFile(): OwnSegment {
-    this.#options.folder.ensure();
-    const segment = OwnSegment.create(this.#nextPath(), this.#carriedLines());
-    this.#openedAt = performance.now();
-    return segment;
-  }
-
-  /** Without `begin` lines: a crash would lose them too. */
-  #openMemory(): OwnSegment {
-    return OwnSegment.inMemory(this.#nextPath(), this.#memory);
-  }
-
-  #nextPath(): string {
-    return join(this.#options.folder.path, segmentName(this.#options.instance, ++this.#number));
   }
 
   #restoreOldest(): void {
     const { segment } = this.#finished.find((waiting) => !waiting.segment.isIntact()) ?? {};
-    if (segment === undefined || this.#trouble !== undefined) return;
+    if (segment === undefined || this.#opener.trouble !== undefined) return;
     const failure = this.#restore(segment);
     if (failure === undefined && this.#restoreNotes.pass())
       this.#options.log.warn(`records that wait for the database are written to ${segment.path} again`);

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { Logger } from '#core/logger.ts';
+import type { JournalFolder } from './journal-folder.ts';
+import { MemoryBudget } from './memory-blocks.ts';
+import { OwnSegment } from './own-segment.ts';
+import { segmentName } from './segment.ts';
+
+/** Ms between attempts to open a file. */
+const retryAfter = 1_000;
+
+/** Why the journal is not in files. */
+export interface JournalTrouble {
+  readonly reason: string;
+  /** On the clock of performance.now(). */
+  readonly since: number;
+}
+
+interface OpenerParts {
+  readonly folder: JournalFolder;
+  readonly instance: string;
+  readonly log: Logger;
+}
+
+/** Opens the segments of this instance, in files or in memory, and knows what keeps them from being files. */
+export class SegmentOpener {
+  readonly #parts: OpenerParts;
+  readonly #memory = new MemoryBudget();
+  #number = 0;
+  #trouble: JournalTrouble | undefined;
+  // When a file was last opened, and when one could last not be opened or written; on the clock of performance.now().
+  #openedAt = 0;
+  #failedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: OpenerParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined while segments can be files. */
+  get trouble(): JournalTrouble | undefined {
+    return this.#trouble;
+  }
+
+  /** The next segment in a file that begins with these lines. @throws Error when it cannot be made */
+  createFile(head: Buffer): OwnSegment {
+    this.#parts.folder.ensure();
+    const segment = OwnSegment.create(this.#nextPath(), head);
+    this.#openedAt = performance.now();
+    return segment;
+  }
+
+  /** The same; undefined when it cannot be made now. */
+  openFile(head: () => Buffer): OwnSegment | undefined {
+    if (performance.now() < this.#failedAt + retryAfter) return undefined;
+    try {
+      return this.createFile(head());
+    } catch (error) {
+      this.beginTrouble(error);
+      return undefined;
+    }
+  }
+
+  /** Without `begin` lines: a crash would lose them too. */
+  openMemory(): OwnSegment {
+    return OwnSegment.inMemory(this.#nextPath(), this.#memory);
+  }
+
+  beginTrouble(error: unknown): void {
+    this.#failedAt = performance.now();
+    const reason = error instanceof Error ? error.message : String(error);
+    if (this.#trouble === undefined) this.#parts.log.error('the journal cannot be written', error);
+    this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
+  }
+
+  /** Called when the current segment is an intact file: that ends the trouble, unless the next one could not be opened. */
+  noteIntact(): void {
+    if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;
+    this.#parts.log.info('the journal is written again');
+    this.#trouble = undefined;
+  }
+
+  #nextPath(): string {
+    return join(this.#parts.folder.path, segmentName(this.#parts.instance, ++this.#number));
+  }
+}

@@ -39,17 +39,30 @@ export const partitionJob: JobDefinition = {
   schedule: { every: 6 * 60 * 60 },
   async run(_data, host) {
     const { keepDays } = host.keep(retentionKey, createRetention);
-    const today = host.now() - (host.now() % day);
+    const today = dayOf(host.now());
+    // Dropped records are gone: a gateway's clock that is ahead drops none.
+    const latest = Math.min(today, dayOf(await databaseTime(host.database)));
     const dropped = new Set<string>();
     for (const table of tables) {
       for (let ahead = -1; ahead <= daysAhead; ahead++)
         await ensurePartition(host.database, today + ahead * day, table);
       if (keepDays === undefined) continue;
-      for (const name of await dropPartitionsBefore(host.database, today - keepDays * day, table)) dropped.add(name);
+      for (const name of await dropPartitionsBefore(host.database, latest - keepDays * day, table)) dropped.add(name);
     }
     if (dropped.size > 0) host.log.info(`dropped expired request records of ${[...dropped].toSorted().join(', ')}`);
   },
 };
+
+function dayOf(time: number): Day {
+  return time - (time % day);
+}
+
+/** Epoch ms. */
+async function databaseTime(database: Database): Promise<number> {
+  const [row] = await database.query<{ now: Date }>('SELECT now()');
+  if (row === undefined) throw new Error('the database has returned no time');
+  return row.now.getTime();
+}
 
 /** Creates the partition of a day when it is missing: as a separate table that is then attached, which blocks no query. */
 export async function ensurePartition(database: Database, start: Day, table: Table = 'request_log'): Promise<void> {

@@ -72,7 +72,9 @@ const checks: Readonly<Record<Observation['ending'], (observed: Observation, rec
     record.outcome === 'failed' && record.status === 200 && record.error_code !== null && isRouteOf(observed, record),
   refused: (observed, record) =>
     ['refused', 'failed'].includes(record.outcome) && record.status === observed.status && record.error_code !== null,
-  left: (_saw, { outcome }) => outcome === 'aborted',
+  // A backup's short answer may have been delivered as a whole before its client left.
+  left: ({ question }, { outcome, route }) =>
+    outcome === 'aborted' || (outcome === 'answered' && route?.split('/')[1] !== question.model),
   cut: (_saw, { outcome }) => outcome === 'interrupted' || outcome === 'failed',
   // An answer that never began cannot be recorded as answered.
   none: (_saw, { outcome }) => outcome !== 'answered',

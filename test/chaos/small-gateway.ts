@@ -60,7 +60,10 @@ export class SmallGateway implements AsyncDisposable {
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
     const fixture = resources.use(await openChaosFixture(options.postgres));
     await fixture.home.write(yamlFor(options, url, bystanders.upstream));
-    const started = await fixture.start({ ...allocator, NODE_OPTIONS: `--max-old-space-size=${options.heap}` });
+    // Not through the proxy of the fixture, which the attack would keep waiting: keys are looked up in the database.
+    const started = await fixture.home.start({ ...allocator, NODE_OPTIONS: `--max-old-space-size=${options.heap}` });
+    // The key is known from then on: what the attack delays is not the database.
+    await fetch(`${started.url}/v1/models`, { headers: { authorization: `Bearer ${fixture.home.key}` } });
     bystanders.begin({ url: started.url, key: fixture.home.key });
     return new SmallGateway(options, { fixture, process: started, bystanders }, resources.move());
   }
@@ -82,6 +85,8 @@ export class SmallGateway implements AsyncDisposable {
         seen: String(this.#peak),
         aim: `at most ${this.#limit}`,
         isMet: this.#peak <= this.#limit,
+        // On a machine that is too slow, garbage is collected late.
+        isTimed: true,
       },
       ...bystanderFigures(attack, seen),
     ];

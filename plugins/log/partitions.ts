@@ -59,9 +59,8 @@ function dayOf(time: number): Day {
 
 /** Epoch ms. */
 async function databaseTime(database: Database): Promise<number> {
-  const [row] = await database.query<{ now: Date }>('SELECT now()');
-  if (row === undefined) throw new Error('the database has returned no time');
-  return row.now.getTime();
+  const [row] = await database.query<{ now: string }>('SELECT floor(extract(epoch FROM now()) * 1000)::text AS now');
+  return Number(row?.now);
 }
 
 /** Creates the partition of a day when it is missing: as a separate table that is then attached, which blocks no query. */

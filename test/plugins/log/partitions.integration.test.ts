@@ -46,9 +46,9 @@ describe('partitions', () => {
     await using test = new TestHost(database, () => today + 5_000 * day);
     test.createStage().activate?.();
     await ensurePartition(database, today - 5 * day);
-    const before = await partitionNames(database);
     await partitionJob.run({}, test.host);
-    expect(await partitionNames(database)).toEqual(expect.arrayContaining(before));
+    const kept = new Date(today - 5 * day).toISOString().slice(0, 10).replaceAll('-', '');
+    expect(await partitionNames(database)).toContain(`request_log_${kept}`);
   });
 
   it('are not dropped without a log stage', async () => {

@@ -93,6 +93,9 @@ export const bounds = {
   /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
   accountReasoning: 16 * MiB,
   keptReasonings: 4_096,
+  /** Answers in message threads of one account that can be continued, and their bytes; the oldest are dropped. */
+  keptThreads: 4_096,
+  accountThreads: 1 * MiB,
   /** Calls in the history of one request whose reasoning is looked up; the oldest go without. */
   restoredCalls: 1_024,
   /** Stored response, as `max_bytes`; larger ones are not stored. Also limits the items that one request may reference. */

@@ -32,8 +32,9 @@ function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
 function errorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
   const status = error.status(format);
   const { type, code } = error.wording(dialect, status);
-  const { param } = error.details;
-  if (dialect === 'anthropic') return { type: 'error', error: { type, message }, request_id: id };
+  const { param, anthropic: details } = error.details;
+  if (dialect === 'anthropic')
+    return { type: 'error', error: { type, message, ...(details && { details }) }, request_id: id };
   if (dialect === 'google') return { error: { code: status, message, status: type } };
   return { error: { message, type, param: param ?? null, code } };
 }

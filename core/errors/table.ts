@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json.ts';
+
 /** The vendor whose error bodies and headers a client expects. Paths without a format (models, key) have only a dialect. */
 export type Dialect = 'openai' | 'anthropic' | 'google';
 
@@ -145,6 +147,8 @@ export interface ErrorDetails {
   readonly retryAfter?: number;
   /** The parameter at fault, as the client wrote it: `messages[0].content`. */
   readonly param?: string;
+  /** `error.details` for clients of Anthropic's dialect: its SDKs recover by `error_code`. */
+  readonly anthropic?: JsonObject;
   /** Headers that explain the refusal, lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   /** For `upstream_rejected`: the upstream's error, to be rendered in the client's dialect. */

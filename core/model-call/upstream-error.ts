@@ -8,6 +8,8 @@ export interface ReportedError {
   readonly type: string | undefined;
   readonly code: string | undefined;
   readonly param: string | undefined;
+  /** Anthropic's. */
+  readonly details?: JsonObject | undefined;
   /** Seconds to wait, as words or details say. */
   readonly retryAfter?: number | undefined;
   /** True for a code that means an invalid request, inside a 200. */
@@ -92,7 +94,7 @@ export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | '
 
 /** Client objects that a request may reference and an upstream may not have. */
 const clientThings =
-  /\b(file|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
+  /\b(file|thread|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
 /** True for a 404 about an object of the client; any other is about the model or the path, which the gateway chose. */
 export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
@@ -235,12 +237,14 @@ export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 
 function describe(error: JsonObject): ReportedError {
   const { message: said } = error;
   // Mistral's details are inside the message.
+  const details = isJsonObject(error['details']) ? error['details'] : undefined;
   const { message, param } = describeDetail(error['detail'] ?? (isJsonObject(said) ? said['detail'] : undefined));
   return {
     message: text(said) ?? message,
     type: text(error['type']) ?? text(error['status']),
-    code: text(error['code']),
+    code: text(error['code']) ?? text(details?.['error_code']),
     param: text(error['param']) ?? param,
+    details,
     retryAfter: parseRetryDelay(error),
   };
 }

@@ -53,8 +53,9 @@ export interface ClientSide {
    *
    * @param id of the exchange
    * @param body what the client has asked for
+   * @param onAnswer takes the vendor's id of the answer, where it can be continued
    */
-  observe(id: string, body: JsonObject): ReplyObserver;
+  observe(id: string, body: JsonObject, onAnswer?: (answerId: string) => void): ReplyObserver;
   /** Repairs a reply that passes through; missing where no vendor deviates. @param profile of the route */
   repairReply?(context: ReplyContext, profile: Profile): ReplyRepair;
   /** Where answers name their model; missing in a format whose answers do not. */

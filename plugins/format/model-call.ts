@@ -12,6 +12,8 @@ import { omissionNote, omitResultImages } from './request/omit-images.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { conversationPrefixOf, readSession } from './request/session.ts';
+import { isForeign } from './threads/store.ts';
+import { threadNotFound } from './threads/thread.ts';
 import { CallTranslator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
 import { type PreparedCall, PreparedCalls } from './prepared-call.ts';
@@ -64,12 +66,12 @@ export class ModelCall implements Adapter {
     this.model = model;
     this.modelName = request.model;
     this.isStream = request.isStream;
-    this.session = readSession(exchange.headers, request.body);
+    this.session = request.thread?.session ?? readSession(exchange.headers, request.body);
     this.#exchange = exchange;
     this.#request = request;
     this.#translator = new CallTranslator(exchange, request);
     this.#hasHostedTools = model.routes.length > 1 && hasHostedTools(request.body);
-    this.#isResumable = model.resume === true && isResumable(request, this.#translator);
+    this.#isResumable = model.resume === true && request.thread === undefined && isResumable(request, this.#translator);
   }
 
   get opening(): string {
@@ -135,6 +137,7 @@ export class ModelCall implements Adapter {
 
   #open(route: Route): PreparedCall {
     const format = upstreamFormat(route, this.#request);
+    if (isForeign(this.#request, route)) throw threadNotFound();
     if (format === this.#request.format && !needsTranslation(route, this.#request))
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
     return this.#translator.open(route, format);

@@ -1,5 +1,6 @@
 import { bounds } from '#core/bounds.ts';
 import { nameInReply } from '#core/catalog/model-name.ts';
+import { renderError } from '#core/errors/render.ts';
 import { adapter } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
@@ -14,6 +15,8 @@ import { modelCall, openCall, openLongCall } from './model-call.ts';
 import { ReasoningStore } from './kept-reasoning/store.ts';
 import { checkParameters } from './request/parameters.ts';
 import { turnFor } from '#core/timing/turn.ts';
+import { ThreadStore } from './threads/store.ts';
+import { checkedBody, threadNotFound } from './threads/thread.ts';
 import { ResponsesStore } from './responses-store/store.ts';
 import { clientCall } from './formats.ts';
 
@@ -25,6 +28,16 @@ function counted(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
   return request !== undefined && isFailed && !exchange.signal.aborted ? countTokens(request) : reply;
+}
+
+/** Set for a thread that one route of several can continue. */
+const hasBackups = defineFact<boolean>('has_backups');
+
+/** When that route fails, the client is asked for the whole conversation, which another can continue. */
+function restarted(exchange: Exchange, reply: Reply): Reply {
+  const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
+  if (!isFailed || exchange.find(hasBackups) !== true || exchange.signal.aborted) return reply;
+  return renderError(threadNotFound(), exchange);
 }
 
 /**
@@ -54,10 +67,12 @@ export const formatStage = defineStage({
   create({ keep_reasoning_hours: hours }, host) {
     const store = new ResponsesStore(host);
     const reasoning = new ReasoningStore(host, hours);
+    const threads = new ThreadStore(host);
     return {
       // It waits for the request body, the database and the shared state alone, and all have deadlines.
       timeout: Infinity,
-      leave: (exchange, reply) => store.leave(exchange, asJsonArray(exchange, counted(exchange, reply))),
+      leave: (exchange, reply) =>
+        store.leave(exchange, asJsonArray(exchange, restarted(exchange, counted(exchange, reply)))),
       async enter(exchange) {
         const called = clientCall(exchange.endpoint);
         if (called === undefined) return;
@@ -66,8 +81,9 @@ export const formatStage = defineStage({
         const model = findModel(host, asked.model);
         const request = { ...asked, model: nameInReply(model, asked.model) };
         await turnFor(request.text.length);
-        checkParameters(request.body, format.client.parameters, endpoint.required);
-        const remembered = await reasoning.open(exchange, request, model);
+        checkParameters(checkedBody(request.body), format.client.parameters, endpoint.required);
+        const threaded = await threads.open(exchange, request, model);
+        const remembered = await reasoning.open(exchange, threaded, model);
         const isLong = request.text.length > bounds.stepwiseBody;
         const call = await (isLong ? openLongCall : openCall)(exchange, model, remembered);
         const { refusal } = call;
@@ -78,6 +94,7 @@ export const formatStage = defineStage({
           return answer;
         }
         if (request.purpose === 'count') exchange.set(countRequest, request);
+        if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
         exchange.set(modelCall, call);
         exchange.set(adapter, call);
       },

@@ -46,7 +46,7 @@ export const messages: ClientTextFormat = {
       },
     ],
     parameters: messagesParameters,
-    observe: (id) => new MessagesObserver(id),
+    observe: (id, _body, onAnswer) => new MessagesObserver(id, onAnswer),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
     adaptReply: ({ body }, origin) => new MessagesReplyAdapter(body, origin),
     ownReasoning: withOwnThinking,

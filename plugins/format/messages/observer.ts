@@ -18,10 +18,12 @@ export class MessagesObserver implements ReplyObserver {
   failure: GatewayError | undefined;
   readonly #usage = new UsageCounter();
   readonly #id: string;
+  readonly #onAnswer: ((answerId: string) => void) | undefined;
   #hasStarted = false;
 
-  constructor(id: string) {
+  constructor(id: string, onAnswer?: (answerId: string) => void) {
     this.#id = id;
+    this.#onAnswer = onAnswer;
   }
 
   get usage(): Usage | undefined {
@@ -34,6 +36,7 @@ export class MessagesObserver implements ReplyObserver {
         if (this.#hasStarted) this.failure = secondStartError();
         this.#hasStarted = true;
         this.#usage.add(member(member(event.parse(), 'message'), 'usage'));
+        this.#announce(member(member(event.parse(), 'message'), 'id'));
         return;
       case 'content_block_start':
         this.hasContent ||= !isEmptyBlock(member(event.parse(), 'content_block'));
@@ -64,6 +67,7 @@ export class MessagesObserver implements ReplyObserver {
   whole(body: JsonObject): void {
     if (body['type'] === 'error' || readReportedError(body) !== undefined) this.#fail(body);
     this.#usage.add(body['usage']);
+    this.#announce(body['id']);
     this.hasContent = isAnswer(body) || typeof body['input_tokens'] === 'number';
     this.isComplete = true;
   }
@@ -74,6 +78,10 @@ export class MessagesObserver implements ReplyObserver {
 
   renderFailure(error: GatewayError): string {
     return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'anthropic' });
+  }
+
+  #announce(id: JsonValue | undefined): void {
+    if (typeof id === 'string') this.#onAnswer?.(id);
   }
 
   #fail(body: JsonObject | undefined): void {

@@ -6,6 +6,7 @@ import type { KeptReasoning } from '../kept-reasoning/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
 import { exactInputSteps, exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
 import { inTurns, turnFor } from '#core/timing/turn.ts';
+import type { Thread } from '../threads/thread.ts';
 import { parseBody } from './members.ts';
 import { isAmbiguous, writeUnambiguous } from './unambiguous.ts';
 
@@ -25,6 +26,7 @@ export interface ClientRequest {
   readonly previousId?: string | undefined;
   /** The reasoning of earlier turns, for clients that cannot return it. */
   readonly kept?: KeptReasoning | undefined;
+  readonly thread?: Thread | undefined;
 }
 
 /**

@@ -25,7 +25,13 @@ const overloadStatuses = new Set([503, 529]);
 /** Statuses of an upstream, or a proxy before it, that took too long. */
 const timeoutStatuses = new Set([408, 504, 524]);
 /** Types and codes of a 409 about the request. */
-const conflictWords = new Set(['invalid_request_error', 'conflict_error', 'conversation_locked']);
+const conflictWords = new Set([
+  'invalid_request_error',
+  'conflict_error',
+  'conversation_locked',
+  'thread_already_continued',
+  'thread_continue_in_flight',
+]);
 const keyStatuses = new Set([401, 402, 403]);
 
 export interface RefusalHeaders {
@@ -127,7 +133,14 @@ function clientError(status: number, said: ReportedError, secrets: readonly stri
       isContextOverflow: isContextOverflow(said),
     },
     ...(said.param !== undefined && { param: withoutOwn(said.param, secrets) }),
+    ...(said.details !== undefined && { anthropic: shownDetails(said.details, secrets) }),
   });
+}
+
+function shownDetails(details: JsonObject, secrets: readonly string[]): JsonObject {
+  return JSON.parse(JSON.stringify(details), (_name, value: unknown) =>
+    typeof value === 'string' ? withoutSecrets(value, 4_000, secrets) : value,
+  ) as JsonObject;
 }
 
 function parse(body: Buffer): JsonObject | undefined {

@@ -4,7 +4,7 @@ export function readDataUrl(url: string): { mediaType: string; data: string } | 
   if (!/^data:/i.test(url) || comma === -1) return undefined;
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';');
   if (!parameters.some((parameter) => parameter.trim() === 'base64')) return undefined;
-  return { mediaType: plainMediaType(mediaType.trim()), data: url.slice(comma + 1).replace(/\s+/g, '') };
+  return { mediaType: plainMediaType(mediaType.trim()), data: url.slice(comma + 1) };
 }
 
 export function isDataUrl(url: string): boolean {

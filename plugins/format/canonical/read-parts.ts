@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
+import { standardBase64 } from './base64.ts';
 import type { AudioPart, Part, Source } from './conversation.ts';
 import { isDataUrl, readDataUrl } from './data-url.ts';
 import { placeParts, textPart } from './parts.ts';
@@ -30,14 +31,16 @@ export function readAudio(value: JsonValue | undefined, path: string): AudioPart
   const audio = readObject(value, path);
   return {
     type: 'audio',
-    data: readText(audio['data'], `${path}.data`),
+    data: standardBase64(readText(audio['data'], `${path}.data`), `${path}.data`),
     format: readText(audio['format'], `${path}.format`),
   };
 }
 
 export function readUrl(url: string, path: string): Source {
   const content = readDataUrl(url);
-  if (content !== undefined && content.mediaType !== '') return { type: 'base64', ...content };
+  if (content !== undefined && content.mediaType !== '') {
+    return { type: 'base64', ...content, data: standardBase64(content.data, path) };
+  }
   if (url === '' || isDataUrl(url)) throw invalid(path, 'a URL, or data:<media type>;base64,<data>');
   return { type: 'url', url };
 }
@@ -45,5 +48,6 @@ export function readUrl(url: string, path: string): Source {
 /** The data of a file. Bare base64 has no media type; what clients send without one is PDF. */
 export function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
-  return isUrl ? readUrl(data, path) : { type: 'base64', mediaType: 'application/pdf', data: data.replace(/\s+/g, '') };
+  if (isUrl) return readUrl(data, path);
+  return { type: 'base64', mediaType: 'application/pdf', data: standardBase64(data, path) };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
+import { standardBase64 } from '../canonical/base64.ts';
 import type { Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { placeParts } from '../canonical/parts.ts';
@@ -42,7 +43,7 @@ export function readPlaced(entry: JsonValue, path: string): PlacedPart {
 
 function readInline(inline: JsonObject, path: string): Part {
   const mediaType = readText(inline['mimeType'], `${path}.mimeType`).toLowerCase();
-  const data = readText(inline['data'], `${path}.data`).replace(/\s+/g, '');
+  const data = standardBase64(readText(inline['data'], `${path}.data`), `${path}.data`);
   if (mediaType.startsWith('audio/')) return { type: 'audio', data, format: audioFormat(mediaType) };
   return shown({ type: 'base64', mediaType, data }, mediaType, maybeText(inline['displayName'], `${path}.displayName`));
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
+import { standardBase64 } from '../canonical/base64.ts';
 import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
 import { assistantText, fileText, unsupported } from '../canonical/parts.ts';
 
@@ -92,7 +93,7 @@ function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
     if (inline === undefined) throw unsupported('data that is not base64', part);
-    return { inlineData: { mimeType: inline.mediaType, data: inline.data } };
+    return { inlineData: { mimeType: inline.mediaType, data: standardBase64(inline.data, 'url') } };
   }
   notes.approximate(`${part.type} URLs: only if Google can fetch them`);
   const mimeType = mediaTypes[endingOf(url)];

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
+import { standardBase64 } from '../canonical/base64.ts';
 import type { FilePart, Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { plainMediaType } from '../canonical/data-url.ts';
@@ -72,7 +73,7 @@ function readSource(block: JsonObject, path: string): Source {
       return {
         type: 'base64',
         mediaType: plainMediaType(readText(source['media_type'], `${sourcePath}.media_type`)),
-        data: readText(source['data'], `${sourcePath}.data`).replace(/\s+/g, ''),
+        data: standardBase64(readText(source['data'], `${sourcePath}.data`), `${sourcePath}.data`),
       };
     case 'url':
       return { type: 'url', url: readText(source['url'], `${sourcePath}.url`) };

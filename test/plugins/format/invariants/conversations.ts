@@ -50,7 +50,7 @@ export function sampleRequest(format: TextFormat): JsonObject {
   });
 }
 
-const picture = fc.base64String({ minLength: 4, maxLength: 12 }).map((data) => image(`iVBORw0KGgo${data}`));
+const picture = fc.base64String({ minLength: 4, maxLength: 12 }).map((data) => image(`iVBORw0KGgoA${data}`));
 const userTurn = fc
   .tuple(words, fc.array(fc.oneof(words.map(text), picture), { maxLength: 2 }))
   .map(([first, more]): Item[] => [{ type: 'message', role: 'user', parts: [text(first), ...more] }]);

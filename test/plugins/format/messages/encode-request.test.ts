@@ -65,7 +65,7 @@ describe('a request', () => {
       max_tokens: 500,
       system: 'A',
       messages: [
-        { role: 'user', content: [block('Look'), { type: 'image', source: base64('image/png', 'iVBORw0KGgo') }] },
+        { role: 'user', content: [block('Look'), { type: 'image', source: base64('image/png', 'iVBORw0KGgo=') }] },
         {
           role: 'assistant',
           content: [block('Two at once.'), used('t1', 'weather', { a: [1, 'x'] }), used('t2', 'now', {})],
@@ -76,7 +76,7 @@ describe('a request', () => {
             {
               type: 'tool_result',
               tool_use_id: 't1',
-              content: [block('sunny'), { type: 'image', source: base64('image/jpeg', '/9j/4A') }],
+              content: [block('sunny'), { type: 'image', source: base64('image/jpeg', '/9j/4A==') }],
             },
             { type: 'tool_result', tool_use_id: 't2', content: [block('no clock')], is_error: true },
             block('And?'),
@@ -126,7 +126,7 @@ describe('what Claude Code sends', () => {
           {
             type: 'tool_result',
             tool_use_id: 't1',
-            content: [{ type: 'image', source: base64('image/png', 'iVBORw0KGgo') }],
+            content: [{ type: 'image', source: base64('image/png', 'iVBORw0KGgo=') }],
             cache_control: { type: 'ephemeral' },
           },
         ],

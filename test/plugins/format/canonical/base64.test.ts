@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { standardBase64 } from '../../../../plugins/format/canonical/base64.ts';
+
+describe('base64', () => {
+  it.each([
+    ['-_-_', '+/+/'],
+    ['-_8', '+/8='],
+    ['-w', '+w=='],
+    ['+w', '+w=='],
+    ['AA\r\nAA', 'AAAA'],
+    ['-w==\n', '+w=='],
+    ['', ''],
+  ])('%j becomes %j', (given, standard) => {
+    expect(standardBase64(given, 'p')).toBe(standard);
+  });
+
+  it('that is standard stays itself', () => {
+    expect(standardBase64('AA+/', 'p')).toBe('AA+/');
+    expect(standardBase64('+w==', 'p')).toBe('+w==');
+  });
+
+  it.each(['A', 'AAAAA', 'A=A=', 'AA%3D', 'ä', 'AA====', '===='])('%j is refused with its path', (given) => {
+    expect(() => standardBase64(given, 'contents[0].data')).toThrow(/contents\[0\]\.data.*base64/);
+  });
+});

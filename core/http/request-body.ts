@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
@@ -85,6 +86,7 @@ export class RequestBody implements BodySource {
 
   async #parse(): Promise<JsonObject> {
     requireJsonType(this.#request.headers['content-type']);
+    requireUtf8(await this.bytes());
     const text = await this.text();
     await turnFor(text.length);
     requireReadable(text);
@@ -195,6 +197,12 @@ function requireJsonType(contentType: string | undefined): void {
 }
 
 /** @throws GatewayError `request_too_large` for a text that would take too long to parse */
+/** Decoding would replace what is invalid, and the model would get another text than the client sent. RFC 8259 §8.1. */
+function requireUtf8(bytes: Buffer): void {
+  if (isUtf8(bytes)) return;
+  throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
+}
+
 function requireReadable(text: string): void {
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;

@@ -9,6 +9,7 @@ let plain: FaultyUpstream;
 let searching: FaultyUpstream;
 let gateway: TestGateway;
 let anthropic: Anthropic;
+let claudeCode: Anthropic;
 let openai: OpenAI;
 beforeAll(async () => {
   const said = {
@@ -38,6 +39,12 @@ ${models.join('\n')}
 `,
   });
   anthropic = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  claudeCode = new Anthropic({
+    apiKey: gateway.key,
+    baseURL: gateway.url,
+    maxRetries: 0,
+    defaultHeaders: { 'x-app': 'cli' },
+  });
   openai = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
 });
 afterAll(async () => {
@@ -56,8 +63,8 @@ describe.each(['chat', 'responses', 'messages', 'gemini'])('a search that no rou
     const count = plain.requests.length;
     const asked = { ...asks, model, tools: [search], tool_choice: { type: 'tool' as const, name: 'web_search' } };
     const message = isStream
-      ? await anthropic.messages.stream(asked).finalMessage()
-      : await anthropic.messages.create(asked);
+      ? await claudeCode.messages.stream(asked).finalMessage()
+      : await claudeCode.messages.create(asked);
     expect(message.content).toMatchObject([
       { type: 'server_tool_use', name: 'web_search', input: {} },
       { type: 'web_search_tool_result', content: { type: 'web_search_tool_result_error', error_code: 'unavailable' } },
@@ -66,6 +73,15 @@ describe.each(['chat', 'responses', 'messages', 'gemini'])('a search that no rou
     expect(message.content[1]).toHaveProperty('tool_use_id', (message.content[0] as { id: string }).id);
     expect([message.stop_reason, plain.requests.length]).toEqual(['end_turn', count]);
   });
+
+  it.each([search, { type: 'code_execution_20250825' as const, name: 'code_execution' as const }])(
+    'is refused for other clients of Anthropic, who get no answer that nobody has given: $name',
+    async (tool) => {
+      const asked = anthropic.beta.messages.create({ ...asks, model, tools: [tool] });
+      await expect(asked).rejects.toMatchObject({ status: 501 });
+      await expect(asked).rejects.toThrow(/not supported by the model/);
+    },
+  );
 
   it('is refused for clients of OpenAI, with the names of tool and model', async () => {
     const asked = openai.responses.create({ model, input: 'news', tools: [{ type: 'web_search' }] });

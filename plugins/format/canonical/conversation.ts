@@ -25,6 +25,8 @@ export interface Conversation {
   readonly verbosity: string | undefined;
   /** The caller's own end user. */
   readonly user: string | undefined;
+  /** OpenAI's own name of the end user; other vendors know only `user`. */
+  readonly safetyId?: string | undefined;
   /** The same for requests with the same beginning. */
   readonly cacheKey: string | undefined;
   /** True where it is derived from the user, not requested by the client. */

@@ -49,7 +49,8 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     maxOutputTokens: maybeInteger(body['max_completion_tokens'], 'max_completion_tokens', 1) ?? limit,
     stop: readTexts(body['stop'], 'stop').filter((text) => text !== ''),
     verbosity: filledText(body['verbosity'], 'verbosity'),
-    user: filledText(body['safety_identifier'], 'safety_identifier') ?? filledText(body['user'], 'user'),
+    user: filledText(body['user'], 'user'),
+    safetyId: filledText(body['safety_identifier'], 'safety_identifier'),
     cacheKey: filledText(body['prompt_cache_key'], 'prompt_cache_key'),
     serviceTier: filledText(body['service_tier'], 'service_tier'),
     metadata: readMetadata(body['metadata']),
@@ -60,7 +61,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
 /** Checks members that have no place in a conversation. */
 function checkUnsaid(body: JsonObject, notes: Notes): void {
   maybeBoolean(body['stream'], 'stream');
-  maybeBoolean(body['store'], 'store');
+  if (maybeBoolean(body['store'], 'store') === true) notes.drop('store');
   maybeBoolean(
     maybeObject(body['stream_options'], 'stream_options')?.['include_usage'],
     'stream_options.include_usage',

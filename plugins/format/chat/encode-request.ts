@@ -2,6 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
+import { writeEndUser } from '../canonical/end-user.ts';
 import { requestedEffort } from '../canonical/effort.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
@@ -31,7 +32,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     max_completion_tokens: conversation.maxOutputTokens,
     ...writeSampling(conversation, target),
     stop: conversation.stop.length === 0 ? undefined : [...conversation.stop],
-    user: conversation.user && shortenId(conversation.user),
+    ...writeEndUser(conversation, target),
     ...writeExtras(conversation, target),
     stream: target.isStream,
   });

@@ -51,9 +51,10 @@ function writeSampling({ sampling }: Conversation): JsonObject {
 
 /** Notes what the format cannot express. */
 function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
-  const { user, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
+  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
   const unsaid = {
     user,
+    safety_identifier: safetyId,
     verbosity,
     prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
     service_tier: serviceTier,

@@ -94,8 +94,12 @@ function writeStop({ stop }: Conversation, { notes }: EncodeTarget): string[] | 
 }
 
 /** The user, hashed when it is too long or looks like an email address or phone number. */
-function writeUser({ user: named, metadata = {} }: Conversation, { notes }: EncodeTarget): JsonObject | undefined {
+function writeUser(
+  { user: caller, safetyId, metadata = {} }: Conversation,
+  { notes }: EncodeTarget,
+): JsonObject | undefined {
   const { user_id: id, ...others } = metadata;
+  const named = safetyId ?? caller;
   const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
   // Of the metadata, only the user has a place.
   if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');

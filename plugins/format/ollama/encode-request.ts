@@ -99,9 +99,10 @@ function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): JsonObject
 
 /** Notes what the format cannot express. */
 function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
-  const { user, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
+  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
   const unsaid = {
     user,
+    safety_identifier: safetyId,
     verbosity,
     prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
     service_tier: serviceTier,

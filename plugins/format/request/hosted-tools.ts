@@ -29,8 +29,8 @@ export function hasDroppedTool(notes: readonly string[] = []): boolean {
 }
 
 /**
- * The answer in the client's format to a request for tools that no route can run; undefined in a format where the
- * refusal itself serves clients best.
+ * The answer to a search of Claude Code that no route can run: its own tool reports that as a result, and would retry an
+ * error. Undefined for other clients, who are better served by the refusal: nothing has been asked for them.
  */
 export function answerUnavailableTools(
   exchange: Exchange,
@@ -38,12 +38,17 @@ export function answerUnavailableTools(
   refusal: GatewayError,
 ): Reply | undefined {
   const { format, body, isStream } = request;
+  if (!isClaudeCode(exchange)) return undefined;
   if (refusal.code !== 'not_supported' || refusal.details.param !== 'tools' || !isClientTextFormat(format))
     return undefined;
   const answer = format.client.text.answerUnavailableTool?.(body, replyContext(exchange, request), isStream);
   if (answer === undefined) return undefined;
   const type = isStream ? 'text/event-stream' : 'application/json';
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body: answer };
+}
+
+function isClaudeCode({ headers }: Exchange): boolean {
+  return headers['x-app'] === 'cli' || headers['user-agent']?.startsWith('claude-cli') === true;
 }
 
 /** Adds the model's name to the message of a refusal of tools. */

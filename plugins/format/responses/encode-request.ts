@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
+import { writeEndUser } from '../canonical/end-user.ts';
 import { instructionText } from '../canonical/dialogue.ts';
 import { clampEffort, requestedEffort } from '../canonical/effort.ts';
 import { isPlainMetadata } from '../canonical/metadata.ts';
@@ -35,7 +36,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     max_output_tokens: writeLimit(conversation, target),
     temperature: conversation.sampling.temperature,
     top_p: conversation.sampling.topP,
-    user: conversation.user && shortenId(conversation.user),
+    ...writeEndUser(conversation, target),
     prompt_cache_key: conversation.cacheKey && shortenId(conversation.cacheKey),
     service_tier: writeTier(conversation, target),
     metadata: writeMetadata(conversation, target),

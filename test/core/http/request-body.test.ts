@@ -299,12 +299,14 @@ describe('a JSON body', () => {
     expect([Object.hasOwn(body, '__proto__'), Object.getPrototypeOf(body)]).toEqual([true, Object.prototype]);
   });
 
-  it('with invalid UTF-8 is read with replacement characters, and its bytes stay unchanged', async () => {
-    const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')]);
-    const body = received(bytes);
-    expect(await body.json()).toEqual({ a: '\ufffd\ufffd' });
-    expect(await body.bytes()).toEqual(bytes);
-  });
+  it.each([[[0xff, 0xc3]], [[0xe2, 0x98]], [[0xed, 0xa0, 0x80]]])(
+    'with invalid UTF-8 is refused: %j',
+    async (bytes) => {
+      const body = received(Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]));
+      await expect(body.json()).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(body.json()).rejects.toThrow('not valid UTF-8');
+    },
+  );
 
   it('with a lone surrogate is accepted', () => {
     expect(parseJsonBody(String.raw`{"a":"\ud800"}`)).toEqual({ a: '\ud800' });

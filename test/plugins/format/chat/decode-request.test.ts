@@ -295,7 +295,8 @@ describe('parameters', () => {
       parallelToolCalls: false,
       reasoning: { effort: 'xhigh', wantsText: true },
       verbosity: 'low',
-      user: 's',
+      user: 'u',
+      safetyId: 's',
       cacheKey: 'k',
       serviceTier: 'flex',
     });

@@ -291,7 +291,7 @@ describe('settings', () => {
       reasoning: { effort: 'xhigh', budget: undefined, wantsText: true },
       verbosity: 'low',
       output: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
-      user: 'u',
+      safetyId: 'u',
       cacheKey: 'k',
       serviceTier: 'flex',
       candidates: 1,

@@ -111,6 +111,29 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
     ]);
   });
 
+  it.each([
+    ['all that it got', ['reasoning_content', 'reasoning_details']],
+    ['the state without the text', ['reasoning_details']],
+    ['the text without the state', ['reasoning_content']],
+  ])('that returns %s gets the signature at the first call, too', async (what, returned) => {
+    for (const from of returned.includes('reasoning_details') ? [gateway, other] : [gateway]) {
+      const asked: Message = { role: 'user', content: `g ${isStream} ${what}` };
+      const message = await ask('gemini', [asked], isStream, from.key, from);
+      const { content, tool_calls = [] } = message;
+      const kept = Object.fromEntries(Object.entries(message).filter(([name]) => returned.includes(name)));
+      expect(Object.keys(kept).toSorted()).toEqual(returned);
+      const results = tool_calls.map(({ id }): Message => ({ role: 'tool', tool_call_id: id, content: 'ok' }));
+      const turn: Message[] = [asked, { role: 'assistant', content, tool_calls, ...kept }, ...results];
+      await ask('gemini', turn, isStream, from.key, from);
+      const [, answer] = lastRequest(google)['contents'] as { parts: JsonObject[] }[];
+      expect(answer?.parts).toEqual([
+        { text: 'Let me look.' },
+        { functionCall: expect.objectContaining({ name: 'look' }), thoughtSignature: ownSignature },
+        { functionCall: expect.objectContaining({ name: 'wait' }) },
+      ]);
+    }
+  });
+
   it('gets the text of its reasoning back to a Chat upstream', async () => {
     const answer = await ask('chat', await takeTurn('chat', `c ${isStream}`, isStream), isStream);
     expect(answer.content).toBe('Done.');

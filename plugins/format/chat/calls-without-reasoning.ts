@@ -1,3 +1,4 @@
+import { count, member } from '../request/members.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
 /**
@@ -10,11 +11,17 @@ export function callsWithoutReasoning({ messages }: JsonObject, needsState: bool
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message) => {
     if (!isJsonObject(message) || !Array.isArray(message['tool_calls'])) return [];
-    const { reasoning_details: details, reasoning_content: text } = message;
-    const isReturned = Array.isArray(details) && details.length > 0;
-    if (isReturned || (!needsState && typeof text === 'string' && text !== '')) return [];
+    const text = message['reasoning_content'];
+    const hasText = typeof text === 'string' && text !== '';
+    if (hasState(message, hasText) || (!needsState && hasText)) return [];
     return message['tool_calls'].flatMap(idOf);
   });
+}
+
+/** True for a state with its text: SDKs drop one of the two, and most vendors refuse a state without its text. */
+function hasState({ reasoning_details: details }: JsonObject, hasText: boolean): boolean {
+  if (!Array.isArray(details) || details.length === 0) return false;
+  return hasText || details.every((entry) => (count(member(entry, 'text_length')) ?? 0) === 0);
 }
 
 function idOf(call: JsonValue): string[] {

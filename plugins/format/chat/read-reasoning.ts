@@ -25,7 +25,7 @@ export function readReasoning(message: JsonObject, path: string, notes: Notes): 
   const text = maybeText(message['reasoning_content'], `${path}.reasoning_content`) || plainReasoning(message, details);
   const states = details.flatMap((entry) => readReasoningState(entry, notes));
   if (states.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
-  return share(text, states) ?? [{ type: 'reasoning', text, state: undefined }];
+  return share(text, states) ?? [{ type: 'reasoning', text, state: undefined }, ...signaturesOf(states)];
 }
 
 function plainReasoning({ reasoning }: JsonObject, details: readonly JsonValue[]): string {
@@ -46,6 +46,11 @@ function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
   if (state !== undefined) return [{ state, length: count(entry['text_length']) }];
   notes.drop('reasoning state of unknown origin');
   return [];
+}
+
+/** Google's signatures, which are valid without the text of their thoughts. */
+function signaturesOf(states: readonly StateEntry[]): Reasoning[] {
+  return states.flatMap(({ state }) => (state.kind === 'thought' ? [{ type: 'reasoning', text: '', state }] : []));
 }
 
 /** Gives every state its text. Upstreams refuse a state beside another text, so where the text is ambiguous, no state gets one. */

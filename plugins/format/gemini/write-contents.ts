@@ -125,7 +125,8 @@ class ContentWriter {
 }
 
 /**
- * The parts of one answer. A signature goes with the call that it led to; that of a text comes after the text.
+ * The parts of one answer. A signature goes with the next call, also across a text: Chat clients return all reasoning before
+ * the text, and Google wants the signature on the call. Without a following call it goes with the text.
  */
 class ModelParts {
   hasSkipped = false;
@@ -145,7 +146,6 @@ class ModelParts {
   }
 
   say(texts: readonly JsonObject[]): void {
-    this.#place();
     this.#parts.push(...texts);
   }
 
@@ -163,7 +163,7 @@ class ModelParts {
     return this.#parts;
   }
 
-  /** A signature without a following call belongs to the text before it, or is a part of its own. */
+  /** A signature without a following call goes with the text before it, or is a part of its own. */
   #place(): void {
     if (this.#signature === '') return;
     const last = this.#parts.at(-1);

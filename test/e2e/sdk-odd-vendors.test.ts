@@ -29,8 +29,8 @@ beforeAll(async () => {
     const preset = vendor === undefined ? { format: 'chat' } : { vendor };
     return [nameOf(name), { ...preset, base_url: `${upstream.url}/${name}/v1`, api_keys: ['k'] }];
   });
-  const models = chat.map(({ name, expected: { model = 'there' } }) => {
-    return [nameOf(name), { routes: [`${nameOf(name)}/${model}`] }];
+  const models = chat.map(({ name, expected: { model = 'there', quirks = {} } }) => {
+    return [nameOf(name), { routes: [{ to: `${nameOf(name)}/${model}`, quirks }] }];
   });
   gateway = await startGateway({
     yaml: `

@@ -4,15 +4,16 @@ import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 /** An endpoint that imitates Responses and leaves out what it can: the events and answers of the running test. */
-let answer: { readonly events: readonly object[]; readonly whole: object };
+let answer: { readonly events: readonly object[]; readonly whole: object; readonly endsLater?: boolean };
 let upstream: FaultyUpstream;
 let gateway: TestGateway;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  upstream = await createUpstream((request, response) => {
+  upstream = await createUpstream(async (request, response) => {
     if (request.json<{ stream?: boolean }>().stream !== true) return response.json(200, answer.whole);
     response.sse(...answer.events);
+    if (answer.endsLater === true) await response.passedOn();
     return response.end();
   });
   const yaml = [
@@ -133,7 +134,7 @@ describe('the openai SDK with a thin Responses endpoint', () => {
   });
 
   it('gets an error with what came before, when the stream breaks off', async () => {
-    answer = { ...words, events: words.events.slice(0, -1) };
+    answer = { ...words, events: words.events.slice(0, -1), endsLater: true };
     const stream = await openai.responses.create({ model: 'thin', input: 'hi', store: false, stream: true });
     const events = await Array.fromAsync(stream);
     expect(events.at(-1)).toMatchObject({

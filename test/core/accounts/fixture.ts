@@ -23,15 +23,15 @@ export function createStageHost(database: Host['database']): Host & AsyncDisposa
 /** A database whose queries can be counted, and made to fail, and whose clock can be set as far as accounts are concerned. */
 export function createGauge(database: Database) {
   const gauge = { queries: 0, failure: undefined as Error | undefined, step: 0 };
+  const query = async (sql: string, parameters?: readonly unknown[]) => {
+    gauge.queries++;
+    if (gauge.failure !== undefined) throw gauge.failure;
+    const rows = await database.query<{ read_at?: number }>(sql, parameters);
+    return rows.map((row) => (row.read_at === undefined ? row : { ...row, read_at: row.read_at + gauge.step }));
+  };
   const gauged: Database = Object.create(database, {
-    query: {
-      value: async (sql: string, parameters?: readonly unknown[]) => {
-        gauge.queries++;
-        if (gauge.failure !== undefined) throw gauge.failure;
-        const rows = await database.query<{ read_at?: number }>(sql, parameters);
-        return rows.map((row) => (row.read_at === undefined ? row : { ...row, read_at: row.read_at + gauge.step }));
-      },
-    },
+    query: { value: query },
+    queryFirst: { value: query },
     fork: { value: () => database.fork() },
     notifications: { get: () => database.notifications },
   });

@@ -117,8 +117,20 @@ export class ContentReader {
       if (isForeign) this.#notes.drop('thoughtSignature of unknown origin');
       return;
     }
-    this.#flush(side);
-    this.items.push({ type: 'reasoning', text, state });
+    if (state === undefined || state.kind === 'thought') this.#flush(side);
+    this.items.push({ type: 'reasoning', text: this.#unsigned(text, state) + text, state });
+  }
+
+  /**
+   * Takes the text of the thoughts that a signature belongs to, when text of the answer stands between them. Reasoning of
+   * other vendors goes before that text, where they made it.
+   */
+  #unsigned(text: string, state: OpaqueState | undefined): string {
+    const last = this.items.at(-1);
+    const isSame = this.#parts.length > 0 && last?.type === 'reasoning' && last.state === undefined;
+    if (!isSame || text !== '' || state === undefined || state.kind === 'thought') return '';
+    this.items.pop();
+    return last.text;
   }
 
   #readCall(side: Side, call: JsonObject, path: string): void {

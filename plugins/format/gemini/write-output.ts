@@ -6,8 +6,8 @@ import { noSignature, encodeSignature } from './thought-signature.ts';
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Writes blocks as parts. The signature of thoughts is put on the part that they led to, because clients keep that part, but
- * not the thoughts. Source: Gemini docs, "Thought signatures"; Gemini CLI.
+ * Writes blocks as parts. The signature of thoughts is put on the next call, where most clients keep it, also across a text;
+ * without a call, on an empty text behind the answer. Source: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
@@ -21,15 +21,15 @@ export class PartWriter {
   /** A delta of a block. Calls are emitted whole. */
   delta({ type }: BlockHead, text: string): JsonObject[] {
     if (type === 'tool_call') return [];
-    if (type === 'reasoning') return this.#showsThoughts ? [{ text, thought: true }] : [];
-    return [{ text, ...this.#takeSignature() }];
+    if (type !== 'reasoning') return [{ text }];
+    return this.#showsThoughts ? [...this.rest(false), { text, thought: true }] : [];
   }
 
   /** The end of a block. */
   stop(block: Block): JsonObject[] {
     if (block.type === 'tool_call') return [this.#call(block)];
     if (block.type !== 'reasoning') return [];
-    const before = this.#signature === '' ? [] : [{ text: '', ...this.#takeSignature() }];
+    const before = this.rest(false);
     this.#signature = block.state;
     return before;
   }

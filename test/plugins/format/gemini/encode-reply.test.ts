@@ -7,6 +7,7 @@ import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
 import { chunkSchema, errorSchema, wholeReplySchema } from '../../../support/schemas/gemini.ts';
 import { asking, guarded, withThoughts } from './fixture.ts';
+import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 const isWhole = ajv.compile(wholeReplySchema);
@@ -100,10 +101,10 @@ describe('an answer', () => {
       { functionCall: { id: 'call_2', name: 'wait', args: {} } },
       { functionCall: { id: 'call_3', name: 'patch', args: { input: '*** Begin' } } },
     ]);
-    expect(unseal(parts[1] as JsonObject)).toBe('dps1s0a1b2c3d.EqQB');
+    // Most clients keep it on a call, also where text came between.
+    expect(unseal(parts[2] as JsonObject)).toBe('dps1s0a1b2c3d.EqQB');
     expect(unseal(parts[4] as JsonObject)).toBe('dps1t0a1b2c3d.Zz==');
-    // Google refuses a first call without any.
-    expect(unseal(parts[2] as JsonObject)).toBe('dps1n00000000.');
+    expect(parts[1]).not.toHaveProperty('thoughtSignature');
     expect(parts[5]).not.toHaveProperty('thoughtSignature');
   });
 
@@ -130,7 +131,7 @@ describe('an answer', () => {
     for (const request of [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }]) {
       const parts = partsOf(whole(everything, request));
       expect(parts.some((part) => 'thought' in part)).toBe(false);
-      expect(parts.filter((part) => 'thoughtSignature' in part)).toHaveLength(3);
+      expect(parts.filter((part) => 'thoughtSignature' in part)).toHaveLength(2);
     }
     const snake = { generation_config: { thinking_config: { include_thoughts: true } } };
     expect(partsOf(whole(everything, snake))[0]).toHaveProperty('thought', true);
@@ -156,8 +157,34 @@ describe('an answer', () => {
       { type: 'text', text: 'So.' },
       ...done,
     ];
-    expect(partsOf(whole(fragments)).map(unseal)).toEqual(['dps1x0a1b2c3d.a', 'dps1x0a1b2c3d.b']);
+    const parts = partsOf(whole(fragments));
+    expect(parts).toMatchObject([{ text: '' }, { text: 'So.' }, { text: '' }]);
+    expect([parts[0], parts[2]].map((part) => unseal(part as JsonObject))).toEqual([
+      'dps1x0a1b2c3d.a',
+      'dps1x0a1b2c3d.b',
+    ]);
   });
+
+  it.each([true, false])(
+    'returns as the reasoning of its vendor, before the text, with thoughts: %s',
+    (hasThoughts) => {
+      const request = { generationConfig: { thinkingConfig: { includeThoughts: hasThoughts } } };
+      const parts = partsOf(whole(everything, request));
+      const contents = [
+        { role: 'user', parts: [{ text: 'Hi' }] },
+        { role: 'model', parts },
+      ];
+      const { items } = geminiCodec.decodeRequest({ contents }, new Notes());
+      expect(items.slice(1)).toMatchObject([
+        { type: 'reasoning', text: hasThoughts ? 'Let me see.' : '', state: { kind: 'signature', data: 'EqQB' } },
+        { type: 'message', parts: [{ text: 'Grüße you' }] },
+        { type: 'tool_call', name: 'look' },
+        { type: 'reasoning', state: { kind: 'thought', data: 'Zz==' } },
+        { type: 'tool_call', name: 'wait' },
+        { type: 'tool_call', name: 'patch' },
+      ]);
+    },
+  );
 
   it('has a part even when the model says nothing', () => {
     const silent: Fragment[] = [{ type: 'usage', usage: { input: 5, output: 1 } }, ...done];

@@ -1,13 +1,13 @@
 import { IncomingMessage } from 'node:http';
 import { CollectedBytes } from '../memory/collected-bytes.ts';
-import { nextTurn } from '../timing/turn.ts';
+import { nextPacketTurn } from '../timing/turn.ts';
 
 /** Bytes below which a chunk is gathered with those after it, and at which what is gathered is passed on. */
 const small = 1_024;
 const enough = 65_536;
 /** Small chunks that are passed on as they come: most bodies have one. */
 const passedOn = 16;
-/** Small chunks after which others get their turn: about 10 ms of reading. */
+/** Small chunks after which a client waits for a turn: one packet of 64 KB may hold 10,000, which take about 10 ms. */
 const atOnce = 4_096;
 /** Ms for which gathered bytes may wait for more while somebody reads, who sees by them that the body still arrives. */
 const longestWait = 100;
@@ -23,6 +23,8 @@ export class GatheredRequest extends IncomingMessage {
   #smallChunks = 0;
   #passedAt = 0; // ms, of performance.now()
   #isResting = false;
+  /** Somebody has asked for more while the client waited. */
+  #isAsked = false;
 
   override push(chunk: Buffer | null): boolean {
     if (chunk === null || chunk.length >= small) {
@@ -32,8 +34,7 @@ export class GatheredRequest extends IncomingMessage {
     this.#smallChunks++;
     if (this.#smallChunks <= passedOn) return super.push(chunk);
     this.#gathered.add(chunk);
-    // Without a reader the bytes end at the mark of the buffer.
-    if (this.#smallChunks % atOnce === 0 && this.readableFlowing === true) this.#rest();
+    if (this.#smallChunks % atOnce === 0 && !this.#isResting) this.#rest();
     // False pauses the client until a reader asks for more.
     if (this.#isResting) return false;
     if (this.#gathered.size >= enough || this.#isAwaited()) return this.#pass();
@@ -45,15 +46,25 @@ export class GatheredRequest extends IncomingMessage {
     return super.read(size) as unknown;
   }
 
-  /** Lets others have their turn: one packet of 64 KB may hold 10,000 chunks, and the next one may be there already. */
+  override _read(size: number): void {
+    if (this.#isResting) this.#isAsked = true;
+    else super._read(size);
+  }
+
+  /** Pauses the client, whoever reads: up to 32 packets would otherwise be parsed in one turn, for each connection. */
   #rest(): void {
     this.#isResting = true;
-    nextTurn()
-      .then(() => {
-        this.#isResting = false;
-        this.#pass();
-      })
+    nextPacketTurn()
+      .then(() => this.#goOn())
       .catch((error: Error) => this.destroy(error));
+  }
+
+  #goOn(): void {
+    this.#isResting = false;
+    const hasRoom = this.readableLength + this.#gathered.size < this.readableHighWaterMark;
+    if (this.readableFlowing !== null) this.#pass();
+    if (!this.complete && (this.#isAsked || hasRoom)) this.socket.resume();
+    this.#isAsked = false;
   }
 
   #pass(): boolean {

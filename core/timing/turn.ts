@@ -9,6 +9,9 @@ export const nextTurn = createQueue();
 /** The same for pages, in a queue of their own: hundreds that open at once neither block requests nor wait in front of them. */
 export const nextPageTurn = createQueue();
 
+/** The same for clients that send tiny chunks: they wait for each other, and nobody waits for them. */
+export const nextPacketTurn = createQueue();
+
 /** Waits for a turn before the next step of a long body; undefined for a short one. */
 export function turnFor(length: number): Promise<void> | undefined {
   return length > bounds.stepwiseBody ? nextTurn() : undefined;

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { GatheredRequest } from '../../../core/http/gathered-request.ts';
 import { createListener } from '../../../core/http/listener.ts';
 
 const head = 'POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n';
@@ -26,6 +27,20 @@ async function exchange(
   const response = text(socket);
   for await (const packet of packets) socket.write(packet);
   return await response;
+}
+
+/** Counts the chunks that are parsed in one turn of the event loop. @returns the most of them so far */
+function countByTurn(): () => number {
+  const original = GatheredRequest.prototype.push;
+  let inTurn = 0;
+  let most = 0;
+  const spy = vi.spyOn(GatheredRequest.prototype, 'push').mockImplementation(function (this: GatheredRequest, chunk) {
+    if (inTurn === 0) setImmediate(() => (inTurn = 0));
+    most = Math.max(most, ++inTurn);
+    return original.call(this, chunk);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return () => most;
 }
 
 /** The chunks that a reader gets. */
@@ -80,6 +95,31 @@ describe('a body in chunks of one byte', () => {
       response.end(`${size} bytes`);
     });
     expect(received).toContain(`${count} bytes`);
+  });
+});
+
+describe('a turn of the event loop', () => {
+  // As many as one packet of 64 KB holds.
+  const packet = 11_000;
+  const count = 60_000;
+  const readers: Readonly<Record<string, (request: IncomingMessage) => Promise<unknown>>> = {
+    'nobody reads': async (request) => {
+      while (!request.complete) await turn();
+      request.resume();
+    },
+    'an iterator reads': (request) => text(request),
+    'a listener reads': readChunks,
+  };
+
+  it.each(Object.keys(readers))('parses one packet of single bytes at most when %s', async (name) => {
+    const most = countByTurn();
+    const packets = [`${head}${singleBytes(count)}0\r\n\r\n`];
+    const received = await exchange(packets, async (request, response) => {
+      await readers[name]?.(request);
+      response.end('read');
+    });
+    expect(received).toContain('read');
+    expect(most()).toBeLessThan(packet);
   });
 });
 

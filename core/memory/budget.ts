@@ -44,6 +44,9 @@ export interface MemoryRefusals {
   request: number;
 }
 
+/** Ms for which the health check tells of a refusal. */
+export const remembered = 60_000;
+
 /** Bytes up to which a share may use the reserve, and does not count for its owner. */
 const smallShare = bounds.smallBody * footprint.request;
 
@@ -59,15 +62,19 @@ export class ProcessMemory {
   readonly capacity: number; // bytes
   readonly refusals: MemoryRefusals = { body: 0, reply: 0, request: 0 };
   level: MemoryLevel = 'normal';
-  /** When something was last refused, in epoch ms. */
-  refusedAt = 0;
+  /** When something was last refused, on the clock of performance.now(). */
+  refusedAt = Number.NEGATIVE_INFINITY;
+  /** Since when there have been refusals, with less than `remembered` between them, in epoch ms. */
+  refusedSince = 0;
+  readonly #monotonic: () => number;
   #reserved = 0;
   readonly #kept: Reclaimable[] = [];
   /** Bytes in large shares, by owner. */
   readonly #owners = new Map<string, Owner>();
 
-  constructor(capacity: number) {
+  constructor(capacity: number, monotonic = () => performance.now()) {
     this.capacity = capacity;
+    this.#monotonic = monotonic;
   }
 
   get reserved(): number {
@@ -108,7 +115,9 @@ export class ProcessMemory {
 
   refuse(what: keyof MemoryRefusals): void {
     this.refusals[what]++;
-    this.refusedAt = Date.now();
+    const now = this.#monotonic();
+    if (now - this.refusedAt > remembered) this.refusedSince = Date.now();
+    this.refusedAt = now;
   }
 
   /** Resizes a share. @returns false when it does not fit and `mustFit`; for shares only */

@@ -4,7 +4,7 @@ import type { Gauge } from '../extension/gauge.ts';
 import type { HealthCheck } from '../health/health-check.ts';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
-import type { ProcessMemory, MemoryLevel } from './budget.ts';
+import { type MemoryLevel, type ProcessMemory, remembered } from './budget.ts';
 import type { MemoryLimits } from './limits.ts';
 
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
@@ -12,8 +12,6 @@ const readEvery = 100;
 const collectEvery = 1_500;
 /** Parts of a limit from which a level applies. */
 const marks = { large: 0.75, all: 0.95 } as const;
-/** Ms for which the health check tells of a refusal. */
-const remembered = 60_000;
 
 const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
@@ -99,14 +97,15 @@ const actions = {
 /** Fails while memory is scarce, and for a minute after something has not fit. */
 export const memoryCheck: HealthCheck = {
   name: 'memory',
-  check({ memory, now }) {
-    const { level, refusals, refusedAt } = memory;
-    if (level === 'normal' && (refusedAt === 0 || now() - refusedAt > remembered)) return { ok: true };
+  check({ memory, now, monotonic }) {
+    const { level, refusals, refusedAt, refusedSince } = memory;
+    const hasRefused = monotonic() - refusedAt <= remembered;
+    if (level === 'normal' && !hasRefused) return { ok: true };
     const { body, reply, request } = refusals;
     const action = level === 'normal' ? 'what does not fit is refused' : actions[level];
     const counts = `since the start ${body} request bodies, ${reply} responses and ${request} requests`;
     const reason = `Memory is scarce: ${action} (${counts}). Give the gateway more, or raise memory.max_bytes.`;
-    return { ok: false, reason, since: refusedAt || now() };
+    return { ok: false, reason, since: hasRefused ? refusedSince : now() };
   },
 };
 

@@ -39,7 +39,8 @@ export class WatchedConnection implements UpstreamConnection {
   #isHeadDue = false;
   /** Beginning of an interim response. */
   #partial: Buffer | undefined;
-  /** Bytes of the current answer's body that the parser has delivered. */
+  /** Bytes of the current answer that the parser has got, and those of its body that it has delivered. */
+  #received = 0;
   #delivered = 0;
 
   /** @param onSurplus the upstream sends an answer that no request asked for */
@@ -61,6 +62,7 @@ export class WatchedConnection implements UpstreamConnection {
     this.bytesBefore = this.#socket.bytesRead;
     this.#isIdle = false;
     this.#isHeadDue = true;
+    this.#received = 0;
     this.#delivered = 0;
     awaitsConnection?.(this);
     awaitsConnection = undefined;
@@ -81,7 +83,10 @@ export class WatchedConnection implements UpstreamConnection {
       if (!isIdleTimeout(chunk) && !isBlank(chunk)) this.#onSurplus();
       return chunk;
     }
-    if (this.#framing - chunk.length > bounds.upstreamFraming + framingRatio * this.#delivered) return this.#refuse();
+    // Bytes around the body: heads, chunk sizes and extensions.
+    if (this.#received - this.#delivered > bounds.upstreamFraming + framingRatio * this.#delivered)
+      return this.#refuse();
+    this.#received += chunk.length;
     return this.#isHeadDue ? this.#skipInterim(chunk) : chunk;
   }
 
@@ -91,11 +96,6 @@ export class WatchedConnection implements UpstreamConnection {
       this.#onSurplus();
     const { requests, bytesRead, bytesBefore } = this;
     Object.assign(error, { socket: { requests, bytesRead, bytesBefore } });
-  }
-
-  /** Bytes of the current answer that are not its body, with those that were read last. */
-  get #framing(): number {
-    return this.#socket.bytesRead - this.#socket.readableLength - this.bytesBefore - this.#delivered;
   }
 
   /** undici fails on an unexpected 100, and counts no interim response (RFC 9110 §15.2). */

@@ -1,7 +1,7 @@
-import type { Dispatcher, Pool } from 'undici';
 import { bounds } from '#core/bounds.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Logger } from '#core/logger.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { ConnectQueue } from './connect-queue.ts';
 import { createConnector } from './connector.ts';
 import { undici } from './undici.ts';
@@ -13,8 +13,8 @@ import { undici } from './undici.ts';
 const longestAge = 60_000;
 
 /**
- * Ms that a connection rests after an answer. Bytes that an upstream sends right behind it arrive in that time, and not
- * as the answer to another request.
+ * Ms that a connection rests after an answer of an upstream that has not proven itself. Bytes that an upstream sends right
+ * behind an answer arrive in that time, and not as the answer to another request.
  */
 const defaultRest = 20;
 
@@ -32,19 +32,19 @@ export interface ConnectionsOptions {
  * them.
  */
 export class Connections implements AsyncDisposable {
-  // At the start, not during the first request.
-  readonly #undici = undici();
   readonly #options: ConnectionsOptions;
   /** By origin and connect timeout. */
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, ConnectionPool>();
   /** Replaced pools whose last requests are still running. */
-  readonly #retired = new Set<Pool>();
+  readonly #retired = new Set<ConnectionPool>();
   readonly #queues = new Map<string, ConnectQueue>();
   /** Origins that have sent an answer that no request asked for, with the end of the suspicion. */
   readonly #suspects = new Map<string, NodeJS.Timeout>();
 
   constructor(options: ConnectionsOptions = {}) {
     this.#options = options;
+    // Loaded at the start, not during the first request.
+    undici();
   }
 
   /** The attempts that wait for a connection to an origin. */
@@ -57,21 +57,23 @@ export class Connections implements AsyncDisposable {
   }
 
   /** @param connectTimeout seconds */
-  pool(origin: string, connectTimeout: number): Dispatcher {
+  pool(origin: string, connectTimeout: number): ConnectionPool {
     const name = `${origin} ${connectTimeout}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
-    const pool = new this.#undici.Pool(origin, {
-      factory: (...given) => this.#createClient(...given),
-      connect: createConnector(connectTimeout, () => this.#suspect(origin)),
-      // Each attempt has its own exact, configurable timeouts; undici's are coarse.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: 10_000,
-      keepAliveMaxTimeout: 60_000,
-      clientTtl: longestAge,
-      maxHeaderSize: bounds.upstreamHead,
-      pipelining: this.#suspects.has(origin) ? 0 : 1, // 0: each request has a connection of its own
+    const pool = new ConnectionPool(origin, {
+      rest: this.#options.rest ?? defaultRest,
+      longestAge,
+      client: {
+        connect: createConnector(connectTimeout, () => this.#suspect(origin)),
+        // Each attempt has its own exact, configurable timeouts; undici's are coarse.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: 10_000,
+        keepAliveMaxTimeout: 60_000,
+        maxHeaderSize: bounds.upstreamHead,
+        pipelining: this.#suspects.has(origin) ? 0 : 1, // 0: each request has a connection of its own
+      },
     });
     this.#pools.set(name, pool);
     return pool;
@@ -81,7 +83,7 @@ export class Connections implements AsyncDisposable {
    * Replaces a pool after one of its connections stopped responding: the network path may be broken, and with it every open
    * connection. Further requests use new connections; requests in flight keep theirs.
    */
-  replace(pool: Dispatcher): void {
+  replace(pool: Pick<ConnectionPool, 'dispatch'>): void {
     const name = this.#pools.entries().find(([, known]) => known === pool)?.[0];
     const retired = this.#pools.get(name ?? '');
     if (name === undefined || retired === undefined) return;
@@ -89,19 +91,6 @@ export class Connections implements AsyncDisposable {
     this.#retired.add(retired);
     const forget = () => this.#retired.delete(retired);
     retired.close().then(forget, forget);
-  }
-
-  /** A client holds one connection. It takes the next request after its rest. */
-  #createClient(origin: URL, options: object): Dispatcher {
-    const client = new this.#undici.Client(origin, options);
-    const { rest = defaultRest } = this.#options;
-    const emit = client.emit.bind(client) as (...event: unknown[]) => boolean;
-    client.emit = (...event: unknown[]) => {
-      if (event[0] !== 'drain' || rest === 0) return emit(...event);
-      setTimeout(emit, rest, ...event).unref();
-      return true;
-    };
-    return client;
   }
 
   /** What comes late could be taken for the answer to another request, with another customer's text. */

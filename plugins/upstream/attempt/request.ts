@@ -13,7 +13,7 @@ export interface AttemptLimits {
 
 /** What one attempt sends, and whom it reports to. */
 export interface AttemptRequest {
-  readonly agent: Dispatcher;
+  readonly agent: Pick<Dispatcher, 'dispatch'>;
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;

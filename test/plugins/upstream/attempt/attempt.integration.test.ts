@@ -33,7 +33,7 @@ function attemptAt(
     memory = unlimitedMemory.share(''),
     reader = new PassThroughReader(observer),
   }: {
-    agent?: Dispatcher;
+    agent?: Pick<Dispatcher, 'dispatch'>;
     firstByteTimeout?: number;
     deadline?: number;
     observer?: ReplyObserver;

@@ -1,0 +1,127 @@
+import type { Client, Dispatcher } from 'undici';
+import { undici } from './undici.ts';
+
+/** Answers after which an upstream has proven that nothing follows them, and how many of the later ones are still checked. */
+const proof = { answers: 1_000, oneIn: 16 };
+
+export interface ConnectionPoolOptions {
+  /** Ms for which a connection takes no request after an answer that is checked. */
+  readonly rest: number;
+  /** Ms after which a connection takes no further request; a running one finishes. */
+  readonly longestAge: number;
+  readonly client: Client.Options;
+}
+
+interface Connection {
+  readonly client: Client;
+  openedAt: number; // on the clock of performance.now(), as the following
+  idleSince: number;
+  isIdle: boolean;
+  /** Takes no further request. */
+  isRetired: boolean;
+}
+
+/**
+ * Connections to one origin, each with one request at a time. A request takes the one that was used last among those that need
+ * no rest, or opens another: connections that a peak has left over become old and close.
+ *
+ * undici's pool looks at all of its connections for each request, the busy and resting ones first.
+ */
+export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'> {
+  readonly #origin: string;
+  readonly #options: ConnectionPoolOptions;
+  readonly #Client = undici().Client;
+  readonly #connections = new Set<Connection>();
+  /** Idle ones, those that wait longest first. */
+  readonly #resting: Connection[] = [];
+  /** Idle ones that have rested, the one that was used last at the end. */
+  readonly #rested: Connection[] = [];
+  #answers = 0;
+  #isClosed = false;
+
+  constructor(origin: string, options: ConnectionPoolOptions) {
+    this.#origin = origin;
+    this.#options = options;
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const connection = this.#take() ?? this.#open();
+    connection.isIdle = false;
+    // A busy client reports with `drain` that it is idle again.
+    if (connection.client.dispatch(options, handler)) this.#release(connection);
+    return true;
+  }
+
+  /** Resolves when the running requests have finished. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#connections].map((connection) => this.#retire(connection)));
+  }
+
+  /** Ends the running requests. */
+  async destroy(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#connections].map(({ client }) => client.destroy()));
+  }
+
+  #take(): Connection | undefined {
+    const now = performance.now();
+    while (this.#resting.length > 0 && now - (this.#resting[0]?.idleSince ?? 0) >= this.#options.rest)
+      this.#rested.push(this.#resting.shift() as Connection);
+    for (let last = this.#rested.pop(); last !== undefined; last = this.#rested.pop()) {
+      if (!this.#isTooOld(last, now)) return last;
+      this.#drop(last);
+    }
+    return undefined;
+  }
+
+  #open(): Connection {
+    const client = new this.#Client(this.#origin, this.#options.client);
+    const now = performance.now();
+    const connection: Connection = { client, openedAt: now, idleSince: now, isIdle: false, isRetired: false };
+    this.#connections.add(connection);
+    client.on('connect', () => {
+      connection.openedAt = performance.now();
+    });
+    client.on('drain', () => this.#release(connection));
+    client.on('disconnect', () => {
+      if (connection.isIdle) this.#drop(connection);
+    });
+    client.on('connectionError', () => this.#drop(connection));
+    return connection;
+  }
+
+  #release(connection: Connection): void {
+    if (connection.isIdle || connection.isRetired) return;
+    const now = performance.now();
+    if (this.#isClosed || this.#isTooOld(connection, now)) return this.#drop(connection);
+    connection.isIdle = true;
+    connection.idleSince = now;
+    const isChecked = ++this.#answers <= proof.answers || this.#answers % proof.oneIn === 0;
+    (isChecked ? this.#resting : this.#rested).push(connection);
+  }
+
+  #isTooOld({ openedAt }: Connection, now: number): boolean {
+    return now - openedAt > this.#options.longestAge;
+  }
+
+  #drop(connection: Connection): void {
+    // A client that is destroyed already has nothing to close.
+    this.#retire(connection).catch(() => undefined);
+  }
+
+  async #retire(connection: Connection): Promise<void> {
+    connection.isRetired = true;
+    if (connection.isIdle) for (const idle of [this.#resting, this.#rested]) remove(idle, connection);
+    try {
+      await connection.client.close();
+    } finally {
+      this.#connections.delete(connection);
+    }
+  }
+}
+
+function remove(connections: Connection[], connection: Connection): void {
+  const index = connections.indexOf(connection);
+  if (index !== -1) connections.splice(index, 1);
+}

@@ -68,6 +68,11 @@ export class WatchedConnection implements UpstreamConnection {
     awaitsConnection = undefined;
   }
 
+  /** The parser was paused, and reads these bytes again. */
+  return(bytes: number): void {
+    this.#received -= bytes;
+  }
+
   deliver(bytes: number): void {
     this.#delivered += bytes;
   }

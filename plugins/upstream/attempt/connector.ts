@@ -45,6 +45,7 @@ type Connect = (...parameters: Parameters<buildConnector.connector>) => Socket;
 function watch(socket: Socket, onSurplus: () => void): void {
   const connection = new WatchedConnection(socket, onSurplus);
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  const unshift = socket.unshift.bind(socket) as (chunk: Buffer) => void;
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
   socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
   socket.read = (size?: number) => {
@@ -53,6 +54,10 @@ function watch(socket: Socket, onSurplus: () => void): void {
       const passed = chunk === null ? null : connection.receive(chunk);
       if (passed !== undefined) return passed;
     }
+  };
+  socket.unshift = (chunk: Buffer) => {
+    connection.return(chunk.length);
+    unshift(chunk);
   };
   socket.write = (...args: unknown[]) => {
     // Head and body are written one after the other.

@@ -39,6 +39,19 @@ describe('bytes on an idle connection', () => {
   });
 });
 
+describe('bytes around a body', () => {
+  it('count once, also when the parser was paused and reads them again', () => {
+    const { connection } = idleConnection();
+    connection.begin();
+    connection.deliver(1);
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    for (let pause = 0; pause < 100; pause++) {
+      expect(connection.receive(chunk)).toBe(chunk);
+      connection.return(chunk.length);
+    }
+  });
+});
+
 const bad = (message: string, code: string) => Object.assign(new Error(message), { code });
 
 describe('an error of a connection', () => {

@@ -62,6 +62,8 @@ export class ProcessMemory {
   readonly capacity: number; // bytes
   readonly refusals: MemoryRefusals = { body: 0, reply: 0, request: 0 };
   level: MemoryLevel = 'normal';
+  /** Bytes that large shares may reserve by what the process really uses: between two looks it can use no more than is left. */
+  ceiling = Number.POSITIVE_INFINITY;
   /** When something was last refused, on the clock of performance.now(). */
   refusedAt = Number.NEGATIVE_INFINITY;
   /** Since when there have been refusals, with less than `remembered` between them, in epoch ms. */
@@ -141,7 +143,7 @@ export class ProcessMemory {
   #fits(share: MemoryShare, to: number): boolean {
     const isSmall = to <= smallShare;
     if (!isSmall && !this.#mayBeLarge(share, to)) return false;
-    const room = this.capacity * (isSmall ? 1 : 7 / 8);
+    const room = isSmall ? this.capacity : this.#roomForLarge(share);
     const needed = this.#reserved + to - share.bytes - room;
     if (needed > 0) return false;
     const { kept } = this;
@@ -156,8 +158,17 @@ export class ProcessMemory {
       owner.largest ??= share;
       if (owner.largest !== share) return false;
     }
-    // One at a time is always accepted: the figures of the process fall only when something is done.
-    return this.level === 'normal' || this.#owners.size === 0 || (this.#owners.size === 1 && share.bytes > smallShare);
+    return this.level === 'normal' || this.#isAlone(share);
+  }
+
+  #roomForLarge(share: MemoryShare): number {
+    const most = (this.capacity * 7) / 8;
+    return this.#isAlone(share) ? most : Math.min(most, this.ceiling);
+  }
+
+  /** One at a time is always accepted: the figures of the process fall only when something is done. */
+  #isAlone(share: MemoryShare): boolean {
+    return this.#owners.size === 0 || (this.#owners.size === 1 && share.bytes > smallShare);
   }
 
   #count(share: MemoryShare, change: number): void {

@@ -4,14 +4,14 @@ import type { Gauge } from '../extension/gauge.ts';
 import type { HealthCheck } from '../health/health-check.ts';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
-import { type MemoryLevel, type ProcessMemory, remembered } from './budget.ts';
+import { footprint, type MemoryLevel, type ProcessMemory, remembered } from './budget.ts';
 import type { MemoryLimits } from './limits.ts';
 
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
 const readEvery = 100;
 const collectEvery = 1_500;
 /** Parts of a limit from which a level applies. */
-const marks = { large: 0.75, all: 0.95 } as const;
+const marks = { ceiling: 0.75, large: 0.75, all: 0.95 } as const;
 
 const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
@@ -54,35 +54,43 @@ export class MemoryWatch implements Disposable {
 
   /** Never throws. */
   look(): void {
-    const { budget, collect } = this.#options;
-    let level = this.#level();
+    const { budget, collect, read } = this.#options;
+    let used = read();
+    let level = this.#levelOf(used);
     if (level !== 'normal') {
       budget.reclaim(budget.kept);
       if (this.#collecting.pass()) {
         collect();
-        level = this.#level();
-      } else if (levels.indexOf(level) > levels.indexOf(budget.level)) return; // It may be garbage.
+        used = read();
+        level = this.#levelOf(used);
+      } else if (budget.level !== 'all') level = 'large'; // It may be garbage, which is no reason to refuse small bodies.
     }
+    budget.ceiling = this.#ceilingOf(used);
     if (level === budget.level) return;
     budget.level = level;
-    this.#report(level);
+    this.#report(level, used);
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
 
-  #level(): MemoryLevel {
-    const { limits, read } = this.#options;
-    const used = read();
+  #levelOf(used: MemoryFigures): MemoryLevel {
+    const { limits } = this.#options;
     const part = Math.max(used.process / limits.process, used.heap / limits.heap);
     if (part < marks.large) return 'normal';
     return part < marks.all ? 'large' : 'all';
   }
 
-  #report(level: MemoryLevel): void {
-    const { limits, log, read } = this.#options;
-    const used = read();
+  /** Of what is reserved, as little as possible is in the figures yet: the bytes themselves. */
+  #ceilingOf(used: MemoryFigures): number {
+    const { limits, budget } = this.#options;
+    const left = Math.min(limits.process * marks.ceiling - used.process, limits.heap * marks.ceiling - used.heap);
+    return budget.reserved / footprint.request + left;
+  }
+
+  #report(level: MemoryLevel, used: MemoryFigures): void {
+    const { limits, log } = this.#options;
     const state = `${megabytes(used.process)} of ${megabytes(limits.process)}, and ${megabytes(used.heap)} of ${megabytes(limits.heap)} of the heap`;
     if (level === 'normal') log.info(`memory is sufficient again: ${state}`);
     else log.warn(`memory is scarce: ${state}; ${actions[level]}`);

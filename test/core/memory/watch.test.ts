@@ -12,7 +12,7 @@ let open: MemoryWatch | undefined;
 afterEach(() => open?.[Symbol.dispose]());
 
 /** A watch over figures that the test sets. @param garbage bytes that a collection frees */
-function watchFigures(garbage = 0) {
+function watchFigures(garbage = 0, step = 10_000) {
   lines.length = 0;
   budget = new ProcessMemory(1_000);
   const figures = { process: 100, heap: 100 };
@@ -22,7 +22,7 @@ function watchFigures(garbage = 0) {
     budget,
     log: createLogger((line) => lines.push(line)),
     read: () => figures,
-    now: () => (clock += 10_000),
+    now: () => (clock += step),
     collect() {
       figures.process -= garbage;
     },
@@ -52,6 +52,35 @@ describe('the watch over memory', () => {
     figures.process = 900;
     watch.look();
     expect([budget.level, held]).toEqual(['normal', 0]);
+  });
+
+  it('refuses large bodies, and no small ones, until garbage may be collected again', () => {
+    const { watch, figures } = watchFigures(0, 0);
+    figures.process = 800;
+    watch.look();
+    figures.process = 990;
+    watch.look();
+    expect(budget.level).toBe('large');
+  });
+
+  it('lets a second large body reserve only what the process has left', () => {
+    const large = 400_000; // over the bound of a small one
+    budget = new ProcessMemory(10 * large);
+    const figures = { process: 0, heap: 0 };
+    const look = new MemoryWatch({
+      limits: { process: 10 * large, heap: 100 * large },
+      budget,
+      log: createLogger(() => undefined),
+      read: () => figures,
+    });
+    using _look = look;
+    figures.process = 5.4 * large;
+    look.look();
+    expect(budget.level).toBe('normal');
+    expect(budget.share('a').grow(large)).toBe(true);
+    look.look();
+    expect(budget.share('b').grow(large)).toBe(true);
+    expect(budget.share('c').grow(large)).toBe(false);
   });
 
   it('accepts a new request at any level while nothing is held', () => {

@@ -1,15 +1,17 @@
 /**
  * `npm run conformance`: a whole gateway between clients and upstreams of every format, and between clients and odd
- * vendors. Plays every feature on every pair, streamed and whole, and prints passes, losses and failures. Exits with 1
- * when anything fails.
+ * vendors. Plays every feature on every pair, streamed and whole, then tool loops with whole SDKs, and prints passes,
+ * losses and failures. Exits with 1 when anything fails.
  *
  *     npm run conformance -- --only messages,chat,reasoning   client, upstream or vendor, feature; `*` for all
+ *     npm run conformance -- --only '*,*,tool loop'           the SDKs
  *     npm run conformance -- --write                          writes the tables into docs/conformance.md
  */
 import { parseArgs } from 'node:util';
 import { execute, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { allCells, type Outcome, runCell } from './cell.ts';
 import { openConformanceFixture } from './fixture.ts';
+import { allLoops, type LoopCell, playLoops } from './loops/play-loops.ts';
 import { describeFailures, type Line, type PlayedCell, writePage, writeTables } from './table.ts';
 import { allVendorCells, runVendorCell } from './vendors/vendor-cell.ts';
 import { openVendorFixture } from './vendors/vendor-fixture.ts';
@@ -20,7 +22,8 @@ const { values } = parseArgs({
 
 const cells = allCells().filter(isChosen);
 const vendorCells = allVendorCells().filter(isChosen);
-if (cells.length + vendorCells.length === 0) {
+const loops = allLoops().filter(isChosen);
+if (cells.length + vendorCells.length + loops.length === 0) {
   console.error(`--only ${values.only}: there is no such cell; write a client, an upstream and a feature, * for all`);
   process.exit(2);
 }
@@ -28,9 +31,11 @@ await using postgres = await startPostgres();
 const lines = await play(openConformanceFixture, cells, runCell);
 const vendorLines = await play(openVendorFixture, vendorCells, runVendorCell);
 const all = [...lines, ...vendorLines];
-const failures = describeFailures(all);
-console.log([writeTables(lines, vendorLines), ...failures].join('\n\n'));
-console.log(`\n${all.length} cells, ${failures.length} failed`);
+const ofLoops = loops.length === 0 ? undefined : await inDatabase((url) => playLoops(url, loops));
+const failures = [...describeFailures(all), ...(ofLoops?.failures ?? [])];
+const written = all.length === 0 ? [] : [writeTables(lines, vendorLines)];
+console.log([...written, (ofLoops?.lines ?? []).join('\n'), ...failures].join('\n\n'));
+console.log(`\n${all.length} cells and ${loops.length} of SDKs, ${failures.length} failed`);
 if (values.write && failures.length === 0) await writePage(lines, vendorLines);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
@@ -41,17 +46,22 @@ async function play<F extends AsyncDisposable, C extends PlayedCell>(
   run: (fixture: F, cell: C) => Promise<Outcome>,
 ): Promise<Line<C>[]> {
   if (played.length === 0) return [];
-  await execute(postgres.url, `CREATE DATABASE daypass_conformance TEMPLATE ${postgres.templateDatabase}`);
-  const found: Line<C>[] = [];
-  {
-    await using fixture = await open(withDatabase(postgres.url, 'daypass_conformance'));
+  return inDatabase(async (url) => {
+    const found: Line<C>[] = [];
+    await using fixture = await open(url);
     for (const cell of played) found.push({ cell, outcome: await run(fixture, cell) });
-  }
-  await execute(postgres.url, 'DROP DATABASE daypass_conformance WITH (FORCE)');
-  return found;
+    return found;
+  });
 }
 
-function isChosen({ client, upstream, feature }: PlayedCell): boolean {
+async function inDatabase<T>(use: (databaseUrl: string) => Promise<T>): Promise<T> {
+  await execute(postgres.url, `CREATE DATABASE daypass_conformance TEMPLATE ${postgres.templateDatabase}`);
+  const result = await use(withDatabase(postgres.url, 'daypass_conformance'));
+  await execute(postgres.url, 'DROP DATABASE daypass_conformance WITH (FORCE)');
+  return result;
+}
+
+function isChosen({ client, upstream, feature }: PlayedCell | LoopCell): boolean {
   const wanted = values.only === '' ? [] : values.only.split(',');
   return [client, upstream, feature].every((name, index) => [undefined, '*', name].includes(wanted[index]));
 }

@@ -2,6 +2,7 @@
 const largeChunk = 4_096;
 /** Bytes of the blocks into which smaller chunks are copied: half of what is held, within these limits. */
 const block = { least: 4_096, most: 262_144 };
+const nothing = Buffer.alloc(0);
 
 /**
  * Bytes that are kept until all of them are there. What they hold in memory is bounded by their number, however they were
@@ -47,7 +48,7 @@ export class CollectedBytes {
   last(count: number): Buffer {
     const last = this.#block?.subarray(0, this.#used) ?? this.#chunks.at(-1);
     if (last === undefined || last.length >= count || last.length === this.#size)
-      return last?.subarray(-count) ?? Buffer.alloc(0);
+      return last?.subarray(-count) ?? nothing;
     return this.bytes().subarray(-count);
   }
 

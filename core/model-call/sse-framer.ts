@@ -41,12 +41,16 @@ export class SseFramer implements EventFramer {
       return this.#hasEndMark() ? this.end() : none;
     }
     const head = end === chunk.length ? chunk : chunk.subarray(0, end);
-    this.#pending.add(head);
-    const events = this.#pending.take();
+    const events = this.#pending.size === 0 ? head : this.#complete(head);
     if (end < chunk.length) this.#pending.add(chunk.subarray(end));
     else this.#endedWithCr = chunk[end - 1] === CR;
     const complete = this.#split(this.#withoutMark(events));
     return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
+  }
+
+  #complete(head: Buffer): Buffer {
+    this.#pending.add(head);
+    return this.#pending.take();
   }
 
   end(): readonly StreamEvent[] {

@@ -51,7 +51,7 @@ export class GatheredRequest extends IncomingMessage {
     else super._read(size);
   }
 
-  /** Pauses the client, whoever reads: up to 32 packets would otherwise be parsed in one turn, for each connection. */
+  /** Pauses the client, with or without a reader: up to 32 packets would otherwise be parsed in one turn, for each connection. */
   #rest(): void {
     this.#isResting = true;
     nextPacketTurn()

@@ -22,7 +22,7 @@ export interface SendProgress {
 export interface SendOptions {
   /** Added to those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly writeTimeout: number; // seconds without a byte taken by the client; keep-alives are none
+  readonly writeTimeout: number; // seconds without a byte taken by the client; writing keep-alives does not count
   readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
   readonly log: Logger;
   /** The body has stalled for that long. Returns the error that ends it. */

@@ -7,8 +7,7 @@ import type { ClientCodec, ReplyContext, UpstreamCodec } from './canonical/codec
 import type { StateKind } from './canonical/conversation.ts';
 import type { NameRules } from './canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './pass-through/adaptation.ts';
-import type { ModelPlace } from './pass-through/model-namer.ts';
-import type { AnsweredRequest, ReplyAdapter } from './pass-through/reply-adapter.ts';
+import type { AnsweredRequest, ModelPlace, ReplyAdapter } from './pass-through/reply-adapter.ts';
 import type { ReplyRepair } from './pass-through/reply-repair.ts';
 import type { ReplyObserver } from './reply-observer.ts';
 import type { ParameterRules } from './request/parameters.ts';

@@ -4,7 +4,6 @@ import { profileIn } from '#core/catalog/profile.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import { defineFact } from '#core/pipeline/fact.ts';
 import { nextTurn } from '#core/timing/turn.ts';
 import type { ClientRequest } from './request/client-request.ts';
 import { hasHostedTools, hasDroppedTool } from './request/hosted-tools.ts';
@@ -17,9 +16,6 @@ import { threadNotFound } from './threads/thread.ts';
 import { CallTranslator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
 import { type PreparedCall, PreparedCalls } from './prepared-call.ts';
-
-/** The model call of an exchange. */
-export const modelCall = defineFact<ModelCall>('model_call');
 
 /** A call that a route can serve, if necessary without the images in tool results. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {

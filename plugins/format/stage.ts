@@ -11,13 +11,13 @@ import { answerUnavailableTools, addModelName } from './request/hosted-tools.ts'
 import { countTokens } from './request/count-tokens.ts';
 import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
-import { modelCall, openCall, openLongCall } from './model-call.ts';
+import { openCall, openLongCall } from './model-call.ts';
 import { ReasoningStore } from './kept-reasoning/store.ts';
 import { checkParameters } from './request/parameters.ts';
 import { turnFor } from '#core/timing/turn.ts';
 import { ThreadStore } from './threads/store.ts';
 import { checkedBody, threadNotFound } from './threads/thread.ts';
-import { ResponsesStore } from './responses-store/store.ts';
+import { ResponsesStore, storedCall } from './responses-store/store.ts';
 import { clientCall } from './formats.ts';
 
 /** A request to count tokens that has gone to a route. */
@@ -95,7 +95,7 @@ export const formatStage = defineStage({
         }
         if (request.purpose === 'count') exchange.set(countRequest, request);
         if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
-        exchange.set(modelCall, call);
+        exchange.set(storedCall, call);
         exchange.set(adapter, call);
       },
     };

@@ -1,16 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { ModelPlace } from './reply-adapter.ts';
 import { findMember, type MemberSpan } from '../request/top-level-members.ts';
-
-/** Where the answers of a format name their model. */
-export interface ModelPlace {
-  /** Member of a non-streaming reply. */
-  readonly member: string;
-  /** The member of an event that holds an answer; left out where an event names the model itself. */
-  readonly parent?: string;
-  /** Names of the events that name it; left out where events have no names. */
-  readonly events?: ReadonlySet<string>;
-}
 
 /** What the events of a stream have in common at one end, with the upstream's name of the model and with the client's. */
 interface Frame {

@@ -3,6 +3,16 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
+/** Where the answers of a format name their model. */
+export interface ModelPlace {
+  /** Member of a non-streaming reply. */
+  readonly member: string;
+  /** The member of an event that holds an answer; left out where an event names the model itself. */
+  readonly parent?: string;
+  /** Names of the events that name it; left out where events have no names. */
+  readonly events?: ReadonlySet<string>;
+}
+
 /** The request that a reply answers. */
 export interface AnsweredRequest {
   readonly body: JsonObject;

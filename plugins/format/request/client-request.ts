@@ -2,6 +2,7 @@ import { bounds } from '#core/bounds.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { ReplyContext } from '../canonical/codec.ts';
 import type { KeptReasoning } from '../kept-reasoning/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
 import { exactInputSteps, exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
@@ -76,4 +77,19 @@ async function exactOf(text: string): Promise<ClientRequest['exact']> {
 export function exactBody({ body, text, exact }: Pick<ClientRequest, 'body' | 'text' | 'exact'>): JsonObject {
   if (exact?.text === text) return exact.body;
   return mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
+}
+
+/** What the reply to a client's request is written with. */
+export function replyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
+  return {
+    id: shortId(exchange.id),
+    model: client.model,
+    created: Math.floor(exchange.receivedAt / 1000),
+    request: { ...client.body, previous_response_id: client.previousId },
+  };
+}
+
+/** The exchange's id without its prefix: each format has its own. */
+export function shortId(id: string): string {
+  return id.slice(id.indexOf('_') + 1);
 }

@@ -3,8 +3,7 @@ import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { isClientTextFormat } from '../descriptor.ts';
-import { replyContext } from '../translation/translator.ts';
-import type { ClientRequest } from './client-request.ts';
+import { type ClientRequest, replyContext } from './client-request.ts';
 
 /** Tool types and members that clients run themselves, in all formats. */
 const clientTypes = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;

@@ -8,7 +8,6 @@ import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { formatNotes, notesHeaderName } from '#core/model-call/notes-header.ts';
 import { turnFor } from '#core/timing/turn.ts';
-import { modelCall } from '../model-call.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { expand } from './continuation.ts';
 import { holdEnding } from './hold-ending.ts';
@@ -16,6 +15,14 @@ import { type Draft, Recorder } from './recorder.ts';
 import { ResponseRows } from './rows.ts';
 
 const draft = defineFact<Draft>('response_draft');
+
+/** The call whose answer is stored. */
+export interface StoredCall {
+  /** The finished answer as the client gets it; undefined until then. */
+  finished(): JsonObject | undefined;
+}
+
+export const storedCall = defineFact<StoredCall>('model_call');
 
 /**
  * Lets clients of the Responses format continue an answer by its id, whatever the upstream speaks: requests get the items
@@ -51,7 +58,7 @@ export class ResponsesStore {
   /** Stores the answer if the client wants that. Never fails. */
   leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
     const begun = exchange.find(draft);
-    const call = exchange.find(modelCall);
+    const call = exchange.find(storedCall);
     const { body, status } = reply;
     if (begun === undefined || call === undefined || status !== 200 || body === null || !this.#recorder.isEnabled) {
       return reply;

@@ -4,7 +4,6 @@ import { profileIn } from '#core/catalog/profile.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { ReplyContext } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { promptTokens } from '../canonical/estimate.ts';
 import { GrammarGuard } from '../canonical/guard.ts';
@@ -13,7 +12,7 @@ import type { StateTagger } from '../canonical/open-block.ts';
 import { originOf, tagState } from '../canonical/opaque-state.ts';
 import { StopCutter } from '../canonical/stop-cutter.ts';
 import { ToolNames } from '../canonical/tool-names.ts';
-import { type ClientRequest, exactBody } from '../request/client-request.ts';
+import { type ClientRequest, exactBody, replyContext, shortId } from '../request/client-request.ts';
 import {
   type ClientTextFormat,
   type FormatDescriptor,
@@ -179,15 +178,6 @@ export function guardOf(exchange: Exchange, client: ClientRequest, route: Route,
   });
 }
 
-/** What the reply to a client's request is written with. */
-export function replyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
-  return {
-    id: shortId(exchange.id),
-    model: client.model,
-    created: Math.floor(exchange.receivedAt / 1000),
-    request: { ...client.body, previous_response_id: client.previousId },
-  };
-}
 
 function openReply({ profile }: Route, { name, text }: TextFormat, localStops: readonly string[]): UpstreamReply {
   const decoder = text.createDecoder(profileIn(name, profile));
@@ -200,9 +190,4 @@ function openReply({ profile }: Route, { name, text }: TextFormat, localStops: r
 function taggerOf({ upstream }: Route): StateTagger {
   const origin = originOf(upstream);
   return (kind, data) => tagState({ kind, origin, data });
-}
-
-/** The exchange's id without its prefix: each format has its own. */
-function shortId(id: string): string {
-  return id.slice(id.indexOf('_') + 1);
 }

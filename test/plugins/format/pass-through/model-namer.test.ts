@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
-import { ModelNamer, type ModelPlace } from '../../../../plugins/format/pass-through/model-namer.ts';
+import { ModelNamer } from '../../../../plugins/format/pass-through/model-namer.ts';
+import type { ModelPlace } from '../../../../plugins/format/pass-through/reply-adapter.ts';
 import { conversational } from '../../../support/formats.ts';
 
 const placeOf = (format: keyof typeof conversational) => conversational[format].client.modelPlace as ModelPlace;

@@ -1,14 +1,13 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/pages/texts.ts';
-import { abilitiesOf } from './abilities.ts';
-import { describeAdaptations } from './describe-adaptations.ts';
-import { documentedEndpoints } from './documentation.ts';
-import { formats } from './formats.ts';
-import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
-import { describeMatrix, findUselessBackups } from './matrix.ts';
-import { getModel, listModels } from './catalog-endpoints.ts';
-import { registerResponsesStore } from './responses-store/register.ts';
+import { abilitiesOf } from './catalog/abilities.ts';
+import { getGeminiModel, listGeminiModels, getModel, listModels } from './catalog/catalog-endpoints.ts';
+import { describeAdaptations } from './catalog/describe-adaptations.ts';
+import { documentedEndpoints } from './catalog/documentation.ts';
+import { describeMatrix, findUselessBackups } from './catalog/matrix.ts';
+import { formats } from './formats/formats.ts';
 import { formatStage } from './stage.ts';
+import { registerResponsesStore } from './state/responses-store/register.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 

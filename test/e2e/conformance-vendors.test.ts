@@ -8,7 +8,7 @@ import type { Route } from '#core/catalog/catalog.ts';
 import { parseDocument } from '#core/config/document.ts';
 import { validate } from '#core/config/load.ts';
 import { createLogger } from '#core/logger.ts';
-import { supportOf } from '../../plugins/format/matrix.ts';
+import { supportOf } from '../../plugins/format/catalog/matrix.ts';
 import { describeCell, writeReasons, writeVendorTable } from '../conformance/table.ts';
 import { descriptions } from '../conformance/vendors/descriptions.ts';
 import { vendorLosses } from '../conformance/vendors/losses.ts';

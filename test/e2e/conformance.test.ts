@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textFormats, conversational, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import { modelFeatures } from '#core/catalog/abilities.ts';
 import { mergeProfiles } from '#core/catalog/profile.ts';
-import { type Support, supportOf } from '../../plugins/format/matrix.ts';
+import { type Support, supportOf } from '../../plugins/format/catalog/matrix.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
 import { losses } from '../conformance/losses.ts';

@@ -10,7 +10,7 @@ import { RequestMeters } from '../../plugins/metrics/request-meters.ts';
 import { createExchange } from '../support/exchange.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
-import { modelOf } from './format/catalog-fixture.ts';
+import { modelOf } from './format/catalog/catalog-fixture.ts';
 import { answer } from './upstream/fixture.ts';
 
 const token = 'a-token-of-some-length';

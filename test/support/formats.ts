@@ -1,9 +1,9 @@
-import { chat } from '../../plugins/format/chat/descriptor.ts';
-import { gemini } from '../../plugins/format/gemini/descriptor.ts';
-import { images } from '../../plugins/format/images/descriptor.ts';
-import { messages } from '../../plugins/format/messages/descriptor.ts';
-import { ollama } from '../../plugins/format/ollama/descriptor.ts';
-import { responses } from '../../plugins/format/responses/descriptor.ts';
+import { chat } from '../../plugins/format/formats/chat/descriptor.ts';
+import { gemini } from '../../plugins/format/formats/gemini/descriptor.ts';
+import { images } from '../../plugins/format/formats/images/descriptor.ts';
+import { messages } from '../../plugins/format/formats/messages/descriptor.ts';
+import { ollama } from '../../plugins/format/formats/ollama/descriptor.ts';
+import { responses } from '../../plugins/format/formats/responses/descriptor.ts';
 
 /** Formats in which clients hold conversations, by name. */
 export const conversational = { chat, responses, messages, gemini };

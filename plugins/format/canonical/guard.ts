@@ -4,9 +4,14 @@ import type { Usage } from '#core/facts.ts';
 import { BlockQueue } from './block-queue.ts';
 import { Notes } from './notes.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './open-block.ts';
-import type { CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
-import { resolveFinish } from './resolve-finish.ts';
-import { truncatedCall } from './truncated-call.ts';
+import {
+  type CompleteReply,
+  type FinishReason,
+  type Fragment,
+  type ReplyEvent,
+  resolveFinish,
+  truncatedCall,
+} from './reply.ts';
 import type { ToolNames } from './tool-names.ts';
 import { UsageTally } from './usage-tally.ts';
 

@@ -1,5 +1,7 @@
-import type { GatewayError } from '#core/errors/table.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
+import type { JsonObject } from '#core/json.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import type { StateKind, ToolForm } from './conversation.ts';
 
 /**
@@ -110,4 +112,37 @@ export interface FullUsage {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+}
+
+/** The error that a reply or an event reports; undefined when it reports none. */
+export function readFailure(body: JsonObject): GatewayError | undefined;
+/** @param isCertain when status or type mark it as an error, even without a message */
+export function readFailure(body: JsonObject, isCertain: true): GatewayError;
+export function readFailure(body: JsonObject, isCertain = false): GatewayError | undefined {
+  const reported = isCertain ? readRefusal(body) : readReportedError(body);
+  return reported && reportedFailure(reported);
+}
+
+/** The content decides, not only the reported reason: some vendors report `stop` for calls, and the reverse. */
+export function resolveFinish(reported: FinishReason | undefined, hasCalls: boolean): FinishReason {
+  if (hasCalls && (reported === undefined || reported === 'stop' || reported === 'stop_sequence')) return 'tool_calls';
+  if (!hasCalls && reported === 'tool_calls') return 'stop';
+  return reported ?? 'stop';
+}
+
+/** The failure of a reply that ends inside a tool call without a finish reason: a client might run half a command. */
+export function truncatedCall(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream ended its response inside a tool call.');
+}
+
+const plainType = /^[a-z][a-z0-9_]{0,63}$/;
+
+/**
+ * Notes a part of an answer that no reply format has a place for.
+ *
+ * @param type the upstream's name for it; only a plain one is repeated, because notes travel in a header
+ * @param otherwise the name to use instead of any other
+ */
+export function droppedPart(type: string, otherwise: string): Fragment {
+  return { type: 'dropped', what: `${plainType.test(type) ? type : otherwise} in the answer` };
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readText } from './read.ts';
+import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readText } from '../wire/read.ts';
 import { isClientTool } from './tool-names.ts';
-import { parseInput } from '../request/members.ts';
+import { parseInput } from '../wire/members.ts';
 
 /** The name of a tool or of a call. @throws GatewayError `invalid_request` when it is missing */
 export function readName(value: JsonObject, path: string): string {

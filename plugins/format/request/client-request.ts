@@ -1,15 +1,18 @@
 import { bounds } from '#core/bounds.ts';
+import type { Model } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
+import type { Host } from '#core/host.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { ReplyContext } from '../canonical/codec.ts';
-import type { KeptReasoning } from '../kept-reasoning/kept-reasoning.ts';
-import type { ClientFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
 import { exactInputSteps, exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
 import { inTurns, turnFor } from '#core/timing/turn.ts';
-import type { Thread } from '../threads/thread.ts';
-import { parseBody } from './members.ts';
-import { isAmbiguous, writeUnambiguous } from './unambiguous.ts';
+import type { ReplyContext } from '../canonical/codec.ts';
+import type { KeptReasoning } from '../canonical/kept-reasoning.ts';
+import type { ClientFormat, ModelEndpoint, Purpose } from '../formats/contract/descriptor.ts';
+import { fold, type ParameterRules } from '../formats/contract/parameters.ts';
+import { parseBody } from '../wire/members.ts';
+import { someMember } from '../wire/top-level-members.ts';
+import type { Thread } from './thread.ts';
 
 /** The client's request, read once; every attempt starts from it. */
 export interface ClientRequest {
@@ -92,4 +95,55 @@ export function replyContext(exchange: Exchange, client: ClientRequest): ReplyCo
 /** The exchange's id without its prefix: each format has its own. */
 export function shortId(id: string): string {
   return id.slice(id.indexOf('_') + 1);
+}
+
+/**
+ * True when parsers may read different members in a body. It may have a member twice: some parsers take the first, others
+ * the last. It may have one in another case: Go's encoding/json takes `Model` for `model`. Or Gemini's path names the model,
+ * and its body names another. The gateway has authorised what JSON.parse has read, and the upstream must read the same.
+ *
+ * Only the outermost members are compared. The gateway decides nothing by what is below: a message with two roles is the
+ * client's to explain, and reaches the upstream as it is.
+ */
+export function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
+  const seen = new Set<string>();
+  return someMember(text, (begin, end) => {
+    const name = text.slice(begin + 1, end);
+    // No known name needs escapes, so an escape may hide a duplicate.
+    if (name.includes('\\') || isVariant(name, parameters)) return true;
+    if (isModelInPath === true && name === 'model') return true;
+    const documented = parameters.documented.get(name) ?? name;
+    if (seen.has(documented)) return true;
+    seen.add(documented);
+    return false;
+  });
+}
+
+/**
+ * The text of a body with each member once, as the gateway has read it.
+ *
+ * @param body with its numbers as they were written, see exact-json.ts
+ */
+export function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
+  const isRead = (name: string): boolean => {
+    if (isVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
+    const documented = parameters.documented.get(name) ?? name;
+    return documented === name || !Object.hasOwn(body, documented);
+  };
+  return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isRead(name))));
+}
+
+/** True for the name of a parameter in another case. */
+function isVariant(name: string, { documented, folded }: ParameterRules): boolean {
+  return !documented.has(name) && folded.has(fold(name));
+}
+
+/** Finds the model of a short name, a public name or an alias. @throws GatewayError `model_not_found`, with the nearest name */
+export function findModel({ catalog }: Host, name: string): Model {
+  const model = catalog.resolve(name);
+  if (model !== undefined) return model;
+  const suggestion = catalog.suggest(name);
+  const hint = suggestion === undefined ? 'GET /v1/models lists all models.' : `Did you mean "${suggestion}"?`;
+  const message = `Model "${name.slice(0, 200)}" not found. ${hint}`;
+  throw new GatewayError('model_not_found', message, { param: 'model' });
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { isClientTextFormat } from '../descriptor.ts';
+import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest, replyContext } from './client-request.ts';
 
 /** Tool types and members that clients run themselves, in all formats. */

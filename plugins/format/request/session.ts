@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import { member } from './members.ts';
+import { member } from '../wire/members.ts';
 
 /** Headers in which tools name their conversation: Claude Code, Codex, OpenCode. */
 const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];

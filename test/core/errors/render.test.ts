@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, type ErrorDetails, errorKinds, GatewayError } from '#core/errors/table.ts';
-import { renderResponseFailed } from '../../../plugins/format/responses/failed-event.ts';
+import { renderResponseFailed } from '../../../plugins/format/formats/responses/reply/reply-object.ts';
 import { type Format, descriptors } from '../../support/formats.ts';
 import { type Caller, renderError, renderKeepAlive, renderStreamError } from '#core/errors/render.ts';
 

@@ -6,7 +6,7 @@ import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { cachedCall, cacheStatus } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
-import { modelOf } from '../format/catalog-fixture.ts';
+import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
 import { descriptors } from '../../support/formats.ts';
 

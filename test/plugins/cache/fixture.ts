@@ -11,7 +11,7 @@ import type { Outcome } from '#core/pipeline/stage.ts';
 import { MemoryShared } from '#core/shared/memory.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import { cacheStage } from '../../../plugins/cache/stage.ts';
-import { hostOf, modelOf } from '../format/catalog-fixture.ts';
+import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 import { chatEndpoint, createExchange } from '../../support/exchange.ts';
 
 type Upstream = (exchange: Exchange) => Reply | Promise<Reply>;

@@ -5,7 +5,7 @@ import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
 import { routeNamesFor } from '../../../plugins/dashboard/route-names.ts';
 import { dashboardSection, higherLimitsLink } from '../../../plugins/dashboard/section.ts';
 import { mistakesIn, readYaml } from '../../core/accounts/yaml-fixture.ts';
-import { hostOf, modelOf } from '../format/catalog-fixture.ts';
+import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 
 const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) };

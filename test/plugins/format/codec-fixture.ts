@@ -6,8 +6,8 @@ import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
 import type { ClientCodec, EncodeTarget } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';
-import type { TextFormat } from '../../../plugins/format/descriptor.ts';
-import { encodeForRoute } from '../../../plugins/format/translation/encode-for-route.ts';
+import type { TextFormat } from '../../../plugins/format/formats/contract/descriptor.ts';
+import { encodeForRoute } from '../../../plugins/format/routes/translation/encode-for-route.ts';
 import { plainNames, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
 
 export const nothing: Conversation = {

@@ -7,7 +7,7 @@ import { mergeProfiles } from '#core/catalog/profile.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
 import { chatEndpoint, createExchange, type ExchangeFixture, modelsEndpoint } from '../../support/exchange.ts';
 import { refusalOf, routeTo, upstreamAt } from '../upstream/fixture.ts';
-import { hostOf, modelOf } from './catalog-fixture.ts';
+import { hostOf, modelOf } from './catalog/catalog-fixture.ts';
 import { descriptors } from '../../support/formats.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];

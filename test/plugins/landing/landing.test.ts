@@ -10,12 +10,12 @@ import type { PaymentProvider } from '#core/payments/payment-provider.ts';
 import { paymentsSection } from '#core/payments/section.ts';
 import { operatorsSection } from '#core/pages/operators.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
-import { abilitiesOf } from '../../../plugins/format/abilities.ts';
+import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
 import { plugin } from '../../../plugins/landing/index.ts';
 import { readYaml } from '../../core/accounts/yaml-fixture.ts';
 import { FakeProvider } from '../../core/payments/fake-provider.ts';
 import { pageAt, pageHost, servePages, testTexts } from '../../core/pages/page-fixture.ts';
-import { hostOf, modelOf } from '../format/catalog-fixture.ts';
+import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 
 interface Home {
   readonly models?: readonly Model[];

@@ -11,7 +11,7 @@ import { addPages } from '../../../plugins/payments/pages/index.ts';
 import { FakeProvider } from '../../core/payments/fake-provider.ts';
 import { createPaymentHost, type PaymentSettings } from '../../core/payments/fixture.ts';
 import { Browser, pageAt, pageHost, servePages } from '../../core/pages/page-fixture.ts';
-import { hostOf, modelOf } from '../format/catalog-fixture.ts';
+import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 
 /** A payload that decoders read as a payment of this amount. */
 export function qrisOf(amount: number): string {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { FileAction } from '../../../plugins/setup/script/actions.ts';
 import { type ScriptData, scriptData, type ScriptTool } from '../../../plugins/setup/script/script-data.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
-import { modelOf } from '../format/catalog-fixture.ts';
+import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { clis } from '../../tools/clis.ts';
 import { registry, setupHost } from './fixture.ts';
 

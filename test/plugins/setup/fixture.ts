@@ -1,10 +1,10 @@
 import type { Model } from '#core/catalog/catalog.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import type { Host } from '#core/host.ts';
-import { abilitiesOf } from '../../../plugins/format/abilities.ts';
+import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
 import type { SetupHost } from '../../../plugins/setup/defaults.ts';
 import type { setupSection } from '../../../plugins/setup/section.ts';
-import { hostOf } from '../format/catalog-fixture.ts';
+import { hostOf } from '../format/catalog/catalog-fixture.ts';
 
 export const registry = { abilityReader: abilitiesOf };
 

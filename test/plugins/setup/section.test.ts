@@ -6,7 +6,7 @@ import { defaultsOf, setupModels } from '../../../plugins/setup/defaults.ts';
 import { reviewSetup } from '../../../plugins/setup/review.ts';
 import { setupSection } from '../../../plugins/setup/section.ts';
 import { createRegistry } from '../../core/config/fixture.ts';
-import { modelOf } from '../format/catalog-fixture.ts';
+import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from './fixture.ts';
 
 function readYaml(text: string): Config {

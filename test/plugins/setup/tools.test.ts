@@ -2,13 +2,13 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Host } from '#core/host.ts';
-import { formats } from '../../../plugins/format/formats.ts';
+import { formats } from '../../../plugins/format/formats/formats.ts';
 import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
 import { writeSettings } from '../../../plugins/setup/writers/settings.ts';
-import { modelOf } from '../format/catalog-fixture.ts';
+import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from './fixture.ts';
 
 function valuesOf(models: readonly string[], service: Partial<Host['service']> = {}, chosen?: string) {

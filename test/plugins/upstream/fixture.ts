@@ -6,7 +6,7 @@ import { descriptors, type Format } from '../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { ModelCall } from '../../../plugins/format/model-call.ts';
+import { ModelCall } from '../../../plugins/format/routes/model-call.ts';
 import { Connections, type ConnectionsOptions } from '../../../plugins/upstream/attempt/connections.ts';
 import { KeyPool } from '../../../plugins/upstream/keys/key-pool.ts';
 import type { RelayOptions } from '../../../plugins/upstream/routing/relay-parts.ts';

@@ -10,9 +10,9 @@ import { addressOf, matches, readQuery } from '../../../../plugins/dashboard/mod
 import en from '../../../../plugins/dashboard/models/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/models/texts/id.json' with { type: 'json' };
 import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
-import { abilitiesOf } from '../../../../plugins/format/abilities.ts';
+import { abilitiesOf } from '../../../../plugins/format/catalog/abilities.ts';
 import type { Format } from '../../../support/formats.ts';
-import { hostOf, modelOf } from '../../format/catalog-fixture.ts';
+import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 const t = new Translator([{ en, id }]).in('en');

@@ -8,7 +8,7 @@ import { register } from '../../../../plugins/dashboard/requests/index.ts';
 import { dashboardSection, type RouteVisibility } from '../../../../plugins/dashboard/section.ts';
 import { Browser, pageAt, pageHost, servePages } from '../../../core/pages/page-fixture.ts';
 import { RecordBook } from '../../../core/records/record-fixture.ts';
-import { hostOf, modelOf } from '../../format/catalog-fixture.ts';
+import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 const routes = ['openai/gpt-5', 'other/gpt-5'].map((id) => ({ ...routeTo(upstreamAt('http://127.0.0.1:1')), id }));

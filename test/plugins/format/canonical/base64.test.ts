@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { standardBase64 } from '../../../../plugins/format/canonical/base64.ts';
+import { standardBase64 } from '../../../../plugins/format/canonical/media.ts';
 
 describe('base64', () => {
   it.each([

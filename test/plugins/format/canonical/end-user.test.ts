@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
-import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
-import { responsesCodec } from '../../../../plugins/format/responses/codec.ts';
-import { chat } from '../../../../plugins/format/chat/descriptor.ts';
-import { responses } from '../../../../plugins/format/responses/descriptor.ts';
+import { chatCodec } from '../../../../plugins/format/formats/chat/codec.ts';
+import { responsesCodec } from '../../../../plugins/format/formats/responses/codec.ts';
+import { chat } from '../../../../plugins/format/formats/chat/descriptor.ts';
+import { responses } from '../../../../plugins/format/formats/responses/descriptor.ts';
 import { encodeWith } from '../codec-fixture.ts';
 
 const said = { user: 'u', safety_identifier: 's' };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
-import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
-import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
-import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
-import { responsesCodec } from '../../../../plugins/format/responses/codec.ts';
+import { chatCodec } from '../../../../plugins/format/formats/chat/codec.ts';
+import { geminiCodec } from '../../../../plugins/format/formats/gemini/codec.ts';
+import { messagesCodec } from '../../../../plugins/format/formats/messages/codec.ts';
+import { responsesCodec } from '../../../../plugins/format/formats/responses/codec.ts';
 
 const inline = (mimeType: string) => (data: string) => ({
   contents: [{ role: 'user', parts: [{ inlineData: { mimeType, data } }] }],

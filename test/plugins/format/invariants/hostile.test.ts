@@ -4,7 +4,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
-import { readerBetween, CallTranslator } from '../../../../plugins/format/translation/translator.ts';
+import { readerBetween, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { sampleRequest } from './conversations.ts';
 import { eventsOf, exchange, formats, pairs, requestOf, settle, streamOf, wholeOf } from './fixture.ts';

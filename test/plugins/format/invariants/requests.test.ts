@@ -13,8 +13,8 @@ import { normalizeCalls, textOf, toTurns } from '../../../../plugins/format/cano
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
-import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
-import { CallTranslator } from '../../../../plugins/format/translation/translator.ts';
+import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
+import { CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { settings, tools, turns, written } from './conversations.ts';
 import { exchange, formats, pairs, parsed, requestOf, words } from './fixture.ts';

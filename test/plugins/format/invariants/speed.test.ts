@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
-import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
-import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
+import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
+import { readerBetween } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
 import { conversational } from '../../../support/formats.ts';

@@ -9,7 +9,7 @@ import { formatStage } from '../../../../plugins/format/stage.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import { descriptors, type Format } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
-import { hostOf, modelOf } from '../catalog-fixture.ts';
+import { hostOf, modelOf } from '../catalog/catalog-fixture.ts';
 
 const formats = ['chat', 'responses', 'messages', 'gemini', 'images'] as const;
 const profile = mergeProfiles({ quirks: { count_tokens: true } });

@@ -4,7 +4,7 @@ import type { Database } from '#core/database/database.ts';
 import { type Command, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import { createStageHost } from '../../../core/accounts/fixture.ts';
-import { hostOf, modelOf } from '../../format/catalog-fixture.ts';
+import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 
 export interface CommandResult {
   /** 0, 1 failed, 2 usage, 3 not found. */

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { FileAction } from '../../../../plugins/setup/script/actions.ts';
 import { scriptData } from '../../../../plugins/setup/script/script-data.ts';
-import { modelOf } from '../../format/catalog-fixture.ts';
+import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
-import { callInJavaScript, callInPython, hasPython, loadFormat } from './languages.ts';
-import type { EditCall, EditFormat, EditResult } from './languages.ts';
+import {
+  callInJavaScript,
+  callInPython,
+  hasPython,
+  loadFormat,
+  type EditCall,
+  type EditFormat,
+  type EditResult,
+} from './languages.ts';
 import { filesByFormat, filesByPath } from './tool-files.ts';
 
 /** A settings file that the script edits for a tool, with sample values in it. */

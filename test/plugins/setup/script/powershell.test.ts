@@ -3,7 +3,7 @@ import type { Node } from 'web-tree-sitter';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { renderPowershell, writePowershellData } from '../../../../plugins/setup/script/render-powershell.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
-import { modelOf } from '../../format/catalog-fixture.ts';
+import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { nasty } from '../nasty.ts';
 import { assignedIn, commandsOf, createParser, functionsOf, nodesOf, syntaxErrors } from './powershell-syntax.ts';

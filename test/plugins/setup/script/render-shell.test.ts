@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderShell } from '../../../../plugins/setup/script/render-shell.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
-import { modelOf } from '../../format/catalog-fixture.ts';
+import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { nasty } from '../nasty.ts';
 

@@ -6,7 +6,7 @@ import { placeholders } from '../../../../plugins/setup/script/placeholders.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { scriptedTools } from '../../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../../plugins/setup/values.ts';
-import { modelOf } from '../../format/catalog-fixture.ts';
+import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 
 const dataOf = (models: readonly Model[]) => scriptData(setupHost(models), registry) as ScriptData;

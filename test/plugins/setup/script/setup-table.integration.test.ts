@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FileAction } from '../../../../plugins/setup/script/actions.ts';
 import { scriptData, type ScriptData } from '../../../../plugins/setup/script/script-data.ts';
-import { modelOf } from '../../format/catalog-fixture.ts';
+import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { testKey } from './parts-fixture.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';

@@ -2,7 +2,7 @@ import { linkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderPowershell } from '../../../../plugins/setup/script/render-powershell.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
-import { modelOf } from '../../format/catalog-fixture.ts';
+import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { testKey } from './parts-fixture.ts';
 import { createComputer, existing, otherScript, setUp, testScript } from './windows-fixture.ts';

@@ -1,0 +1,96 @@
+import { GatewayError } from '#core/errors/table.ts';
+import { invalid } from '../wire/read.ts';
+import type { Part, RefusalPart, Source, TextPart } from './conversation.ts';
+import type { Notes } from './notes.ts';
+
+/** Paths of parts in the client's request, for error messages. Parts made by the gateway have none. */
+const paths = new WeakMap<Part, string>();
+
+/** Remembers the path of parts, unless they have a longer one already. */
+export function placeParts(parts: Part[], path: string): Part[] {
+  for (const part of parts) if (part.type !== 'text' && !paths.has(part)) paths.set(part, path);
+  return parts;
+}
+
+/** The error for a part that the model cannot read. */
+export function unsupported(what: string, part: Part): GatewayError {
+  const param = paths.get(part);
+  return new GatewayError(
+    'unsupported_content',
+    `This model does not accept ${what}.`,
+    param === undefined ? {} : { param },
+  );
+}
+
+/** The text of a text file, which models without file support can read too; undefined for any other file. */
+export function fileText(source: Source): string | undefined {
+  if (source.type !== 'base64' || !isText(source.mediaType)) return undefined;
+  return Buffer.from(source.data, 'base64').toString();
+}
+
+function isText(mediaType: string): boolean {
+  return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
+}
+
+/** True for images, files and audio, which tools and assistants of most formats cannot send. */
+export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPart> {
+  return part.type !== 'text' && part.type !== 'refusal';
+}
+
+/** The text parts of an assistant message; media are dropped and noted. */
+export function assistantText(parts: readonly Part[], notes: Notes): (TextPart | RefusalPart)[] {
+  return parts.flatMap((part) => {
+    if (!isMedia(part)) return [part];
+    notes.drop(`${part.type} in assistant message`);
+    return [];
+  });
+}
+
+/** A text as parts: none when it is empty. */
+export function textPart(text: string): Part[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
+/** The content of a data URL; undefined for any other URL, and for data that is not base64. */
+export function readDataUrl(url: string): { mediaType: string; data: string } | undefined {
+  const comma = url.indexOf(',');
+  if (!/^data:/i.test(url) || comma === -1) return undefined;
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';');
+  if (!parameters.some((parameter) => parameter.trim() === 'base64')) return undefined;
+  return { mediaType: plainMediaType(mediaType.trim()), data: url.slice(comma + 1) };
+}
+
+export function isDataUrl(url: string): boolean {
+  return /^data:/i.test(url);
+}
+
+export function writeDataUrl({ mediaType, data }: { mediaType: string; data: string }): string {
+  return `data:${mediaType};base64,${data}`;
+}
+
+/** `image/jpg` is not a media type, but clients send it and vendors refuse it. */
+export function plainMediaType(mediaType: string): string {
+  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
+}
+
+/**
+ * Standard base64 with padding, as data URLs and Anthropic define it. google-genai for Python writes the url-safe alphabet,
+ * which Gemini takes too; white space and missing padding are common. Data that is standard already is returned itself.
+ *
+ * @param path of the member, for errors
+ * @throws GatewayError `invalid_request`
+ */
+export function standardBase64(data: string, path: string): string {
+  const end = data.search(/[^A-Za-z0-9+/]/);
+  if (isWhole(data, end)) return data;
+  const plain = data.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  const padding = plain.search(/[^A-Za-z0-9+/]/);
+  const digits = padding === -1 ? plain : plain.slice(0, padding);
+  if (digits.length % 4 === 1 || !/^={0,3}$/.test(plain.slice(digits.length))) throw invalid(path, 'base64');
+  return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
+}
+
+/** @param end of the digits; -1 where nothing follows them */
+function isWhole(data: string, end: number): boolean {
+  return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
+}

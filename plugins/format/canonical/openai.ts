@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import {
+  invalid,
+  maybeBoolean,
+  maybeNumber,
+  maybeObject,
+  maybeText,
+  readObject,
+  readText,
+  isMissing,
+} from '../wire/read.ts';
+import type { EncodeTarget } from './codec.ts';
+import type { OutputFormat, Sampling, AudioPart, Part, Source, Conversation } from './conversation.ts';
+import { standardBase64, isDataUrl, readDataUrl, placeParts, textPart } from './media.ts';
+
+/**
+ * Reads the output format of OpenAI's formats. Source: OpenAI docs, "Structured model outputs".
+ *
+ * @param schemaName the member that holds the JSON Schema format, where the format nests it
+ * @throws GatewayError `invalid_request`
+ */
+export function readOutputFormat(
+  value: JsonValue | undefined,
+  path: string,
+  schemaName?: string,
+): OutputFormat | undefined {
+  const format = maybeObject(value, path);
+  if (format === undefined) return undefined;
+  const type = readText(format['type'], `${path}.type`);
+  if (type === 'text') return undefined;
+  if (type === 'json_object') return { type };
+  if (type !== 'json_schema') throw invalid(`${path}.type`, 'text, json_object or json_schema');
+  const isNested = schemaName !== undefined;
+  const at = isNested ? `${path}.${schemaName}` : path;
+  const wanted = isNested ? readObject(format[schemaName], at) : format;
+  return {
+    type,
+    name: maybeText(wanted['name'], `${at}.name`),
+    description: maybeText(wanted['description'], `${at}.description`),
+    // Chat allows a format without a schema.
+    schema: isNested
+      ? (maybeObject(wanted['schema'], `${at}.schema`) ?? {})
+      : readObject(wanted['schema'], `${at}.schema`),
+    strict: maybeBoolean(wanted['strict'], `${at}.strict`),
+  };
+}
+
+/** Reads the sampling parameters that OpenAI's formats share. @throws GatewayError `invalid_request` */
+export function readSampling(body: JsonObject): Sampling {
+  return {
+    temperature: maybeNumber(body['temperature'], 'temperature', 0, 2),
+    topP: maybeNumber(body['top_p'], 'top_p', 0, 1),
+    presencePenalty: maybeNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
+    frequencyPenalty: maybeNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
+  };
+}
+
+/**
+ * Reads content of OpenAI's formats: a string or a list of parts.
+ *
+ * @param readPart returns nothing for a part that is empty or unknown
+ * @throws GatewayError `invalid_request`
+ */
+export function readContentParts(
+  value: JsonValue | undefined,
+  path: string,
+  readPart: (part: JsonObject, path: string) => Part[],
+): Part[] {
+  if (isMissing(value)) return [];
+  if (typeof value === 'string') return textPart(value);
+  if (!Array.isArray(value)) throw invalid(path, 'a string or a list of parts');
+  return value.flatMap((part, index) => {
+    const partPath = `${path}[${index}]`;
+    return typeof part === 'string'
+      ? textPart(part)
+      : placeParts(readPart(readObject(part, partPath), partPath), partPath);
+  });
+}
+
+export function readAudio(value: JsonValue | undefined, path: string): AudioPart {
+  const audio = readObject(value, path);
+  return {
+    type: 'audio',
+    data: standardBase64(readText(audio['data'], `${path}.data`), `${path}.data`),
+    format: readText(audio['format'], `${path}.format`),
+  };
+}
+
+export function readUrl(url: string, path: string): Source {
+  const content = readDataUrl(url);
+  if (content !== undefined && content.mediaType !== '') {
+    return { type: 'base64', ...content, data: standardBase64(content.data, path) };
+  }
+  if (url === '' || isDataUrl(url)) throw invalid(path, 'a URL, or data:<media type>;base64,<data>');
+  return { type: 'url', url };
+}
+
+/** The data of a file. Bare base64 has no media type; what clients send without one is PDF. */
+export function readFileData(data: string, path: string): Source {
+  const isUrl = isDataUrl(data) || /^https?:/i.test(data);
+  if (isUrl) return readUrl(data, path);
+  return { type: 'base64', mediaType: 'application/pdf', data: standardBase64(data, path) };
+}
+
+/** OpenAI's limits; it refuses a request over them. */
+const maxMembers = 16;
+const maxNameLength = 64;
+const maxValueLength = 512;
+
+/**
+ * Reads the metadata of a request; undefined when it is empty.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readMetadata(value: JsonValue | undefined): JsonObject | undefined {
+  const metadata = maybeObject(value, 'metadata');
+  return metadata === undefined || Object.keys(metadata).length === 0 ? undefined : metadata;
+}
+
+/** True for metadata that every upstream accepts. Some proxies allow more. */
+export function isPlainMetadata(metadata: JsonObject): boolean {
+  const entries = Object.entries(metadata);
+  return (
+    entries.length <= maxMembers &&
+    entries.every(
+      ([name, value]) => name.length <= maxNameLength && typeof value === 'string' && value.length <= maxValueLength,
+    )
+  );
+}
+
+/** The end user in OpenAI's formats. Only OpenAI has two names for it; others may refuse the newer one. */
+export function writeEndUser({ user, safetyId }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
+  if (safetyId === undefined) return { user: user && shortenId(user) };
+  const safety_identifier = shortenId(safetyId);
+  if (profile.quirks.betas) return { user: user && shortenId(user), safety_identifier };
+  notes.approximate('safety_identifier as user');
+  if (user !== undefined) notes.drop('user');
+  return { user: safety_identifier };
+}
+
+/** OpenAI's limit for ids of calls, users and caches, in characters. */
+const maxIdLength = 64;
+
+/** The id, or its hash when it is too long. */
+export function shortenId(id: string): string {
+  return id.length <= maxIdLength ? id : hash(id);
+}
+
+/** The id of a call for vendors that accept only nine letters or digits. */
+export function nineCharacters(id: string): string {
+  return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9);
+}
+
+function hash(id: string): string {
+  return createHash('sha256').update(id).digest('hex');
+}

@@ -1,0 +1,72 @@
+import type { Profile } from '#core/catalog/profile.ts';
+import type { JsonValue } from '#core/json.ts';
+import { invalid, maybeText } from '../wire/read.ts';
+import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
+
+/** The thinking budget of an effort, in tokens. Vendors publish no such table, and other gateways differ. */
+const budgets: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 65_536,
+};
+
+export function budgetOf(effort: Effort): number {
+  return budgets[effort];
+}
+
+function effortOf(budget: number): Effort {
+  if (budget <= 0) return 'none';
+  if (budget <= 1_024) return 'minimal';
+  if (budget <= 4_096) return 'low';
+  if (budget <= 12_288) return 'medium';
+  return budget <= 24_576 ? 'high' : 'xhigh';
+}
+
+/** @throws GatewayError `invalid_request` */
+export function readEffort(value: JsonValue | undefined, path: string): Effort | undefined {
+  const name = maybeText(value, path);
+  const effort = efforts.find((one) => one === name);
+  if (name !== undefined && effort === undefined) throw invalid(path, `one of ${efforts.join(', ')}`);
+  return effort;
+}
+
+/** The effort that a request asks for, by name or by its budget. */
+export function requestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
+  return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
+}
+
+/** The nearest effort that a model supports: a lower one if there is any, except none. */
+export function clampEffort(effort: Effort, known: readonly Effort[]): Effort {
+  if (known.includes(effort)) return effort;
+  const rank = efforts.indexOf(effort);
+  const lower = known.filter((one) => efforts.indexOf(one) < rank && one !== 'none');
+  const higher = known.filter((one) => efforts.indexOf(one) > rank);
+  return lower.toSorted(byRank).at(-1) ?? higher.toSorted(byRank)[0] ?? effort;
+}
+
+function byRank(a: Effort, b: Effort): number {
+  return efforts.indexOf(a) - efforts.indexOf(b);
+}
+
+/** True when the vendor wants the reasoning of an assistant's message back. */
+export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
+  const { replay_reasoning: when } = quirks;
+  return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
+}
+
+/** True when the route can be asked for reasoning. */
+export function canReason({ capabilities, quirks }: Profile): boolean {
+  return capabilities.reasoning && quirks.reasoning !== 'none';
+}
+
+/** True for an effort that is not known there, or where efforts are not known at all. */
+export function isForeignEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
+  if (typeof effort !== 'string') return false;
+  const isUnknown = !(quirks.efforts as readonly string[]).includes(effort);
+  if (quirks.reasoning === 'enable_thinking') return true;
+  return isUnknown || (quirks.reasoning === 'thinking' && quirks.efforts.length === efforts.length);
+}

@@ -1,0 +1,90 @@
+import {
+  type FeatureLoss,
+  featureLosses,
+  type FeatureSupport,
+  type FormatAbilities,
+  type LossText,
+  type ModelAbilities,
+  type ModelFeature,
+  modelFeatures,
+} from '#core/catalog/abilities.ts';
+import type { Model, Route } from '#core/catalog/catalog.ts';
+import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
+import { clientTextFormats, formats } from '../formats/formats.ts';
+import { preferredFormat } from '../request/upstream-format.ts';
+import { type Support, supportOf } from './matrix.ts';
+
+const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [text, name as FeatureLoss]));
+
+/** What a model can do for clients of each format: the weakest of the routes that are asked first. */
+export function abilitiesOf(model: Model): ModelAbilities {
+  const { input, output } = limitsOf(model);
+  return {
+    conversations: clientTextFormats.flatMap((client) => abilitiesIn(client, model)),
+    others: formats
+      .filter(({ client, text, name }) => client !== undefined && text === undefined && isSpoken(name, model))
+      .map(({ name }) => name),
+    maxInputTokens: input,
+    maxOutputTokens: output,
+  };
+}
+
+function isSpoken(format: string, { routes }: Model): boolean {
+  return routes.some(({ upstream }) => upstream.formats.includes(format));
+}
+
+function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbilities[] {
+  const able = routes.filter(({ upstream }) => preferredFormat(client, upstream.formats) !== undefined);
+  const primary = able.filter(({ priority }) => priority === able[0]?.priority);
+  if (primary.length === 0) return [];
+  const losses = new Set<LossText>();
+  const features = modelFeatures.map((feature) => [feature, sumUp(client, primary, able, feature, losses)]);
+  return [
+    {
+      format: client.name,
+      features: Object.fromEntries(features) as FormatAbilities['features'],
+      losses: [...losses].flatMap((text) => lossNames.get(text) ?? []),
+    },
+  ];
+}
+
+/** Adds what the primary routes lose to `losses`. */
+function sumUp(
+  client: ClientTextFormat,
+  primary: readonly Route[],
+  all: readonly Route[],
+  feature: ModelFeature,
+  losses: Set<LossText>,
+): FeatureSupport {
+  const supports = primary.map((route) => supportOf(client, route, feature));
+  for (const loss of supports.flatMap(lossesIn)) losses.add(loss);
+  if (supports.every((support) => support === 'yes')) return 'yes';
+  const isAnywhere = all.some((route) => supportOf(client, route, feature) !== 'no');
+  return isAnywhere ? 'partly' : 'no';
+}
+
+function lossesIn(support: Support): readonly LossText[] {
+  return typeof support === 'string' ? [] : support.losses;
+}
+
+/** What a client may rely on: what the model says, or else what the routes that are asked first take. */
+export interface ModelLimits {
+  readonly input: number | undefined; // tokens
+  readonly output: number | undefined; // tokens
+}
+
+/** Backups do not count: a prompt that is too long for one goes to another. */
+export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
+  const [first] = routes;
+  const primary = routes.filter(({ priority }) => priority === first?.priority);
+  return {
+    input: maxInputTokens ?? least(primary, (route) => route.maxInputTokens),
+    output: maxOutputTokens ?? least(primary, (route) => route.profile.quirks.max_output_tokens),
+  };
+}
+
+/** The smallest configured value; routes without one are assumed not to be smaller. */
+function least(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
+  const said = routes.map(limitOf).filter((limit) => limit !== undefined);
+  return said.length === 0 ? undefined : Math.min(...said);
+}

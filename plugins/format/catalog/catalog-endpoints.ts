@@ -1,0 +1,111 @@
+import type { ListedModel } from '#core/catalog/catalog.ts';
+import { nameInReply } from '#core/catalog/model-name.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import { entitlement } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { textFormats } from '../formats/formats.ts';
+import { findModel } from '../request/client-request.ts';
+import { limitsOf } from './abilities.ts';
+
+/**
+ * `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; always a single page. Google's clients ask
+ * here as well, since version 3 of `@google/genai` by default, and get their own format.
+ */
+export function listModels(host: Host, exchange: Exchange): Reply {
+  if (exchange.dialect === 'google') return listGeminiModels(host, exchange);
+  return listOffered(host, exchange, (models) => {
+    const data = models.map((model) => describeModel(model, host));
+    const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+    return { object: 'list', data, has_more: false, first_id, last_id };
+  });
+}
+
+/** `GET /v1/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
+export function getModel(host: Host, exchange: Exchange): Reply {
+  if (exchange.dialect === 'google') return getGeminiModel(host, exchange);
+  return describeOffered(host, exchange, (model) => describeModel(model, host));
+}
+
+/** Clients require a creation date, which the catalog does not have. */
+const created = new Date('2026-01-01T00:00:00Z');
+
+function describeModel({ name, model }: ListedModel, host: Host) {
+  const { input, output } = limitsOf(model);
+  return {
+    id: name,
+    object: 'model',
+    created: created.getTime() / 1000,
+    owned_by: host.service.name.toLowerCase(),
+    type: 'model',
+    display_name: model.displayName,
+    created_at: created.toISOString(),
+    max_input_tokens: input ?? null,
+    max_tokens: output ?? null,
+  };
+}
+
+const textMethods = ['generateContent', 'countTokens'];
+
+/** `GET /v1beta/models`: the catalog as Google's clients read it, in one page. Source: Gemini API reference, "Models". */
+export function listGeminiModels(host: Host, exchange: Exchange): Reply {
+  return listOffered(host, exchange, (models) => ({ models: models.map(describeGeminiModel) }));
+}
+
+/** `GET /v1beta/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
+export function getGeminiModel(host: Host, exchange: Exchange): Reply {
+  return describeOffered(host, exchange, describeGeminiModel);
+}
+
+function describeGeminiModel({ name, model }: ListedModel) {
+  const { displayName, routes } = model;
+  const { input, output } = limitsOf(model);
+  const isForText = routes.some(({ upstream }) => textFormats.some((format) => upstream.formats.includes(format.name)));
+  return {
+    name: `models/${name}`,
+    baseModelId: name,
+    version: '1',
+    displayName,
+    description: '',
+    inputTokenLimit: input,
+    outputTokenLimit: output,
+    supportedGenerationMethods: isForText ? textMethods : [],
+  };
+}
+
+/** The list depends on the key and on the time. */
+const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+/**
+ * Answers with the models that the caller can use now: all while a period is active, or where no stage asks for one; else
+ * none, and `x-daypass-notice` (for a service named Daypass) says why.
+ */
+export function listOffered(
+  { catalog, service }: Host,
+  exchange: Exchange,
+  write: (models: readonly ListedModel[]) => object,
+): Reply {
+  const reason = exchange.find(entitlement)?.inactiveReason;
+  const notice = reason === undefined ? {} : { [`x-${service.slug}-notice`]: headerText(reason) };
+  const body = JSON.stringify(write(reason === undefined ? catalog.listed : []));
+  return { status: 200, headers: { ...headers, ...notice }, body };
+}
+
+/**
+ * Answers with the model in the path, whose name is the one that answers carry.
+ *
+ * @throws GatewayError `plan_inactive`, `model_not_found`
+ */
+export function describeOffered(host: Host, exchange: Exchange, write: (model: ListedModel) => object): Reply {
+  const reason = exchange.find(entitlement)?.inactiveReason;
+  if (reason !== undefined) throw new GatewayError('plan_inactive', reason);
+  const requested = exchange.params['id'] ?? '';
+  const model = findModel(host, requested);
+  return { status: 200, headers, body: JSON.stringify(write({ name: nameInReply(model, requested), model })) };
+}
+
+/** A header carries ASCII only; what else may occur is in the base URL. */
+function headerText(text: string): string {
+  return text.toWellFormed().replace(/[^ -~]+/g, encodeURIComponent);
+}

@@ -1,0 +1,60 @@
+import type { Catalog, Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import type { Quirks } from '#core/catalog/quirks.ts';
+import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
+import { clientTextFormats } from '../formats/formats.ts';
+
+/** Words for what happens to a request, when it happens, and in which formats. */
+type Change = readonly [words: string, isMade: (quirks: Quirks) => boolean, formats: readonly string[]];
+
+const anthropicAndOpenai = ['chat', 'responses', 'messages'];
+
+const changed: readonly Change[] = [
+  ['late system messages as user text', ({ late_system: late }) => !late, anthropicAndOpenai],
+  ['system messages merged', ({ single_system: isSingle }) => isSingle, ['chat']],
+  ['content as text', ({ text_content: isText }) => isText, ['chat']],
+  ['adaptive thinking as a budget', ({ reasoning }) => reasoning === 'budget', ['messages']],
+  ['thinking budgets as adaptive', ({ reasoning }) => reasoning === 'adaptive', ['messages']],
+  ['reasoning sent back', ({ replay_reasoning: when }) => when !== 'never', ['chat', 'messages']],
+  ['stop sequences cut here', ({ stop }) => stop === 0, ['chat', 'messages']],
+];
+const omitted: readonly Change[] = [
+  ['strict', ({ strict_tools: isStrict }) => !isStrict, anthropicAndOpenai],
+  ['web search', ({ hosted_search: isHosted }) => !isHosted, ['responses', 'messages', 'gemini']],
+  ['betas', ({ betas }) => !betas, ['responses', 'messages']],
+  ['unsigned thinking', ({ signed_thinking: isSigned }) => isSigned, ['messages']],
+  ['sampling', ({ sampling }) => !sampling, anthropicAndOpenai],
+  ['the user id', ({ end_user: isTaken }) => !isTaken, anthropicAndOpenai],
+  ['unknown members', ({ accepts }) => accepts.length > 0, [...anthropicAndOpenai, 'gemini']],
+];
+
+/**
+ * Lines for `gateway check`: how a request is changed on a route of its own format, where it has what the vendor rejects.
+ * What is expressed by another name, and so not lost, is left out.
+ */
+export function describeAdaptations({ models }: Catalog): string[] {
+  const routes = new Map(models.flatMap((model) => model.routes.map((route) => [route.id, route])));
+  const width = Math.max(...routes.keys().map((id) => id.length));
+  const rows = [...routes.values()].flatMap((route) =>
+    clientTextFormats.flatMap((format) => {
+      const words = route.upstream.formats.includes(format.name) ? wordsFor(route, format) : '';
+      return words === '' ? [] : [`  ${route.id.padEnd(width)} ${format.name.padEnd(10)} ${words}`];
+    }),
+  );
+  return rows.length === 0 ? [] : ['changed for the vendor, where client and route have the same format', ...rows, ''];
+}
+
+function wordsFor(route: Route, { name }: ClientTextFormat): string {
+  const { quirks } = profileIn(name, route.profile);
+  const holding = (changes: readonly Change[]): string[] =>
+    changes.flatMap(([words, isMade, formats]) => (formats.includes(name) && isMade(quirks) ? [words] : []));
+  const without = shortList([...holding(omitted), ...quirks.refuses]);
+  return [...holding(changed), ...(without === '' ? [] : [`without ${without}`])].join('; ');
+}
+
+const mostNamed = 6;
+
+function shortList(names: readonly string[]): string {
+  const more = names.length - mostNamed;
+  return names.slice(0, mostNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

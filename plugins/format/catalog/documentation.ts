@@ -1,0 +1,82 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EndpointDocumentation } from '#core/pipeline/api-documentation.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { JsonSchema } from '#core/schema.ts';
+import type { ClientSide, FormatDescriptor, ModelEndpoint } from '../formats/contract/descriptor.ts';
+import type { ParameterRules } from '../formats/contract/parameters.ts';
+
+const references: Readonly<Record<string, string>> = {
+  chat: 'https://platform.openai.com/docs/api-reference/chat/create',
+  responses: 'https://platform.openai.com/docs/api-reference/responses/create',
+  images: 'https://platform.openai.com/docs/api-reference/images/create',
+  messages: 'https://docs.anthropic.com/en/api/messages',
+  gemini: 'https://ai.google.dev/api/generate-content',
+};
+
+const hello = [{ role: 'user', content: 'Hello' }];
+const helloGemini = () => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
+
+/** By endpoint, a body that works. */
+const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
+  chat: (model) => ({ model, messages: hello }),
+  responses: (model) => ({ model, input: 'Hello' }),
+  messages: (model) => ({ model, max_tokens: 1024, messages: hello }),
+  count_tokens: (model) => ({ model, messages: hello }),
+  generate_content: helloGemini,
+  stream_generate_content: helloGemini,
+  gemini_count_tokens: helloGemini,
+};
+
+/** Without `alt=sse` a Gemini stream is one JSON array. */
+const queries: Readonly<Record<string, JsonSchema>> = {
+  alt: { type: 'string', enum: ['sse', 'json'], default: 'json' },
+};
+
+/** The endpoints of a format with what the documentation of the API says about them. */
+export function documentedEndpoints({ name, client }: FormatDescriptor): Endpoint[] {
+  if (client === undefined) return [];
+  return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: describe(name, client, endpoint) }));
+}
+
+function describe(format: string, client: ClientSide, endpoint: ModelEndpoint): EndpointDocumentation {
+  const { name, purpose, required, isStream } = endpoint;
+  const example = examples[name];
+  const reference = references[format];
+  const { parameters, isModelInPath = false } = client;
+  return {
+    summary: `format.docs.${name}`,
+    body: bodySchema(parameters, isModelInPath ? required : ['model', ...required]),
+    stream: isStream === true ? 'always' : isStream === undefined && purpose === 'answer',
+    ...(isModelInPath && isStream === true && { query: queries }),
+    ...(example !== undefined && { example }),
+    ...(reference !== undefined && { reference }),
+  };
+}
+
+/** A schema whose members are filled in one by one. */
+interface OpenSchema extends JsonSchema {
+  properties: Record<string, OpenSchema | JsonSchema>;
+}
+
+/**
+ * The body of a request as the rules of its format describe it, for the documentation of the API. Other members are allowed:
+ * they are left to the upstream.
+ *
+ * @param required names of members that must be there
+ */
+export function bodySchema({ all }: ParameterRules, required: readonly string[]): JsonSchema {
+  const body: OpenSchema = { type: 'object', properties: {} };
+  if (required.includes('model')) body.properties['model'] = { type: 'string' };
+  for (const { name, rule } of all) place(body, name.split('.'), rule.schema);
+  return { ...body, ...(required.length > 0 && { required }) };
+}
+
+function place(parent: OpenSchema, [name = '', ...inner]: readonly string[], schema: JsonSchema): void {
+  if (inner.length === 0) {
+    parent.properties[name] = { ...schema };
+    return;
+  }
+  const member: OpenSchema = { type: 'object', properties: {}, ...parent.properties[name] };
+  parent.properties[name] = member;
+  place(member, inner, schema);
+}

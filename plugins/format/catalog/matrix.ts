@@ -1,0 +1,195 @@
+import { type LossText, type ModelFeature, modelFeatures } from '#core/catalog/abilities.ts';
+import type { Catalog, Route } from '#core/catalog/catalog.ts';
+import type { CatalogProblem } from '#core/extension/registry.ts';
+import { type Profile, profileIn } from '#core/catalog/profile.ts';
+import type { ClientTextFormat, FormatDescriptor, TextFormat } from '../formats/contract/descriptor.ts';
+import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
+import { responses } from '../formats/responses/descriptor.ts';
+import { preferredFormat } from '../request/upstream-format.ts';
+
+/** `yes`, `no`, or what is lost. */
+export type Support = 'yes' | 'no' | { readonly losses: readonly LossText[] };
+
+const noParallelSwitch = 'parallel tool calls cannot be disabled';
+
+const capabilityOf: Readonly<Record<ModelFeature, ((profile: Profile) => boolean) | undefined>> = {
+  stream: undefined,
+  tools: ({ capabilities }) => capabilities.tools,
+  'parallel tools': ({ capabilities }) => capabilities.tools && capabilities.parallel_tools,
+  images: ({ capabilities }) => capabilities.images,
+  reasoning: ({ capabilities }) => capabilities.reasoning,
+  'structured output': undefined,
+};
+
+/** How a route serves a feature to a client of a format. */
+export function supportOf(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
+  const upstream = formatFor(client, route, feature);
+  if (upstream === undefined) return 'no';
+  const profile = profileIn(upstream.name, route.profile);
+  if (capabilityOf[feature]?.(profile) === false) return 'no';
+  const refused = refusalOf(client, upstream, { ...route, profile }, feature);
+  const adapted = adaptationLosses(client, upstream, profile, feature);
+  const untranslated = client === upstream ? [] : translationLosses(client, upstream, feature);
+  const losses = [...(refused === undefined ? [] : [refused]), ...adapted, ...untranslated];
+  return losses.length === 0 ? 'yes' : { losses };
+}
+
+/** Tools of a model that cannot think beside them in Chat go to the endpoint where it can. */
+function formatFor(
+  client: ClientTextFormat,
+  { upstream, profile }: Route,
+  feature: ModelFeature,
+): TextFormat | undefined {
+  const isForTools = feature === 'tools' || feature === 'parallel tools';
+  const isElsewhere = isForTools && profile.quirks.responses_for_tools && upstream.formats.includes(responses.name);
+  return isElsewhere ? responses : preferredFormat(client, upstream.formats);
+}
+
+/** What the route is known to refuse, in whatever format it is asked: see the adaptations and the encoders. */
+function refusalOf(
+  client: ClientTextFormat,
+  upstream: TextFormat,
+  { upstream: { formats: spoken }, profile }: Route,
+  feature: ModelFeature,
+): LossText | undefined {
+  const { quirks } = profile;
+  switch (feature) {
+    case 'tools':
+      return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
+    case 'parallel tools':
+      // Formats without a word for it have nothing to lose.
+      return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.speaks.parallelSwitch)
+        ? undefined
+        : noParallelSwitch;
+    case 'reasoning':
+      return refusalOfReasoning(upstream, spoken, profile);
+    case 'structured output':
+      return lossOfStructure(profile);
+    case 'images':
+    case 'stream':
+      return undefined;
+  }
+}
+
+function refusalOfReasoning(
+  upstream: TextFormat,
+  spoken: readonly string[],
+  { capabilities, quirks }: Profile,
+): LossText | undefined {
+  if (quirks.reasoning === 'none') return 'reasoning effort cannot be set';
+  const isTornApart =
+    upstream !== responses && !spoken.includes(responses.name) && quirks.responses_for_tools && capabilities.tools;
+  return isTornApart ? 'no reasoning together with tools' : undefined;
+}
+
+type LossTable = readonly (readonly [ModelFeature, LossText, boolean])[];
+
+/** What is lost on routes of the client's own format as well. */
+function adaptationLosses(
+  client: ClientTextFormat,
+  upstream: TextFormat,
+  { quirks }: Profile,
+  feature: ModelFeature,
+): LossText[] {
+  const says = client.text.speaks;
+  const there = upstream.text.speaks;
+  const losses: LossTable = [
+    [
+      'tools',
+      'the grammar of freeform tools is described, not enforced',
+      says.freeformTools && !(there.freeformTools && quirks.freeform_tools),
+    ],
+    [
+      'images',
+      'images in tool results are sent in a user message',
+      says.resultImages && !(there.resultImages && quirks.tool_result_images),
+    ],
+  ];
+  return lossesOf(feature, losses);
+}
+
+function lossesOf(feature: ModelFeature, losses: LossTable): LossText[] {
+  return losses.flatMap(([of, loss, isLost]) => (of === feature && isLost ? [loss] : []));
+}
+
+/** What has no words in the other format. */
+function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
+  const says = client.text.speaks;
+  const there = upstream.text.speaks;
+  const losses: LossTable = [
+    ['tools', 'tool calls cannot be forced', !there.forcedTools],
+    ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
+    ['images', 'image URLs work only if Google can fetch them', there.imageUrls === 'reachable'],
+    ['images', 'image URLs are refused', there.imageUrls === 'none'],
+    ['reasoning', 'reasoning has no signature', there.reasoning === 'none'],
+  ];
+  return lossesOf(feature, losses);
+}
+
+function lossOfStructure({ capabilities }: Profile): LossText | undefined {
+  if (capabilities.structured_output === 'schema') return undefined;
+  return capabilities.structured_output === 'object'
+    ? 'the schema is in the prompt; only JSON is enforced'
+    : 'the schema is in the prompt; nothing is enforced';
+}
+
+/** Lines for `gateway check`: what each client format gets on each route, and what is lost on the way. */
+export function describeMatrix({ models }: Catalog): string[] {
+  const losses: LossText[] = [];
+  const rows = models.flatMap((model) =>
+    model.routes.flatMap((route) => clientTextFormats.map((client) => describeRow(model.id, client, route, losses))),
+  );
+  const shown = rows.filter((row) => row !== undefined);
+  if (shown.length === 0) return [];
+  const head = `  ${'model'.padEnd(20)} ${'route'.padEnd(28)} ${'client'.padEnd(10)} ${'upstream'.padEnd(10)} ${modelFeatures.map((feature) => columnOf(feature, feature)).join(' ')}`;
+  return ['client formats', head, ...shown, ...losses.map((loss, index) => `  ${index + 1}: ${loss}`), ''];
+}
+
+function describeRow(model: string, client: ClientTextFormat, route: Route, losses: LossText[]): string | undefined {
+  const upstream = preferredFormat(client, route.upstream.formats);
+  if (upstream === undefined) return undefined;
+  const cells = modelFeatures.map((feature) => columnOf(feature, cellOf(supportOf(client, route, feature), losses)));
+  return `  ${model.padEnd(20)} ${route.id.padEnd(28)} ${client.name.padEnd(10)} ${upstream.name.padEnd(10)} ${cells.join(' ')}`.trimEnd();
+}
+
+function cellOf(support: Support, losses: LossText[]): string {
+  if (typeof support === 'string') return support;
+  const numbers = support.losses.map((loss) => {
+    const known = losses.indexOf(loss);
+    return known === -1 ? losses.push(loss) : known + 1;
+  });
+  return `loss ${numbers.join(', ')}`;
+}
+
+function columnOf(feature: ModelFeature, value: string): string {
+  return value.padEnd(Math.max(feature.length, 7));
+}
+
+/** A backup that can take over nothing of its primary's is a mistake, and found before anybody needs it. */
+export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
+  return models.flatMap(({ id, routes }) =>
+    routes.flatMap((route, index) => {
+      const [primary] = routes;
+      if (primary === undefined || index === 0 || servedBy(route).some((one) => servedBy(primary).includes(one)))
+        return [];
+      const spoken = route.upstream.formats.join(', ');
+      return [
+        {
+          model: id,
+          route: route.id,
+          wrong: `speaks only ${spoken} and can take over nothing that ${primary.id} serves`,
+          right: 'remove it, or give it a model of its own',
+        },
+      ];
+    }),
+  );
+}
+
+/** Client formats that a route can serve. */
+function servedBy({ upstream }: Route): FormatDescriptor[] {
+  const speaksText = textFormats.some(({ name }) => upstream.formats.includes(name));
+  return formats.filter(
+    ({ client, text, name }) =>
+      client !== undefined && (text === undefined ? upstream.formats.includes(name) : speaksText),
+  );
+}

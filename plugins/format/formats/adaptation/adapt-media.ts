@@ -1,0 +1,82 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
+import { type Adaptation, type Probe, rewriteMembers } from '../contract/adaptation.ts';
+
+type Medium = 'images' | 'files' | 'audio';
+const media: readonly Medium[] = ['images', 'files', 'audio'];
+
+/** What the formats call their parts. */
+const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
+  ['image_url', 'images'],
+  ['input_image', 'images'],
+  ['image', 'images'],
+  ['file', 'files'],
+  ['input_file', 'files'],
+  ['document', 'files'],
+  ['input_audio', 'audio'],
+]);
+/** Where messages, and results of tools in them, keep their parts. */
+const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
+/**
+ * Decodes and encodes the dialogue of a request again, as a translation would, when it has media that the model does not
+ * take: what words can say is said in words, everything else is refused, so that another route is asked.
+ *
+ * @param names members that hold the dialogue and the instructions
+ * @param nameOf the name of a member that has several spellings
+ */
+export function adaptMedia(
+  probe: Probe,
+  names: readonly string[],
+  nameOf: (name: string) => string = (name) => name,
+): Adaptation {
+  return (body, target) => {
+    const refused = media.filter((medium) => !target.profile.capabilities[medium]);
+    if (refused.length === 0) return body;
+    const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
+    if (!dialogue.some(([, said]) => holds(said, new Set(refused)))) return body;
+    const written = rewriteMembers(probe, Object.fromEntries(dialogue), target);
+    const others = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
+    const said = names.flatMap((name) => (written[name] === undefined ? [] : [[name, written[name]] as const]));
+    return Object.fromEntries([...others, ...said]);
+  };
+}
+
+function holds(value: JsonValue | undefined, refused: ReadonlySet<Medium>): boolean {
+  if (Array.isArray(value)) return value.some((entry) => holds(entry, refused));
+  if (!isJsonObject(value)) return false;
+  const medium = mediumOf(value);
+  if (medium !== undefined && refused.has(medium)) return true;
+  return Object.entries(value).some(([name, member]) => holders.has(camelName(name)) && holds(member, refused));
+}
+
+function mediumOf(part: JsonObject): Medium | undefined {
+  const { type } = part;
+  if (type !== undefined) return mediumOfType.get(type);
+  const { inlineData, fileData } = fieldsOf(part);
+  const { mimeType } = fieldsOf(inlineData ?? fileData);
+  if (typeof mimeType !== 'string') return undefined;
+  if (mimeType.startsWith('image/')) return 'images';
+  return mimeType.startsWith('audio/') ? 'audio' : 'files';
+}
+
+/** Stands in the place of an image that the model cannot see. */
+export const omittedImage = '[image omitted: this model takes no images]';
+
+type Change = (value: JsonObject) => JsonObject;
+
+/** Puts a text in the place of a part that is an image. */
+export function replacing(type: string, textType: string): Change {
+  return (part) => {
+    if (part['type'] !== type) return part;
+    const { cache_control } = part;
+    return { type: textType, text: omittedImage, ...(cache_control !== undefined && { cache_control }) };
+  };
+}
+
+/** Changes the objects of a list; the very same value when nothing has changed. */
+export function within(value: JsonObject, name: string, change: Change): JsonObject {
+  const list = value[name];
+  if (!Array.isArray(list)) return value;
+  const changed = list.map((entry) => (isJsonObject(entry) ? change(entry) : entry));
+  return changed.every((entry, index) => entry === list[index]) ? value : { ...value, [name]: changed };
+}

@@ -1,0 +1,67 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { Notes } from '../../canonical/notes.ts';
+
+/** True for a member that is present and not null. */
+export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+  return value !== undefined && value !== null;
+}
+
+/** Values that say what holds anyway, as many clients do: nothing is lost without them. */
+const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
+  ['defer_loading', [false]],
+  ['eager_input_streaming', [false, true]],
+  ['frequency_penalty', [0]],
+  ['logprobs', [false]],
+  ['n', [1]],
+  ['parallel_tool_calls', [true]],
+  ['presence_penalty', [0]],
+  ['service_tier', ['auto', 'default']],
+  ['store', [false]],
+  ['temperature', [1]],
+  ['tool_choice', ['auto']],
+  ['top_logprobs', [0]],
+  ['top_p', [1]],
+]);
+
+/** True for a member that can be left out without any effect. */
+export function isMeaningless(name: string, value: JsonValue | undefined): boolean {
+  if (!isSet(value) || value === '') return true;
+  if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
+  return defaults.get(name)?.includes(value) === true;
+}
+
+/** Removes members, and notes each whose loss has an effect. Returns the same body when none was present. */
+export function without(body: JsonObject, names: readonly string[], notes?: Notes): JsonObject {
+  const found = names.filter((name) => isSet(body[name]));
+  if (found.length === 0) return body;
+  for (const name of found) if (!isMeaningless(name, body[name])) notes?.drop(name);
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name)));
+}
+
+/** The body with a new value of a member; without the member when the value is undefined. */
+export function withMember(body: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
+  if (body[name] === value) return body;
+  return value === undefined ? without(body, [name]) : { ...body, [name]: value };
+}
+
+/** The object; undefined when it has no members. */
+export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
+  return Object.keys(object).length === 0 ? undefined : object;
+}
+
+/** Changes the values of members. Returns the same body when none changes. */
+export function mapMembers(body: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
+  let changed = body;
+  for (const [name, value] of Object.entries(body)) {
+    if (!isSet(value)) continue;
+    const next = change(name, value);
+    if (next !== value) changed = { ...changed, [name]: next };
+  }
+  return changed;
+}
+
+/** Changes the entries of a list. Returns the same list when none changes. */
+export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: number) => JsonValue): JsonValue[] {
+  const changed = list.map(change);
+  return changed.some((entry, index) => entry !== list[index]) ? changed : list;
+}

@@ -1,0 +1,93 @@
+import type { Profile } from '#core/catalog/profile.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/json.ts';
+import { Notes } from '../../canonical/notes.ts';
+import { instructionFor } from '../../canonical/output-format.ts';
+import { noteCutting } from '../../canonical/stop-cutter.ts';
+import { textsOf } from '../../wire/members.ts';
+import { type Adaptation, type Probe, readMembers } from '../contract/adaptation.ts';
+import { without, undefinedIfEmpty, withMember } from './adapt-members.ts';
+
+/** Takes sampling parameters out where the model refuses them. */
+export function adaptSampling(names: readonly string[]): Adaptation {
+  return (body, { profile, notes }) => (profile.quirks.sampling ? body : without(body, names, notes));
+}
+
+/** Takes the id of the end user out where the route refuses it. */
+export function adaptUser(names: readonly string[]): Adaptation {
+  return (body, { profile, notes }) => (profile.quirks.end_user ? body : without(body, names, notes));
+}
+
+/** Cuts the limit of output tokens to what the model can write. */
+export function adaptLimit(names: readonly string[]): Adaptation {
+  return (body, { profile, notes }) => {
+    const most = profile.quirks.max_output_tokens;
+    if (most === undefined) return body;
+    let limited = body;
+    for (const name of names) {
+      const value = body[name];
+      if (typeof value !== 'number' || value <= most) continue;
+      notes.approximate(`the limit of output tokens as ${most}`);
+      limited = { ...limited, [name]: most };
+    }
+    return limited;
+  };
+}
+
+/**
+ * Cuts the stop sequences to those that the route takes; the gateway looks for the others in the answer.
+ *
+ * @param isSingleAnswer false for a request whose answers cannot be cut, because it asks for several
+ */
+export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
+  return (body, { profile, notes }) => {
+    const most = profile.quirks.stop;
+    const wanted = textsOf(body[name]);
+    if (wanted.length <= most) return body;
+    if (isSingleAnswer(body)) noteCutting(notes);
+    else notes.drop(name);
+    const { [name]: _, ...rest } = body;
+    return most === 0 ? rest : { ...rest, [name]: wanted.slice(0, most) };
+  };
+}
+
+/** How a format asks for JSON. */
+export interface OutputWording {
+  /** The members that ask for it; undefined when none does. */
+  find(body: JsonObject): JsonObject | undefined;
+  /** The body without them, or with what asks for any object. */
+  replace(body: JsonObject, isObjectKnown: boolean): JsonObject;
+  /** The body with one more instruction. */
+  instruct(body: JsonObject, text: string, profile: Profile): JsonObject;
+}
+
+/** Asks for JSON as well as the model can be asked: what it does not know as a parameter is said in words. */
+export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWording): Adaptation {
+  return (body, { profile, notes }) => {
+    const known = profile.capabilities.structured_output;
+    if (known === 'schema') return body;
+    const asked = find(body);
+    if (asked === undefined) return body;
+    const { output } = readMembers(probe, asked, new Notes());
+    if (output === undefined || (output.type === 'json_object' && known === 'object')) return body;
+    notes.approximate(`${output.type} as instruction`);
+    return instruct(replace(body, known === 'object'), instructionFor(output), profile);
+  };
+}
+
+/** What asks for any JSON object in the formats of OpenAI. */
+export const anyObject = { type: 'json_object' } as const;
+
+export function asList(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** An object with another value of a member; undefined when nothing is left of it. */
+export function withoutEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
+  return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;
+}
+
+/** A text with another behind it. */
+export function instructedText(said: JsonValue | undefined, text: string): JsonValue {
+  if (Array.isArray(said)) return [...said, { type: 'text', text }];
+  return typeof said === 'string' && said.trim() !== '' ? `${said}\n\n${text}` : text;
+}

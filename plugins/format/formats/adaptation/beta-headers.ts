@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Profile } from '#core/catalog/profile.ts';
+import type { FormatDescriptor } from '../contract/descriptor.ts';
+
+/**
+ * Headers of clients that OpenAI knows; Codex sends most of them. `openai-organization` and `openai-project` are not
+ * among them: they belong to the client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex,
+ * codex-api.
+ */
+export const openaiBetaHeaders: readonly string[] = [
+  'openai-beta',
+  'x-client-request-id',
+  'x-openai-internal-*',
+  'x-codex-*',
+  'originator',
+  'session-id',
+  'session_id',
+  'thread-id',
+];
+
+/** The client's headers for beta features, and its tool's own, for the vendor that knows them; none for any other. */
+export function betaHeaders(
+  client: IncomingHttpHeaders,
+  { betaHeaders: known = [] }: FormatDescriptor,
+  { quirks }: Profile,
+): Record<string, string> {
+  if (!quirks.betas || known.length === 0) return {};
+  const found = Object.entries(client).filter(
+    ([name, value]) => value !== undefined && known.some((pattern) => isNamed(name, pattern)),
+  );
+  return Object.fromEntries(found.map(([name, value]) => [name, String(value)]));
+}
+
+function isNamed(name: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}

@@ -1,0 +1,103 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Reasoning } from '../../canonical/conversation.ts';
+import { Notes } from '../../canonical/notes.ts';
+import { wantsReasoning } from '../../canonical/reasoning.ts';
+import { nineCharacters } from '../../canonical/openai.ts';
+import { mapEntries, mapMembers, without } from '../adaptation/adapt-members.ts';
+import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
+import { readReasoning, thoughtSeparator } from './request/read-reasoning.ts';
+import { textOf } from './reply/read-reply.ts';
+import { inlineThoughts } from './request/write-messages.ts';
+
+type Change = (message: JsonObject, path: string) => JsonObject;
+
+/**
+ * What vendors of the Chat format insist on in messages: thoughts of earlier turns, text that is a string, ids of nine
+ * characters.
+ *
+ * @throws GatewayError `invalid_request` when thoughts cannot be understood
+ */
+export const adaptMessages: Adaptation = (body, target) => {
+  const { messages } = body;
+  const changes = changesFor(target);
+  if (changes.length === 0 || !Array.isArray(messages)) return body;
+  const changed = mapEntries(messages, (message, index) =>
+    isJsonObject(message) ? changes.reduce((before, change) => change(before, `messages[${index}]`), message) : message,
+  );
+  return changed === messages ? body : { ...body, messages: changed };
+};
+
+function changesFor(target: AdaptationTarget): Change[] {
+  const { profile } = target;
+  const { inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = profile.quirks;
+  const changes: Change[] = [];
+  if (wantsReasoning(profile, true)) {
+    const restore = isInline ? withInlineThoughts : withThoughts;
+    changes.push((message, path) => restore(message, path, target));
+  }
+  if (isText) changes.push(withPlainText);
+  if (ids === 'nine_characters') changes.push(withShortIds);
+  return changes;
+}
+
+/**
+ * Thoughts that the client has not returned are those that are kept. Lost ones are the empty string: without the member
+ * the vendor refuses.
+ */
+function withThoughts(message: JsonObject, path: string, target: AdaptationTarget): JsonObject {
+  const { role, reasoning_content: thoughts, tool_calls: calls } = message;
+  const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
+  if (role !== 'assistant' || !isWanted || (typeof thoughts === 'string' && thoughts !== '')) return message;
+  const returned = textsOf(readReasoning(message, path, new Notes()));
+  const found = returned.length > 0 ? returned : keptTexts(calls, target);
+  if (found.length === 0 && thoughts === '') return message;
+  return { ...message, reasoning_content: found.join(thoughtSeparator) };
+}
+
+/** A model that reasons inside its text gets the reasoning back there, where the client has not left it. */
+function withInlineThoughts(message: JsonObject, path: string, target: AdaptationTarget): JsonObject {
+  const { role, content, tool_calls: calls } = message;
+  const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
+  if (role !== 'assistant' || !isWanted || JSON.stringify(content ?? '').includes('<think>')) return message;
+  const returned = textsOf(readReasoning(message, path, new Notes()));
+  const found = returned.length > 0 ? returned : keptTexts(calls, target);
+  if (found.length === 0) return message;
+  const thoughts = inlineThoughts(found.join(thoughtSeparator));
+  const said = Array.isArray(content) ? [{ type: 'text', text: thoughts }, ...content] : thoughts + textOf(content);
+  return { ...without(message, ['reasoning_content', 'reasoning']), content: said };
+}
+
+function keptTexts(calls: JsonValue | undefined, { kept, origin }: AdaptationTarget): string[] {
+  if (kept === undefined || !Array.isArray(calls)) return [];
+  const ids = calls.flatMap((call) => (isJsonObject(call) && typeof call['id'] === 'string' ? [call['id']] : []));
+  return textsOf(ids.flatMap((id) => kept.before(id)).filter(({ state }) => state.origin === origin));
+}
+
+function textsOf(thoughts: readonly Reasoning[]): string[] {
+  return thoughts.flatMap(({ text }) => (text === '' ? [] : [text]));
+}
+
+function withPlainText(message: JsonObject): JsonObject {
+  const { content } = message;
+  if (content === null) return { ...message, content: '' };
+  if (!Array.isArray(content)) return message;
+  const texts = content.flatMap((part) => partText(part));
+  return texts.length === content.length ? { ...message, content: texts.join('\n\n') } : message;
+}
+
+function partText(part: JsonValue): string[] {
+  return isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string' ? [part['text']] : [];
+}
+
+function withShortIds(message: JsonObject): JsonObject {
+  return mapMembers(message, (name, value) => {
+    if (name === 'tool_call_id' && typeof value === 'string') return nineCharacters(value);
+    return name === 'tool_calls' && Array.isArray(value) ? mapEntries(value, withShortId) : value;
+  });
+}
+
+function withShortId(call: JsonValue): JsonValue {
+  if (!isJsonObject(call) || typeof call['id'] !== 'string') return call;
+  const id = nineCharacters(call['id']);
+  return id === call['id'] ? call : { ...call, id };
+}

@@ -1,0 +1,187 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Notes } from '../../canonical/notes.ts';
+import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
+import { plainNames } from '../../canonical/tool-names.ts';
+import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
+import { adaptMedia } from '../adaptation/adapt-media.ts';
+import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
+import {
+  adaptOutput,
+  anyObject,
+  asList,
+  instructedText,
+  type OutputWording,
+  adaptLimit,
+  adaptSampling,
+  adaptStops,
+  adaptUser,
+} from '../adaptation/adapt-parameters.ts';
+import { adaptRefused } from '../adaptation/adapt-refused.ts';
+import {
+  unsupportedTool,
+  adaptForcedTools,
+  adaptParallelCalls,
+  adaptStrictTools,
+  adaptTools,
+  freeChoice,
+  isForced,
+  withoutStrict,
+} from '../adaptation/adapt-tools.ts';
+import { type Adaptation, inOrder, type Probe, type AdaptationTarget, rewriteMembers } from '../contract/adaptation.ts';
+import { adaptMessages } from './adapt-messages.ts';
+import { chatCodec } from './codec.ts';
+import { isSingleAnswer } from './request/parameters.ts';
+import { noteReasoningDropped, refusesToolsWithReasoning } from './request/write-reasoning.ts';
+
+const probe: Probe = {
+  codec: chatCodec,
+  toolNames: plainNames,
+  stateKinds: [],
+  dialogue: { messages: [{ role: 'user', content: '.' }] },
+};
+
+const limitName: Adaptation = (body, { profile }) => {
+  const wanted = profile.quirks.max_tokens_name;
+  const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  if (body[other] === undefined) return body;
+  const { [other]: value, ...rest } = body;
+  return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
+};
+
+/** Vendors that do not know it count without being asked. */
+const streamUsage: Adaptation = (body, { profile }) =>
+  profile.quirks.stream_usage ? body : without(body, ['stream_options']);
+
+const seedName: Adaptation = (body, { profile }) => {
+  const wanted = profile.quirks.seed_name;
+  if (wanted === 'seed' || !isSet(body['seed'])) return body;
+  const { seed, ...rest } = body;
+  return { [wanted]: seed, ...rest };
+};
+
+/** `developer` is what newer OpenAI models call `system`; other vendors do not know it. */
+const systemRole: Adaptation = (body, { profile }) => {
+  const { messages } = body;
+  if (profile.quirks.system_role !== 'system' || !Array.isArray(messages) || !messages.some(isDeveloper)) {
+    return body;
+  }
+  const renamed = messages.map((message) =>
+    isJsonObject(message) && isDeveloper(message) ? { ...message, role: 'system' } : message,
+  );
+  return { ...body, messages: renamed };
+};
+
+/** Several system messages at the beginning become one. */
+const singleSystem: Adaptation = (body, { profile }) => {
+  if (!profile.quirks.single_system) return body;
+  const messages = asList(body['messages']);
+  const begin = messages.findIndex((message) => !isInstruction(message));
+  const count = begin === -1 ? messages.length : begin;
+  if (count < 2) return body;
+  const said = messages.slice(0, count) as JsonObject[];
+  return { ...body, messages: [said.reduce(joinInstructions), ...messages.slice(count)] };
+};
+
+function joinInstructions(first: JsonObject, { content }: JsonObject): JsonObject {
+  if (!Array.isArray(content)) {
+    return typeof content === 'string' ? { ...first, content: instructedText(first['content'], content) } : first;
+  }
+  const { content: before } = first;
+  const parts = typeof before === 'string' ? [{ type: 'text', text: before }] : asList(before);
+  return { ...first, content: [...parts, ...content] };
+}
+
+function isInstruction(message: JsonValue): message is JsonObject {
+  return isJsonObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
+}
+
+function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
+  const described = tool['function'];
+  if (!isJsonObject(described)) return tool;
+  const relaxed = withoutStrict(described, notes);
+  return relaxed === described ? tool : { ...tool, function: relaxed };
+}
+
+/** A web search is no entry of `tools`. @throws GatewayError `not_supported` where nothing runs it and there is no other tool */
+const hostedSearch: Adaptation = (body, { profile, notes }) => {
+  const { web_search_options: search, tools, functions } = body;
+  if (!isJsonObject(search) || profile.quirks.hosted_search) return body;
+  if (asList(tools).length + asList(functions).length === 0) throw unsupportedTool({ type: 'web_search' });
+  notes.drop('web_search');
+  return without(body, ['web_search_options']);
+};
+
+function isDeveloper(message: JsonValue): boolean {
+  return isJsonObject(message) && message['role'] === 'developer';
+}
+
+function freeTools(name: string, value: JsonValue): JsonValue {
+  if (name !== 'function_call') return freeChoice(name, value);
+  return isForced(value) || isJsonObject(value) ? 'auto' : value;
+}
+
+const outputWording: OutputWording = {
+  find: ({ response_format }) => (isSet(response_format) ? { response_format } : undefined),
+  replace: (body, isKnown) => withMember(body, 'response_format', isKnown ? anyObject : undefined),
+  instruct: (body, text, profile) => ({
+    ...body,
+    messages: instructMessages(asList(body['messages']), text, profile.quirks.system_role),
+  }),
+};
+
+/** After existing instructions, so that the beginning of the prompt stays the same. */
+function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
+  const [first, ...rest] = messages;
+  if (first === undefined || !isInstruction(first)) return [{ role, content: text }, ...messages];
+  return [{ ...first, content: instructedText(first['content'], text) }, ...rest];
+}
+
+/** Adapts a Chat request to the capabilities and quirks of a route. */
+export const adaptChat = inOrder(
+  adaptLimit(['max_tokens', 'max_completion_tokens']),
+  adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
+  adaptUser(['user', 'safety_identifier']),
+  limitName,
+  adaptStops('stop', isSingleAnswer),
+  streamUsage,
+  seedName,
+  systemRole,
+  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
+  singleSystem,
+  adaptMedia(probe, ['messages']),
+  adaptStrictTools(relaxTool),
+  adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
+  hostedSearch,
+  adaptForcedTools(freeTools),
+  adaptParallelCalls,
+  adaptReasoning,
+  adaptOutput(probe, outputWording),
+  adaptMessages,
+  adaptRefused(),
+);
+
+/** All Chat members that request reasoning, of all vendors. */
+const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'];
+
+/**
+ * Requests reasoning in the route's style. Vendor-specific members stay, unless the route is known to reject them.
+ */
+function adaptReasoning(body: JsonObject, target: AdaptationTarget): JsonObject {
+  const { tools } = body;
+  const isRefused = Array.isArray(tools) && tools.length > 0 && refusesToolsWithReasoning(target.profile);
+  if (isRefused && body['reasoning_effort'] !== 'none') return withoutEffort(body, target);
+  const isAsked = names.some((name) => isSet(body[name]));
+  if (!isAsked) return body;
+  if (canReason(target.profile) && !isForeignEffort(body['reasoning_effort'], target.profile)) return body;
+  const asked = Object.fromEntries(names.map((name) => [name, body[name]]));
+  const { thinking, ...written } = rewriteMembers(probe, asked, target);
+  const said = names.flatMap((name) => (isSet(written[name]) ? [[name, written[name]] as const] : []));
+  const adapted = { ...without(body, names), ...Object.fromEntries(said) };
+  if (!isJsonObject(thinking)) return adapted;
+  return { ...adapted, thinking: { ...(isJsonObject(body['thinking']) && body['thinking']), ...thinking } };
+}
+
+function withoutEffort(body: JsonObject, { notes }: AdaptationTarget): JsonObject {
+  noteReasoningDropped(notes);
+  return { ...without(body, names), reasoning_effort: 'none' };
+}

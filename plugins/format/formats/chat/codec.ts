@@ -1,0 +1,13 @@
+import type { Codec } from '../../canonical/codec.ts';
+import { ChatDecoder } from './reply/decode-reply.ts';
+import { decodeRequest } from './request/decode-request.ts';
+import { ChatEncoder } from './reply/encode-reply.ts';
+import { encodeRequest } from './request/encode-request.ts';
+
+/** The Chat Completions format, read and written. */
+export const chatCodec: Codec = {
+  decodeRequest,
+  encodeRequest,
+  createDecoder: (profile) => new ChatDecoder(profile),
+  createEncoder: (context) => new ChatEncoder(context),
+};

@@ -1,0 +1,78 @@
+import type { JsonObject } from '#core/json.ts';
+import { plainNames } from '../../canonical/tool-names.ts';
+import { hasToolOfType } from '../../wire/members.ts';
+import { replacing, within } from '../adaptation/adapt-media.ts';
+import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
+import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { adaptChat } from './adaptations.ts';
+import { chatCodec } from './codec.ts';
+import { ChatReplyRepair } from './repair/reply-repair.ts';
+import { ChatObserver } from './reply/observer.ts';
+import { ChatReplyAdapter } from './reply/reply-adapter.ts';
+import { chatReplyText } from './reply/reply-text.ts';
+import { chatParameters, isSingleAnswer, reportedStops } from './request/parameters.ts';
+import { callsWithoutReasoning } from './request/read-reasoning.ts';
+
+/** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
+export const chat: ClientTextFormat = {
+  name: 'chat',
+  dialect: 'openai',
+  statuses: { not_supported: 400 },
+  reasoningStyles: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
+  replyText: chatReplyText,
+  path: () => '/chat/completions',
+  betaHeaders: openaiBetaHeaders,
+  client: {
+    endpoints: [
+      {
+        name: 'chat',
+        method: 'POST',
+        path: '/v1/chat/completions',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: ['messages'],
+      },
+    ],
+    parameters: chatParameters,
+    observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
+    repairReply: (context, profile) => new ChatReplyRepair(context, profile),
+    modelPlace: { member: 'model' },
+    adaptReply: ({ body }) => new ChatReplyAdapter(body),
+    text: {
+      ...chatCodec,
+      omitResultImages,
+      isSingleAnswer,
+      callsWithoutReasoning,
+      hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom']),
+      writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    },
+  },
+  text: {
+    ...chatCodec,
+    toolNames: plainNames,
+    stateKinds: [],
+    speaks: {
+      freeformTools: true,
+      forcedTools: true,
+      resultImages: false,
+      imageUrls: 'any',
+      parallelSwitch: true,
+      reasoning: 'none',
+    },
+    usageOption: {
+      name: 'stream_options',
+      value: { include_usage: true },
+      prefix: Buffer.from('{"stream_options":{"include_usage":true},'),
+    },
+    reportedStops,
+    adapt: adaptChat,
+  },
+};
+
+/** The body without the images in tool results. */
+export function omitResultImages(body: JsonObject): JsonObject {
+  return within(body, 'messages', (message) =>
+    message['role'] === 'tool' ? within(message, 'content', replacing('image_url', 'text')) : message,
+  );
+}

@@ -1,0 +1,133 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
+import { textOf } from '../reply/read-reply.ts';
+
+/** A call as the client knows it. */
+interface SentCall {
+  readonly index: number;
+  readonly id: string;
+  readonly type: string;
+}
+
+/** Pieces of a call whose name has not come. */
+interface HeldCall {
+  readonly entry: JsonObject;
+  readonly input: string;
+}
+
+/** The member of an entry that holds name and input, and the member of that with the input. */
+type Kind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
+
+/** An entry with the call that it belongs to. */
+type CallEntry = readonly [call: TrackedCall, entry: JsonObject];
+
+/**
+ * Repairs entries of `tool_calls`: indexes are 0, 1, 2…, the first piece of a call has its id, type and name, and no other
+ * piece has; the input is a string, `{}` if missing. The requirements are those of the openai SDK's stream helper; LangChain
+ * concatenates repeated names.
+ */
+export class CallRepair {
+  readonly #id: string;
+  readonly #isWhole: boolean;
+  readonly #sent = new Map<TrackedCall, SentCall>();
+  readonly #held = new Map<TrackedCall, HeldCall>();
+
+  /**
+   * @param id the beginning of ids for calls that have none
+   * @param isWhole the entries are those of a whole message, which need no indexes
+   */
+  constructor(id: string, isWhole: boolean) {
+    this.#id = id;
+    this.#isWhole = isWhole;
+  }
+
+  /** True once the client has a call. */
+  get hasCalls(): boolean {
+    return this.#sent.size > 0;
+  }
+
+  /** True when the client knows the call by this index. */
+  hasSent(call: TrackedCall, index: number): boolean {
+    return this.#sent.get(call)?.index === index;
+  }
+
+  /** The entries of a delta or a message; clean ones are the vendor's own objects. @param isLast ends the calls */
+  entries(pieces: readonly CallPiece[], isLast: boolean): JsonObject[] {
+    const entries = pieces.flatMap((piece) => this.#entry(piece));
+    return (isLast ? this.#close(entries) : entries).map(([, entry]) => entry);
+  }
+
+  /** Calls without input get an empty object. */
+  #close(entries: readonly CallEntry[]): readonly CallEntry[] {
+    const closed = [...entries];
+    for (const [call, { index }] of this.#sent) {
+      if (call.isCustom || !call.scanner.isBlank) continue;
+      call.take('{}');
+      const at = closed.findIndex((entry) => entry[0] === call);
+      const entry = closed[at]?.[1] ?? { index };
+      const body = isJsonObject(entry['function']) ? entry['function'] : {};
+      const input = `${textOf(body['arguments'])}{}`;
+      closed.splice(at === -1 ? closed.length : at, 1, [call, { ...entry, function: { ...body, arguments: input } }]);
+    }
+    return closed;
+  }
+
+  #entry(piece: CallPiece): CallEntry[] {
+    const { call } = piece;
+    const sent = this.#sent.get(call);
+    if (sent !== undefined) return this.#next(piece, sent).map((entry) => [call, entry]);
+    if (call.name !== undefined) return [[call, this.#first(piece, call.name)]];
+    this.#held.set(call, this.#joined(piece));
+    return [];
+  }
+
+  /** The piece with those before it. */
+  #joined({ call, entry, input }: CallPiece): HeldCall {
+    const held = this.#held.get(call);
+    return { entry: { ...held?.entry, ...entry }, input: (held?.input ?? '') + input };
+  }
+
+  #first(piece: CallPiece, name: string): JsonObject {
+    const { entry, input } = this.#held.has(piece.call) ? this.#joined(piece) : piece;
+    const index = this.#sent.size;
+    const id = piece.call.id ?? `${this.#id}_${index}`;
+    const type = textOf(entry['type']) || (piece.isCustom ? 'custom' : 'function');
+    this.#held.delete(piece.call);
+    this.#sent.set(piece.call, { index, id, type });
+    const [bodyName, inputName] = kindOf(piece);
+    const body = entry[bodyName];
+    const isClean =
+      (entry['index'] === index || (this.#isWhole && entry['index'] === undefined)) &&
+      entry['id'] === id &&
+      entry['type'] === type &&
+      isJsonObject(body) &&
+      body['name'] === name &&
+      body[inputName] === input;
+    if (isClean) return entry;
+    const { name: _name, arguments: _arguments, ...members } = entry;
+    const repaired = { ...(isJsonObject(body) ? body : {}), name, [inputName]: input };
+    return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
+  }
+
+  #next(piece: CallPiece, { index, id, type }: SentCall): JsonObject[] {
+    const { entry, input, isWhole } = piece;
+    if (isWhole && input === '') return [];
+    const [bodyName, inputName] = kindOf(piece);
+    const body = entry[bodyName];
+    const isClean =
+      entry['index'] === index &&
+      ['', null, undefined, id].includes(entry['id'] as string) &&
+      [undefined, type].includes(entry['type'] as string) &&
+      isJsonObject(body) &&
+      body['name'] === undefined &&
+      [undefined, input].includes(body[inputName] as string);
+    if (isClean) return [entry];
+    const { id: _id, type: _type, name: _name, arguments: _arguments, ...members } = entry;
+    const { name: _repeated, ...kept } = isJsonObject(body) ? body : {};
+    return [{ ...members, index, [bodyName]: { ...kept, [inputName]: input } }];
+  }
+}
+
+function kindOf({ isCustom }: CallPiece): Kind {
+  return isCustom ? ['custom', 'input'] : ['function', 'arguments'];
+}

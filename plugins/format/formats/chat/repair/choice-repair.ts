@@ -1,0 +1,155 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
+import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
+import { readFinish } from '../reply/finish.ts';
+import { textOf } from '../reply/read-reply.ts';
+import { writeFinish } from '../reply/reply-object.ts';
+import { CallRepair } from './call-repair.ts';
+import { repairMessage } from './repair-message.ts';
+
+export interface ChoiceRepairOptions extends ChoiceTrackerOptions {
+  /** The beginning of ids for calls that have none. */
+  readonly id: string;
+  readonly index: number;
+  /** True for the message of a whole reply. */
+  readonly isWhole: boolean;
+  /** The client sent `functions`, and knows only the deprecated calls. */
+  readonly isOld: boolean;
+}
+
+/** Repairs one of the answers of a reply, as a stream of deltas or as a whole message. */
+export class ChoiceRepair {
+  readonly #tracker: ChoiceTracker;
+  readonly #calls: CallRepair;
+  readonly #index: number;
+  readonly #isOld: boolean;
+  readonly #isWhole: boolean;
+  #hasRole = false;
+  #reported: FinishReason | undefined;
+  /** The finish reason that the client has. */
+  #sent: string | undefined;
+
+  constructor({ id, index, isWhole, isOld, ...options }: ChoiceRepairOptions) {
+    this.#tracker = new ChoiceTracker(options);
+    this.#calls = new CallRepair(index === 0 ? id : `${id}_${index}`, isWhole);
+    this.#index = index;
+    this.#isOld = isOld;
+    this.#isWhole = isWhole;
+  }
+
+  /** True once a part of the answer has come. */
+  get hasContent(): boolean {
+    return !this.#tracker.isEmpty;
+  }
+
+  get isFinished(): boolean {
+    return this.#sent !== undefined;
+  }
+
+  /** True when the answer has stopped inside the input of a call. */
+  get isTorn(): boolean {
+    return this.#tracker.calls.calls.some((call) => call.isTorn);
+  }
+
+  /** True while deltas that carry nothing but text, reasoning or input need no repair. */
+  get isPlain(): boolean {
+    return this.#hasRole && this.#tracker.isPlain;
+  }
+
+  /** Takes a delta of text and reasoning without a repair. False when it needs one, and is not taken. */
+  plain(text: string, reasoning: string): boolean {
+    return this.#tracker.plain(text, reasoning);
+  }
+
+  /** Takes a piece of a call's input without a repair. False when it needs one, and is not taken. */
+  plainInput(index: number, input: string): boolean {
+    const call = this.#tracker.calls.numbered(index);
+    if (call === undefined || !this.#calls.hasSent(call, index)) return false;
+    call.take(input);
+    return true;
+  }
+
+  /** The choice of a chunk. */
+  chunk(choice: JsonObject): JsonObject {
+    const { delta, message, ...members } = choice;
+    const isFirst = this.#tracker.isEmpty;
+    const additions = [
+      ...(isJsonObject(delta) ? [this.#tracker.delta(delta)] : []),
+      ...(isJsonObject(message) ? [this.#tracker.message(message)] : []),
+    ];
+    const whole = isFirst && isJsonObject(message) ? message : {};
+    const given = isJsonObject(delta) ? delta : whole;
+    const finish = this.#finish(choice);
+    const repaired = this.#repair(given, this.#joined(additions, finish !== undefined), finish !== undefined);
+    const finish_reason = this.#word(choice['finish_reason'], finish);
+    const isClean =
+      repaired === delta &&
+      message === undefined &&
+      choice['index'] === this.#index &&
+      choice['finish_reason'] === finish_reason;
+    if (isClean) return choice;
+    return { ...members, index: this.#index, delta: repaired, ...(finish_reason !== undefined && { finish_reason }) };
+  }
+
+  /** The choice of a whole reply. */
+  whole(choice: JsonObject): JsonObject {
+    const { delta, message, ...members } = choice;
+    const given = [message, delta].find(isJsonObject) ?? {};
+    const additions = [this.#tracker.message(given)];
+    const repaired = this.#repair(given, this.#joined(additions, true), true);
+    const finish = this.#finish(choice);
+    // Neither content nor reason: not an answer, as the observer finds.
+    if (finish === undefined && this.#tracker.isEmpty) return choice;
+    const finish_reason = this.#word(choice['finish_reason'], finish ?? 'stop');
+    const isClean =
+      repaired === message && choice['index'] === this.#index && choice['finish_reason'] === finish_reason;
+    return isClean
+      ? choice
+      : { ...members, index: this.#index, message: repaired, finish_reason: finish_reason ?? null };
+  }
+
+  /** The choice of a last chunk that the upstream has left out. @param isWhole false when it needs no finish reason */
+  end(isWhole: boolean): JsonObject {
+    const delta = this.#repair({}, this.#joined([], true), true);
+    const word = isWhole ? this.#word(undefined, this.#reported ?? 'stop') : undefined;
+    return { index: this.#index, delta, finish_reason: word ?? null };
+  }
+
+  #finish(choice: JsonObject): FinishReason | undefined {
+    const finish = readFinish(choice);
+    return finish === undefined || finish === 'failed' ? undefined : finish.reason;
+  }
+
+  /** What a chunk adds, with the text that was held back until the end. */
+  #joined(additions: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
+    const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '' };
+    return {
+      reasoning: additions.map(({ reasoning }) => reasoning).join('') + held.reasoning,
+      text: additions.map(({ text }) => text).join('') + held.text,
+      refusal: additions.map(({ refusal }) => refusal).join(''),
+      citations: [],
+      calls: additions.flatMap(({ calls }) => calls),
+    };
+  }
+
+  #repair(given: JsonObject, addition: ChoiceUpdate, isLast: boolean): JsonObject {
+    const needsRole = !this.#hasRole && textOf(given['role']) === '';
+    this.#hasRole = true;
+    return repairMessage(given, addition, {
+      entries: this.#isOld ? undefined : this.#calls.entries(addition.calls, isLast),
+      needsRole,
+      isWhole: this.#isWhole,
+    });
+  }
+
+  /** The finish reason as the client gets it, once. Undefined where the choice has none. */
+  #word(given: JsonValue | undefined, finish: FinishReason | undefined): JsonValue | undefined {
+    this.#reported ??= finish;
+    if (this.#reported === undefined) return typeof given === 'string' ? null : given;
+    const hasCalls = this.#isOld ? this.#tracker.calls.calls.length > 0 : this.#calls.hasCalls;
+    const word = writeFinish(resolveFinish(this.#reported, hasCalls), this.#isOld);
+    if (word === this.#sent) return typeof given === 'string' ? null : given;
+    this.#sent = word;
+    return word;
+  }
+}

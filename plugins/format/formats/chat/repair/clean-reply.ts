@@ -1,0 +1,164 @@
+import { endOfString, isJsonObject, type JsonObject } from '#core/json.ts';
+import { textOf } from '../reply/read-reply.ts';
+
+/** What a clean delta carries. */
+export type CleanDelta = (
+  | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
+  | { readonly type: 'input'; readonly index: number; readonly input: string }
+) & {
+  /** True when nothing else in the chunk differs from an earlier one. */
+  readonly isPlain: boolean;
+};
+
+/** A clean chunk: all of it but the one string that each chunk has of its own, up to the end of its choices. */
+interface Shape {
+  /** Up to the quote that opens the string. */
+  readonly before: string;
+  /** From behind the closing quote. */
+  readonly after: string;
+  /** The same up to the end of the chunk; undefined where readers look for more in it than its choice. */
+  readonly end: string | undefined;
+  /** What the string is: the index of a call for its input. */
+  readonly kind: 'text' | 'reasoning' | number;
+}
+
+/** Where a chunk has its string. */
+interface Place {
+  readonly kind: Shape['kind'];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Shapes that are remembered: text, reasoning, and the input of a few calls. */
+const mostShapes = 4;
+/** Members, as vendors write them, that make a chunk worth parsing. */
+const notable =
+  /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
+/** Members that others look for in chunks without an ending. */
+const telling = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
+const delta = '"delta":{';
+const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
+/** The next piece of one call. */
+const nextInput = /"tool_calls":\[\{"index":(\d+),"function":\{"arguments":(?=")/g;
+const endOfInput = /\}\}\]/y;
+
+/**
+ * Reads chunks whose only choice carries text, reasoning, or the next piece of one call, without parsing them: every token
+ * of a stream comes this way. The chunks of a stream are alike but for one string, so most are compared with one before.
+ */
+export class CleanChunks {
+  #shapes: Shape[] = [];
+
+  /** Undefined for any other chunk, and for one that may be odd. */
+  read(chunk: string): CleanDelta | undefined {
+    for (const shape of this.#shapes) {
+      const found = deltaIn(chunk, shape);
+      if (found !== undefined) return found;
+    }
+    const at = chunk.indexOf(delta);
+    if (at === -1 || notable.test(chunk)) return undefined;
+    if (chunk.includes('"tool_calls":', at)) return this.#learned(chunk, inputPlace(chunk, at));
+    const text = placeOf(chunk, 'text', '"content":"', at);
+    const reasoning = reasoningNames
+      .map((name) => placeOf(chunk, 'reasoning', name, at))
+      .find((place) => place !== undefined && place.end > place.start);
+    if (reasoning === undefined) {
+      // Without a plain text of it, details may be cumulative.
+      return chunk.includes('"reasoning_details":', at) ? undefined : this.#learned(chunk, text);
+    }
+    if (text === undefined || text.end === text.start) return this.#learned(chunk, reasoning);
+    return { type: 'text', text: stringAt(chunk, text), reasoning: stringAt(chunk, reasoning), isPlain: false };
+  }
+
+  #learned(chunk: string, place: Place | undefined): CleanDelta | undefined {
+    if (place === undefined) return undefined;
+    const { kind, start, end } = place;
+    // The list of choices ends behind that of calls.
+    const inner = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
+    const last = chunk.indexOf('}]', inner) + 2;
+    if (last > 1) {
+      const isTelling = !chunk.startsWith('{') || !chunk.includes('"choices"') || telling.test(chunk);
+      const whole = isTelling ? undefined : chunk.slice(end);
+      const shape: Shape = { kind, before: chunk.slice(0, start), after: chunk.slice(end, last), end: whole };
+      this.#shapes = [shape, ...this.#shapes].slice(0, mostShapes);
+    }
+    return deltaOf(kind, stringAt(chunk, place), false);
+  }
+}
+
+/** The delta of a chunk of this shape; undefined for any other chunk. Comparing slices is the fastest way. */
+function deltaIn(chunk: string, { kind, before, after, end: whole }: Shape): CleanDelta | undefined {
+  const start = before.length;
+  if (chunk.slice(0, start) !== before) return undefined;
+  const end = endOfString(chunk, start - 1);
+  const isPlain = chunk.slice(end) === whole;
+  if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
+  return deltaOf(kind, unescaped(chunk.slice(start, end)), isPlain);
+}
+
+function deltaOf(kind: Shape['kind'], said: string, isPlain: boolean): CleanDelta {
+  if (typeof kind === 'number') return { type: 'input', index: kind, input: said, isPlain };
+  const isText = kind === 'text';
+  return { type: 'text', text: isText ? said : '', reasoning: isText ? '' : said, isPlain };
+}
+
+function inputPlace(chunk: string, from: number): Place | undefined {
+  nextInput.lastIndex = from;
+  const found = nextInput.exec(chunk);
+  if (found === null) return undefined;
+  const start = nextInput.lastIndex + 1;
+  const end = endOfString(chunk, start - 1);
+  endOfInput.lastIndex = end + 1;
+  return endOfInput.test(chunk) ? { kind: Number(found[1]), start, end } : undefined;
+}
+
+/** The string behind such a beginning; undefined when there is none. */
+function placeOf(chunk: string, kind: Shape['kind'], beginning: string, from: number): Place | undefined {
+  const at = chunk.indexOf(beginning, from);
+  if (at === -1) return undefined;
+  const start = at + beginning.length;
+  return { kind, start, end: endOfString(chunk, start - 1) };
+}
+
+function stringAt(chunk: string, { start, end }: Place): string {
+  return unescaped(chunk.slice(start, end));
+}
+
+/** The text of a JSON string without its quotes; of a malformed one, its characters. */
+function unescaped(literal: string): string {
+  if (!literal.includes('\\')) return literal;
+  try {
+    return JSON.parse(`"${literal}"`) as string;
+  } catch {
+    return literal;
+  }
+}
+
+/** Finish reasons that OpenAI publishes for an answer without calls. */
+const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);
+/** Members of a message that the repair leaves alone when there is nothing but text; others only as null. */
+const plainMembers = new Set(['role', 'content', 'annotations']);
+
+/**
+ * True for a whole reply with one answer that is nothing but text and has all that clients insist on: most replies. False
+ * for any that may need a repair.
+ */
+export function isCleanReply(body: JsonObject): boolean {
+  const { object, choices } = body;
+  if (object !== 'chat.completion' || !Array.isArray(choices) || choices.length !== 1) return false;
+  if (!hasHead(body)) return false;
+  const [choice] = choices;
+  if (!isJsonObject(choice) || choice['index'] !== 0 || choice['delta'] !== undefined) return false;
+  return plainReasons.has(choice['finish_reason']) && isPlainMessage(choice['message']);
+}
+
+/** True when the members that every reply and chunk must have are there. */
+export function hasHead({ id, created, model }: JsonObject): boolean {
+  return textOf(id) !== '' && typeof created === 'number' && typeof model === 'string';
+}
+
+function isPlainMessage(message: JsonObject[string]): boolean {
+  if (!isJsonObject(message) || textOf(message['role']) === '' || textOf(message['content']) === '') return false;
+  for (const name in message) if (message[name] !== null && !plainMembers.has(name)) return false;
+  return true;
+}

@@ -1,0 +1,69 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { ChoiceUpdate } from '../reply/choice-tracker.ts';
+import { readMessage, textOf } from '../reply/read-reply.ts';
+
+/** Members in which vendors give reasoning as text; clients read both. */
+const reasoningNames = ['reasoning_content', 'reasoning'] as const;
+
+export interface MessageRepair {
+  /** The entries of `tool_calls`; undefined leaves them alone. */
+  readonly entries: readonly JsonObject[] | undefined;
+  readonly needsRole: boolean;
+  /** False for a delta. */
+  readonly isWhole: boolean;
+}
+
+/** The delta or message with what it adds to the answer, every other member kept; the very same one when it is clean. */
+export function repairMessage(given: JsonObject, addition: ChoiceUpdate, repair: MessageRepair): JsonObject {
+  const changes = {
+    ...(repair.needsRole && { role: 'assistant' }),
+    ...textChanges(given, addition, repair),
+    ...reasoningChanges(given, addition),
+    ...(textOf(given['refusal']) !== addition.refusal && { refusal: addition.refusal }),
+  };
+  const { entries } = repair;
+  if (entries === undefined || hasEntries(given, entries)) {
+    return Object.keys(changes).length === 0 ? given : { ...given, ...changes };
+  }
+  const { tool_calls: _calls, function_call: _call, ...members } = given;
+  return { ...members, ...changes, ...(entries.length > 0 && { tool_calls: [...entries] }) };
+}
+
+/** True when the calls of a message are these very entries. */
+function hasEntries({ tool_calls = null, function_call }: JsonObject, entries: readonly JsonObject[]): boolean {
+  if (isJsonObject(function_call)) return false;
+  if (tool_calls === null) return entries.length === 0;
+  if (!Array.isArray(tool_calls) || tool_calls.length !== entries.length) return false;
+  return entries.every((entry, at) => entry === tool_calls[at]);
+}
+
+function textChanges(
+  { content }: JsonObject,
+  addition: ChoiceUpdate,
+  { isWhole, entries = [] }: MessageRepair,
+): JsonObject {
+  const isText = content === undefined || content === null || typeof content === 'string';
+  if (isText && textOf(content) === addition.text) return {};
+  // Only calls have no text.
+  return { content: addition.text === '' && isWhole && entries.length > 0 ? null : addition.text };
+}
+
+function reasoningChanges(given: JsonObject, { reasoning }: ChoiceUpdate): JsonObject {
+  const names = reasoningNames.filter((name) => textOf(given[name]) !== '');
+  const changes: JsonObject = {};
+  for (const name of names) if (given[name] !== reasoning) changes[name] = reasoning;
+  if (names.length === 0 && reasoning !== '') changes['reasoning_content'] = reasoning;
+  return { ...changes, ...(names.length === 0 && detailChanges(given, reasoning)) };
+}
+
+/** MiniMax repeats all reasoning in each of its details. */
+function detailChanges(given: JsonObject, reasoning: string): JsonObject {
+  const { reasoning: repeated, isDetailed } = readMessage(given);
+  if (!isDetailed || repeated === reasoning) return {};
+  const [first] = listOf(given['reasoning_details']);
+  return { reasoning_details: reasoning === '' ? [] : [{ ...first, text: reasoning }] };
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
+}

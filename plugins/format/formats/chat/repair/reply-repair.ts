@@ -1,0 +1,198 @@
+import type { Profile } from '#core/catalog/profile.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { StreamEvent } from '#core/model-call/event-framer.ts';
+import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
+import type { ReplyContext } from '../../../canonical/codec.ts';
+import { Notes } from '../../../canonical/notes.ts';
+import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
+import { parseBody } from '../../../wire/members.ts';
+import { rewriteData, type ReplyRepair } from '../../contract/pass-through.ts';
+import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
+import { textOf } from '../reply/read-reply.ts';
+import { usesDeprecatedCalls } from '../reply/reply-object.ts';
+import { isSingleAnswer } from '../request/parameters.ts';
+import { ChoiceRepair } from './choice-repair.ts';
+import { CleanChunks, hasHead, isCleanReply } from './clean-reply.ts';
+
+/** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
+const mostChoices = 128;
+
+/**
+ * Repairs Chat Completions replies of all vendors for clients that read them as OpenAI publishes them. Sources: as for the
+ * decoder; what clients insist on: the stream helper of the openai SDK, Vercel's AI SDK.
+ */
+export class ChatReplyRepair implements ReplyRepair {
+  failure: GatewayError | undefined;
+  readonly #context: ReplyContext;
+  readonly #profile: Profile;
+  readonly #notes = new Notes();
+  readonly #inlineThinking: boolean;
+  readonly #isSingle: boolean;
+  readonly #choices = new Map<number, ChoiceRepair>();
+  readonly #clean = new CleanChunks();
+  /** The last chunk, for what it lacks. */
+  #last: StreamEvent | undefined;
+  /** The id of the reply as its chunks write it; undefined while they have to be parsed. */
+  #cleanId: string | undefined;
+  #id = '';
+  #hasFailed = false;
+
+  constructor(context: ReplyContext, profile: Profile) {
+    this.#context = context;
+    this.#profile = profile;
+    this.#inlineThinking = profile.quirks.inline_thinking;
+    this.#isSingle = isSingleAnswer(context.request);
+  }
+
+  get notes(): readonly string[] {
+    return this.#notes.entries;
+  }
+
+  event(event: StreamEvent): readonly StreamEvent[] {
+    const { data } = event;
+    if (data === undefined || this.#hasFailed) return [event];
+    if (data.length < 16 && data.trim() === '[DONE]') return [...this.#end(), event];
+    if (this.#takeClean(event, data)) {
+      this.#last = event;
+      return [event];
+    }
+    const chunk = mayHoldLongNumbers(data) ? parseBody(data) : event.parse();
+    if (chunk === undefined) return [event];
+    this.#hasFailed = event.name === 'error' || isFailure(chunk);
+    if (this.#hasFailed) return [event];
+    this.#last = event;
+    const repaired = this.#chunk(chunk);
+    this.#learn(data, chunk, repaired);
+    return [repaired === chunk ? event : rewritten(event, repaired)];
+  }
+
+  whole(body: JsonObject, given: string): JsonObject {
+    if (!this.#inlineThinking && isCleanReply(body)) return body;
+    // Inputs that are objects keep the digits of their numbers.
+    const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
+    const { choices } = exact;
+    if (!Array.isArray(choices) || isFailure(exact)) return body;
+    const repaired = choices.map((choice, position) => {
+      if (!isJsonObject(choice)) return choice;
+      return this.#choice(indexOf(choice) ?? position, true)?.whole(choice) ?? choice;
+    });
+    const headed = this.#headed(exact, sameOr(choices, repaired), 'chat.completion');
+    return headed === exact ? body : headed;
+  }
+
+  /** Takes a chunk that needs no repair. */
+  #takeClean(event: StreamEvent, data: string): boolean {
+    const choice = this.#choices.get(0);
+    if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
+      return false;
+    const clean = this.#clean.read(data);
+    if (clean === undefined) return false;
+    const isTaken =
+      clean.type === 'text' ? choice.plain(clean.text, clean.reasoning) : choice.plainInput(clean.index, clean.input);
+    event.isPlain = isTaken && clean.isPlain && event.name === undefined;
+    return isTaken;
+  }
+
+  /** Chunks with the same id need not be parsed when the first with an answer has all that clients insist on. */
+  #learn(data: string, chunk: JsonObject, repaired: JsonObject): void {
+    if (this.#cleanId !== undefined || !this.#isSingle || !isChunk(chunk)) return;
+    const [choice] = Array.isArray(repaired['choices']) ? repaired['choices'] : [];
+    const given = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
+    if (!isJsonObject(choice) || !isJsonObject(given) || given['index'] !== 0) return;
+    const id = `"id":${JSON.stringify(chunk['id'])}`;
+    if (data.includes(id)) this.#cleanId = id;
+  }
+
+  #chunk(chunk: JsonObject): JsonObject {
+    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
+    const repaired = choices.map((choice, position) => {
+      if (!isJsonObject(choice)) return choice;
+      const known = this.#choice(indexOf(choice) ?? position, false);
+      const own = known?.chunk(choice) ?? choice;
+      if (known?.isFinished === true) noteFinish(this.#profile);
+      return own;
+    });
+    return this.#headed(chunk, sameOr(chunk['choices'], repaired.filter(isJsonObject)), 'chat.completion.chunk');
+  }
+
+  #choice(index: number, isWhole: boolean): ChoiceRepair | undefined {
+    const known = this.#choices.get(index);
+    if (known !== undefined || this.#choices.size >= mostChoices) return known;
+    const choice = new ChoiceRepair({
+      id: `call_${this.#context.id}`,
+      index,
+      isWhole,
+      isOld: usesDeprecatedCalls(this.#context.request),
+      inlineThinking: this.#inlineThinking,
+    });
+    this.#choices.set(index, choice);
+    return choice;
+  }
+
+  /** The body with the members that every reply and chunk must have. */
+  #headed(body: JsonObject, choices: JsonValue, object: string): JsonObject {
+    const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body['usage']);
+    // Azure's first chunk has no answer, and an empty head.
+    const isExempt = isEmpty && typeof body['id'] === 'string';
+    const { id, created, model } = this.#context;
+    this.#id = textOf(body['id']) || this.#id || `chatcmpl-${id}`;
+    const head: JsonObject = {
+      ...(!isExempt && textOf(body['id']) === '' && { id: this.#id }),
+      ...(!isExempt && body['object'] !== object && { object }),
+      ...(typeof body['created'] !== 'number' && { created }),
+      ...(typeof body['model'] !== 'string' && { model }),
+    };
+    if (Object.keys(head).length === 0 && choices === body['choices']) return body;
+    return { ...body, ...head, choices };
+  }
+
+  /** What comes before [DONE] where the upstream has left out finish reasons. */
+  #end(): readonly StreamEvent[] {
+    const open = [...this.#choices.values()].filter((choice) => !choice.isFinished);
+    if (open.length === 0 || ![...this.#choices.values()].some(({ hasContent }) => hasContent)) return [];
+    if (open.some(({ isTorn }) => isTorn)) {
+      this.failure = truncatedCall();
+      return [];
+    }
+    const ending = endingWithoutFinish(this.#profile);
+    if (ending === 'cut') this.failure = missingFinish();
+    if (ending === 'unknown') this.#notes.miss('finish reason');
+    const last = this.#last;
+    if (last === undefined || ending === 'cut') return [];
+    const choices = open.map((choice) => choice.end(ending === 'whole'));
+    if (ending === 'unknown' && choices.every(isEmptyChoice)) return [];
+    const { usage, ...members } = parseBody(last.data ?? '') ?? {};
+    const kept = usage === null ? { ...members, usage } : members;
+    return [rewritten(last, this.#headed({ ...kept, choices }, choices, 'chat.completion.chunk'))];
+  }
+}
+
+function isEmptyChoice({ delta }: JsonObject): boolean {
+  return isJsonObject(delta) && Object.keys(delta).length === 0;
+}
+
+/** True when the vendor reports that it has failed, as a whole or in one of its answers. */
+function isFailure(body: JsonObject): boolean {
+  const choices = Array.isArray(body['choices']) ? body['choices'].filter(isJsonObject) : [];
+  return readFailure(body) !== undefined || choices.some((choice) => readAbort(choice) !== undefined);
+}
+
+function indexOf({ index }: JsonObject): number | undefined {
+  return typeof index === 'number' ? index : undefined;
+}
+
+function isChunk(body: JsonObject): boolean {
+  return body['object'] === 'chat.completion.chunk' && hasHead(body);
+}
+
+/** The list itself when the other one has the same entries. */
+function sameOr(list: JsonValue | undefined, other: JsonValue[]): JsonValue {
+  const isSame = Array.isArray(list) && list.length === other.length && list.every((entry, at) => entry === other[at]);
+  return isSame ? list : other;
+}
+
+function rewritten(event: StreamEvent, data: JsonObject): StreamEvent {
+  const line = rewriteData(event.text, data);
+  return new StreamEvent({ name: event.name, data: JSON.stringify(data) }, line, Buffer.from(line));
+}

@@ -1,0 +1,119 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Citation } from '../../../canonical/reply.ts';
+import { type CallPiece, CallTracker } from './call-tracker.ts';
+import { type MessageContent, readMessage } from './read-reply.ts';
+import { TextTracker } from './text-tracker.ts';
+import { type SplitText, ThinkSplitter } from './think-splitter.ts';
+
+/** The content that a delta or a message adds to a reply, in this order. */
+export interface ChoiceUpdate {
+  readonly reasoning: string;
+  readonly text: string;
+  readonly refusal: string;
+  readonly citations: readonly Citation[];
+  readonly calls: readonly CallPiece[];
+}
+
+export interface ChoiceTrackerOptions {
+  /** The reasoning is inside the text, between <think> and </think>. */
+  readonly inlineThinking?: boolean;
+}
+
+/**
+ * Reads one of the answers of a reply, with the deviations of all vendors: what is repeated is taken once, and every
+ * piece of a call finds its call. Decoders write what it returns as fragments, the repair of same-format routes in
+ * place.
+ */
+export class ChoiceTracker {
+  readonly #calls = new CallTracker();
+  readonly #text = new TextTracker();
+  readonly #reasoning = new TextTracker();
+  readonly #refusal = new TextTracker();
+  readonly #splitter: ThinkSplitter | undefined;
+  #isFinished = false;
+
+  constructor({ inlineThinking = false }: ChoiceTrackerOptions = {}) {
+    this.#splitter = inlineThinking ? new ThinkSplitter() : undefined;
+  }
+
+  get calls(): CallTracker {
+    return this.#calls;
+  }
+
+  /** True while nothing of the answer has come. */
+  get isEmpty(): boolean {
+    return this.#text.isEmpty && this.#reasoning.isEmpty && this.#refusal.isEmpty && this.#calls.calls.length === 0;
+  }
+
+  /** True when text and reasoning pass as they are, unless a piece is a repetition. */
+  get isPlain(): boolean {
+    return !this.#isFinished && !this.#reasoning.isCumulative && this.#splitter?.isDone !== false;
+  }
+
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
+  /** Takes a delta that is nothing but text or reasoning. False when it is a repetition, which it has not taken. */
+  plain(text: string, reasoning: string): boolean {
+    if (this.#reasoning.isRepetition(reasoning)) return false;
+    this.#text.piece(text);
+    this.#reasoning.piece(reasoning);
+    return true;
+  }
+
+  delta(delta: JsonObject): ChoiceUpdate {
+    const content = readMessage(delta);
+    if (this.#isFinished) return this.#late(content);
+    const reasoning = content.isDetailed
+      ? this.#reasoning.pieceOrAll(content.reasoning)
+      : this.#reasoning.pieceOnce(content.reasoning);
+    // A vendor that repeats all reasoning repeats all text.
+    const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(content.text) : this.#text.piece(content.text);
+    return {
+      ...this.#split(reasoning, text),
+      refusal: this.#refusal.piece(content.refusal),
+      citations: content.citations,
+      calls: this.#calls.pieces(content.calls),
+    };
+  }
+
+  /** A whole message: the reply itself, or a repetition of the deltas. */
+  message(message: JsonObject): ChoiceUpdate {
+    const content = readMessage(message);
+    const reasoning = this.#reasoning.whole(content.reasoning);
+    return {
+      ...this.#split(reasoning, this.#text.whole(content.text)),
+      refusal: this.#refusal.whole(content.refusal),
+      citations: content.citations,
+      calls: this.#calls.whole(content.calls),
+    };
+  }
+
+  /** The text that was held back until the end. */
+  finish(): SplitText {
+    this.#isFinished = true;
+    return this.#split('', undefined);
+  }
+
+  /** A delta behind the finish. */
+  #late(content: MessageContent): ChoiceUpdate {
+    const reasoning = this.#reasoning.pieceAfterEnd(content.reasoning);
+    return {
+      ...this.#split(reasoning, this.#text.pieceAfterEnd(content.text)),
+      refusal: this.#refusal.pieceAfterEnd(content.refusal),
+      citations: content.citations,
+      calls: this.#calls.whole(content.calls),
+    };
+  }
+
+  /** @param text undefined at the end */
+  #split(reasoning: string, text: string | undefined): SplitText {
+    const split = (text === undefined ? this.#splitter?.rest() : this.#splitter?.take(text)) ?? {
+      reasoning: '',
+      text: text ?? '',
+    };
+    // MiniMax may give the same reasoning in both places.
+    return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
+  }
+}

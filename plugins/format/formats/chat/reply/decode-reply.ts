@@ -1,0 +1,116 @@
+import type { Profile } from '#core/catalog/profile.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { ReplyDecoder } from '../../../canonical/codec.ts';
+import { type Fragment, readFailure } from '../../../canonical/reply.ts';
+import { parseBody } from '../../../wire/members.ts';
+import type { CallPiece } from './call-tracker.ts';
+import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
+import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
+
+/**
+ * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
+ * OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
+ */
+export class ChatDecoder implements ReplyDecoder {
+  readonly #tracker: ChoiceTracker;
+  /** Index of the answer that is read. */
+  #choice: JsonValue | undefined;
+
+  readonly #profile: Profile | undefined;
+  #hasFinished = false;
+
+  constructor(profile?: Profile) {
+    this.#profile = profile;
+    this.#tracker = new ChoiceTracker({ inlineThinking: profile?.quirks.inline_thinking === true });
+  }
+
+  event(name: string | undefined, data: string): Fragment[] {
+    const json = data.replace(/^\uFEFF/, '').trim();
+    if (json === '[DONE]') return [...this.#rest(), this.#end()];
+    const chunk = parseBody(json);
+    if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
+    if (name === 'error') return [failed(isJsonObject(chunk['error']) ? chunk['error'] : chunk)];
+    const error = readFailure(chunk);
+    if (error !== undefined) return [{ type: 'error', error }];
+    const choice = this.#pick(chunk['choices']);
+    const fragments = choice === undefined ? [] : this.#answer(choice);
+    if (this.#hasFinished) noteFinish(this.#profile);
+    return [...usageOf(chunk), ...fragments];
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    const error = readFailure(body);
+    if (error !== undefined) return [{ type: 'error', error }];
+    const choice = this.#pick(body['choices']);
+    if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
+    const fragments = [...usageOf(body), ...this.#answer(choice), ...this.#rest()];
+    return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
+  }
+
+  /** The first answer received, whatever its index. */
+  #pick(choices: JsonValue | undefined): JsonObject | undefined {
+    const list = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
+    this.#choice ??= list[0]?.['index'] ?? undefined;
+    return list.find(({ index }) => typeof index !== 'number' || index === this.#choice);
+  }
+
+  #answer(choice: JsonObject): Fragment[] {
+    const { delta, message } = choice;
+    const failure = readFailure(choice);
+    if (failure !== undefined) return [{ type: 'error', error: failure }];
+    const fragments: Fragment[] = [
+      ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
+      ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
+    ];
+    const error = readAbort(choice);
+    if (error !== undefined) return [...fragments, { type: 'error', error }];
+    const finish = readFinish(choice);
+    if (finish === undefined || finish === 'failed') return fragments;
+    this.#hasFinished = true;
+    return [...fragments, ...this.#rest(), finish];
+  }
+
+  /** The end of a stream. */
+  #end(): Fragment {
+    const ending = this.#hasFinished ? 'whole' : endingWithoutFinish(this.#profile);
+    if (ending === 'cut') return { type: 'error', error: missingFinish() };
+    return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
+  }
+
+  #rest(): Fragment[] {
+    const { reasoning, text } = this.#tracker.finish();
+    return [...textFragment('reasoning', reasoning), ...textFragment('text', text)];
+  }
+}
+
+function fragmentsOf({ reasoning, text, refusal, citations, calls }: ChoiceUpdate): Fragment[] {
+  return [
+    ...textFragment('reasoning', reasoning),
+    ...textFragment('text', text),
+    ...textFragment('refusal', refusal),
+    ...citations.map((citation) => ({ type: 'citation', citation }) as const),
+    ...calls.flatMap(callFragments),
+  ];
+}
+
+function callFragments({ call: { key }, isCustom, isFirst, isWhole, id, name, input }: CallPiece): Fragment[] {
+  const isNews = isFirst || id !== undefined || name !== undefined;
+  return [
+    ...(isNews ? [{ type: 'call', key, id, name, ...(isCustom && { form: 'freeform' as const }) } as const] : []),
+    ...(input === '' ? [] : [{ type: 'input', key, text: input } as const]),
+    ...(isWhole ? [{ type: 'call_end', key } as const] : []),
+  ];
+}
+
+function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
+  return text === '' ? [] : [{ type, text }];
+}
+
+function usageOf(body: JsonObject): Fragment[] {
+  const usage = readUsage(body);
+  return usage === undefined ? [] : [{ type: 'usage', usage }];
+}
+
+function failed(body: JsonObject): Fragment {
+  return { type: 'error', error: readFailure(body, true) };
+}

@@ -1,0 +1,93 @@
+import { renderStreamError } from '#core/errors/render.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
+import type { CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
+import { member } from '../../../wire/members.ts';
+import { type BlockEvent, MessageDeltas, wholeMessage } from './message-deltas.ts';
+import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts';
+
+/**
+ * Writes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; what clients insist
+ * on: the stream helper of the openai SDK, Vercel's AI SDK.
+ */
+export class ChatEncoder implements ReplyEncoder {
+  readonly #context: ReplyContext;
+  readonly #isOld: boolean;
+  readonly #wantsUsage: boolean;
+  readonly #deltas: MessageDeltas;
+  #hasBegun = false;
+
+  constructor(context: ReplyContext) {
+    const { request } = context;
+    this.#context = context;
+    this.#isOld = usesDeprecatedCalls(request);
+    this.#wantsUsage = member(request['stream_options'], 'include_usage') === true;
+    this.#deltas = new MessageDeltas(this.#isOld);
+  }
+
+  event(event: ReplyEvent): string {
+    // The first chunk says whether there is text, so it waits for the first block.
+    if (event.type === 'start') return '';
+    if (event.type === 'finish') return this.#finish(event.reply);
+    return this.#deltasOf(event)
+      .map((delta) => this.#chunk(delta, null))
+      .join('');
+  }
+
+  /**
+   * Beside calls, refusals and reasoning the text is null, as with OpenAI and DeepSeek: the SDK's helper would turn an
+   * empty string into an empty text, where the whole reply has none.
+   */
+  #deltasOf(event: BlockEvent): JsonObject[] {
+    const deltas = this.#deltas.take(event);
+    if (this.#hasBegun) return deltas;
+    this.#hasBegun = true;
+    return [begin(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
+  }
+
+  whole(reply: CompleteReply): JsonObject {
+    const message = wholeMessage(reply, this.#isOld);
+    const finish_reason = writeFinish(reply.finish, this.#isOld);
+    return {
+      ...this.#head('chat.completion'),
+      choices: [{ index: 0, message, logprobs: null, finish_reason }],
+      usage: writeUsage(reply.usage),
+    };
+  }
+
+  failure(error: GatewayError): string {
+    return renderStreamError(error, { id: this.#context.id, format: undefined, dialect: 'openai' });
+  }
+
+  #finish(reply: CompleteReply): string {
+    const begun = this.#hasBegun ? '' : this.#chunk(begin(''), null);
+    // An answer of only reasoning has an empty text.
+    const delta = this.#hasBegun && this.#deltas.isSilent ? { content: '' } : {};
+    const states = this.#deltas.end().map((state) => this.#chunk(state, null));
+    const end = begun + states.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld));
+    const usage = { ...this.#head('chat.completion.chunk'), choices: [], usage: writeUsage(reply.usage) };
+    return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
+  }
+
+  #chunk(delta: JsonObject, finish_reason: string | null): string {
+    return write({
+      ...this.#head('chat.completion.chunk'),
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      ...(this.#wantsUsage && { usage: null }),
+    });
+  }
+
+  #head(object: string): JsonObject {
+    const { id, created, model } = this.#context;
+    return { id: `chatcmpl-${id}`, object, created, model };
+  }
+}
+
+function begin(content: '' | null): JsonObject {
+  return { role: 'assistant', content, refusal: null };
+}
+
+function write(chunk: JsonObject): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}

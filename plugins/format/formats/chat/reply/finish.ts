@@ -1,0 +1,119 @@
+import type { Profile } from '#core/catalog/profile.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Usage } from '#core/facts.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/json.ts';
+import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
+import { count, member } from '../../../wire/members.ts';
+import { textOf } from './read-reply.ts';
+
+/** Finish reasons of all vendors, without those for failures. */
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['end_turn', 'stop'],
+  ['complete', 'stop'],
+  ['stop_sequence', 'stop_sequence'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_output_tokens', 'length'],
+  ['model_length', 'context_length'],
+  ['model_context_window_exceeded', 'context_length'],
+  ['tool_calls', 'tool_calls'],
+  ['tool_use', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['sensitive', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['refusal', 'content_filter'],
+]);
+const failures = new Set(['error', 'network_error', 'insufficient_system_resource', 'abort']);
+
+/**
+ * `failed`: the vendor has aborted the answer. Undefined while the answer continues. An unknown reason ends the answer.
+ */
+export function readFinish(choice: JsonObject): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
+  const word = textOf(choice['finish_reason']).toLowerCase();
+  if (word === '' || word === 'null') return undefined;
+  if (failures.has(word)) return 'failed';
+  const reason = reasons.get(word) ?? 'stop';
+  // vLLM reports the stop sequence.
+  const stop = textOf(choice['stop_reason']);
+  const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
+  return isSequence
+    ? { type: 'finish', reason: 'stop_sequence', stopSequence: stop }
+    : { type: 'finish', reason, stopSequence: undefined };
+}
+
+/** The error of an answer that its vendor reports as failed; undefined for any other. */
+export function readAbort(choice: JsonObject): GatewayError | undefined {
+  const error = readFailure(choice);
+  if (error !== undefined || readFinish(choice) !== 'failed') return error;
+  return aborted(choice['finish_reason']);
+}
+
+/** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
+function aborted(word: JsonValue | undefined): GatewayError {
+  const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
+  return new GatewayError(code, 'The upstream aborted its response.');
+}
+
+/** Routes, by their profiles, whose streams have had a finish reason since the last reload. */
+const finishing = new WeakSet<Profile>();
+
+/** The stream of a route has a finish reason. */
+export function noteFinish(profile: Profile | undefined): void {
+  if (profile !== undefined) finishing.add(profile);
+}
+
+/**
+ * What a stream is that ends with [DONE] and without a finish reason. `whole`: the vendor gives none, as its quirks say.
+ * `cut`: the route has given them before. Otherwise nobody knows: it is passed on as it came.
+ */
+export function endingWithoutFinish(profile: Profile | undefined): 'whole' | 'cut' | 'unknown' {
+  if (profile?.quirks.finish_reason === false) return 'whole';
+  return profile !== undefined && finishing.has(profile) ? 'cut' : 'unknown';
+}
+
+/** The failure of a stream that ends without the finish reason that its route otherwise gives. */
+export function missingFinish(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream ended its response without a finish reason.');
+}
+
+/** Reads the usage of a reply or a chunk. Groq reports it in `x_groq`, Moonshot in the choice. */
+export function readUsage(body: JsonObject): Usage | undefined {
+  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
+  return (
+    readCounts(body['usage']) ?? readCounts(member(choice, 'usage')) ?? readCounts(member(body['x_groq'], 'usage'))
+  );
+}
+
+/**
+ * Sources: OpenAI API reference, "The chat completion object"; the docs of DeepSeek
+ * (`prompt_cache_hit_tokens`), Moonshot (`cached_tokens`), Mistral (`num_cached_tokens`), DashScope
+ * (`cache_creation_input_tokens`) and xAI (reasoning is not part of the completion).
+ */
+function readCounts(usage: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const details = usage['prompt_tokens_details'];
+  const reasoning = count(member(usage['completion_tokens_details'], 'reasoning_tokens'));
+  return {
+    input: count(usage['prompt_tokens']),
+    output: outputOf(usage, reasoning),
+    cacheRead:
+      count(member(details, 'cached_tokens')) ??
+      count(usage['prompt_cache_hit_tokens']) ??
+      count(usage['cached_tokens']) ??
+      count(usage['num_cached_tokens']),
+    cacheWrite: count(member(details, 'cache_write_tokens')) ?? count(member(details, 'cache_creation_input_tokens')),
+    reasoning,
+  };
+}
+
+/** Adds the reasoning where the total shows that the completion does not include it. */
+function outputOf(usage: JsonObject, reasoning = 0): number | undefined {
+  const output = count(usage['completion_tokens']);
+  const total = count(usage['total_tokens']);
+  const input = count(usage['prompt_tokens']);
+  if (output === undefined || input === undefined) return output;
+  return reasoning > 0 && total === input + output + reasoning ? output + reasoning : output;
+}

@@ -1,0 +1,157 @@
+import { type JsonObject, isJsonObject, type JsonValue } from '#core/json.ts';
+import type { BlockHead, ReplyEvent, Block, CompleteReply } from '../../../canonical/reply.ts';
+import { thoughtSeparator } from '../request/read-reasoning.ts';
+import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
+
+/** Between parts of a text that were separated by another block. */
+const paragraph = '\n\n';
+
+/** The events between the start and the end of a reply. */
+export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
+
+/**
+ * Writes blocks as deltas of the format's one message: one text, one reasoning text, one refusal, and calls with
+ * indexes 0, 1, 2…
+ */
+export class MessageDeltas {
+  readonly #isOld: boolean;
+  #text = 0;
+  #thoughts = 0;
+  #refusal = 0;
+  #calls = 0;
+  readonly #states: JsonObject[] = [];
+  /** Characters of the text before the block that is open. */
+  #before = 0;
+  #separator = '';
+  #last: BlockHead['type'] | undefined;
+
+  /** @param isOld the client knows only `function_call`, of which there is one at most */
+  constructor(isOld: boolean) {
+    this.#isOld = isOld;
+  }
+
+  /** True while there is neither a text nor anything that needs none. */
+  get isSilent(): boolean {
+    return this.#text === 0 && this.#refusal === 0 && this.#calls === 0;
+  }
+
+  take(event: BlockEvent): JsonObject[] {
+    switch (event.type) {
+      case 'block_start':
+        return this.#open(event.block);
+      case 'block_delta':
+        return this.#delta(event.block, event.text);
+      case 'citation':
+        return [{ annotations: [writeCitation(event.citation, this.#before)] }];
+      case 'block_stop':
+        if (event.block.type === 'reasoning') this.#states.push(writeReasoningState(event.block, this.#states.length));
+        return [];
+    }
+  }
+
+  /**
+   * The reasoning states, after all blocks and in one delta: some clients concatenate such lists, and the openai SDK
+   * keeps only the last one.
+   */
+  end(): JsonObject[] {
+    return this.#states.length === 0 ? [] : [{ reasoning_details: this.#states }];
+  }
+
+  #open(head: BlockHead): JsonObject[] {
+    this.#separator = this.#separatorFor(head);
+    this.#last = head.type;
+    if (head.type === 'text') this.#before = this.#text + this.#separator.length;
+    if (head.type !== 'tool_call') return [];
+    const index = this.#calls++;
+    const call = writeCall(head, '');
+    if (!this.#isOld) return [{ tool_calls: [{ index, ...call }] }];
+    return index === 0 ? [{ function_call: call['function'] }] : [];
+  }
+
+  /** Vendors split a text where they cite: the pieces belong together. */
+  #separatorFor({ type }: BlockHead): string {
+    if (type === 'text') return this.#text > 0 && this.#last !== 'text' ? paragraph : '';
+    if (type === 'reasoning') return this.#thoughts > 0 ? thoughtSeparator : '';
+    return type === 'refusal' && this.#refusal > 0 ? paragraph : '';
+  }
+
+  #delta(head: BlockHead, text: string): JsonObject[] {
+    const said = this.#separator + text;
+    this.#separator = '';
+    switch (head.type) {
+      case 'text':
+        this.#text += said.length;
+        return [{ content: said }];
+      case 'refusal':
+        this.#refusal += said.length;
+        return [{ refusal: said }];
+      case 'reasoning':
+        this.#thoughts += said.length;
+        return [{ reasoning_content: said }];
+      case 'tool_call':
+        return this.#input(head.form === 'freeform', text);
+    }
+  }
+
+  #input(isFreeform: boolean, text: string): JsonObject[] {
+    const index = this.#calls - 1;
+    if (this.#isOld) return index === 0 ? [{ function_call: { arguments: text } }] : [];
+    const piece: JsonObject = isFreeform ? { custom: { input: text } } : { function: { arguments: text } };
+    return [{ tool_calls: [{ index, ...piece }] }];
+  }
+}
+
+/** The message of a whole reply: the sum of its deltas, so that both are always the same. */
+export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): JsonObject {
+  const deltas = new MessageDeltas(isOld);
+  const message: JsonObject = { role: 'assistant', content: null, refusal: null };
+  for (const [index, block] of blocks.entries()) {
+    for (const delta of deltasOf(deltas, index, block)) addDelta(message, delta);
+  }
+  for (const delta of deltas.end()) addDelta(message, delta);
+  const isSilent = message['refusal'] === null && !('tool_calls' in message) && !('function_call' in message);
+  // Only calls and refusals have no text; an empty answer has an empty one.
+  return isSilent ? { ...message, content: message['content'] ?? '' } : message;
+}
+
+function deltasOf(deltas: MessageDeltas, index: number, block: Block): JsonObject[] {
+  const text = block.type === 'tool_call' ? block.input : block.text;
+  const citations = block.type === 'text' ? block.citations : [];
+  return [
+    ...deltas.take({ type: 'block_start', index, block }),
+    ...(text === '' ? [] : deltas.take({ type: 'block_delta', index, block, text })),
+    ...citations.flatMap((citation) => deltas.take({ type: 'citation', index, citation })),
+    ...deltas.take({ type: 'block_stop', index, block }),
+  ];
+}
+
+function addDelta(message: JsonObject, delta: JsonObject): void {
+  for (const [name, value] of Object.entries(delta)) {
+    if (name === 'tool_calls' && Array.isArray(value)) message[name] = addCalls(listOf(message[name]), value);
+    else message[name] = add(message[name], value);
+  }
+}
+
+/** Entries with a known index continue their call, others are new calls; the whole message has no indexes. */
+function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): JsonValue[] {
+  const added = [...calls];
+  for (const entry of entries) {
+    if (!isJsonObject(entry)) continue;
+    const { index, ...said } = entry;
+    added[Number(index)] = add(added[Number(index)], said);
+  }
+  return added;
+}
+
+/** Concatenates strings and lists, and merges objects member by member. */
+function add(so: JsonValue | undefined, more: JsonValue | undefined): JsonValue {
+  if (typeof so === 'string' && typeof more === 'string') return so + more;
+  if (Array.isArray(more)) return [...listOf(so), ...more];
+  if (!isJsonObject(so) || !isJsonObject(more)) return more ?? null;
+  const members = Object.entries(more).map(([name, value]) => [name, add(so[name], value)]);
+  return { ...so, ...Object.fromEntries(members) };
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

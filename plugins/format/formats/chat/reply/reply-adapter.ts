@@ -1,0 +1,68 @@
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { filledUsage, isCounted, type ReplyAdapter, rewriteData } from '../../contract/pass-through.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import { writeUsage } from './reply-object.ts';
+
+/** Adds the counts that the client waits for, and hides those that only the gateway has asked for. */
+export class ChatReplyAdapter implements ReplyAdapter {
+  readonly meter: UsageMeter;
+  readonly #hasOwnOptions: boolean;
+  /** True while the client waits for a chunk with the usage. */
+  #owesUsage: boolean;
+  #last: StreamEvent | undefined;
+
+  constructor(body: JsonObject) {
+    const options = body['stream_options'];
+    this.meter = new UsageMeter(body);
+    this.#hasOwnOptions = isJsonObject(options);
+    this.#owesUsage = isJsonObject(options) && options['include_usage'] === true;
+  }
+
+  event(event: StreamEvent, counted?: Usage): string {
+    const { text, data } = event;
+    if (!event.isPlain && isUsageChunk(event)) {
+      if (isCounted(counted)) this.#owesUsage = false;
+      // Requested by the gateway, not by the client.
+      return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;
+    }
+    if (data?.startsWith('[DONE]') === true) return this.end(counted) + text;
+    if (data !== undefined) {
+      this.meter.delta(event);
+      this.#last = event;
+    }
+    return text;
+  }
+
+  whole(text: string, body: JsonObject, counted?: Usage): string {
+    if (isCounted(counted)) return text;
+    this.meter.whole(body);
+    return JSON.stringify({ ...body, usage: filledUsage(body['usage'], this.#usage(counted)) });
+  }
+
+  /** The chunk that the client requested and the upstream did not send. */
+  end(counted?: Usage): string {
+    if (!this.#owesUsage) return '';
+    this.#owesUsage = false;
+    return this.#repeatLast({ choices: [], usage: this.#usage(counted) });
+  }
+
+  failure(text: string, counted?: Usage): string {
+    return this.end(counted) + text;
+  }
+
+  /** The last chunk again, with other members. */
+  #repeatLast(members: JsonObject): string {
+    return rewriteData(this.#last?.text ?? '', { ...this.#last?.parse(), ...members });
+  }
+
+  #usage(counted: Usage | undefined): JsonObject {
+    return writeUsage(this.meter.complete(counted, true));
+  }
+}
+
+/** True for a chunk with usage where clients look for it: some vendors have it inside another member. */
+function isUsageChunk(event: StreamEvent): boolean {
+  return (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(event.parse()?.['usage']);
+}

@@ -1,0 +1,66 @@
+import type { Usage } from '#core/facts.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Block, CallHead, Citation, FinishReason } from '../../../canonical/reply.ts';
+
+type Reasoning = Extract<Block, { type: 'reasoning' }>;
+
+/** Pauses belong to vendors' own tools, which clients of this format do not know: for them the answer is complete. */
+const reasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  stop_sequence: 'stop',
+  pause: 'stop',
+  length: 'length',
+  context_length: 'length',
+  tool_calls: 'tool_calls',
+  content_filter: 'content_filter',
+};
+
+/** @param isOld the client sent `functions`, and knows only the deprecated reason */
+export function writeFinish(finish: FinishReason, isOld: boolean): string {
+  return isOld && finish === 'tool_calls' ? 'function_call' : reasons[finish];
+}
+
+/** Source: OpenAI API reference, "The chat completion object", `usage`. */
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      audio_tokens: 0,
+      ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}
+
+/** A call as it opens. Searches are functions here, because the format has no other word. */
+export function writeCall({ id, name, form }: CallHead, input: string): JsonObject {
+  if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
+  return { id, type: 'function', function: { name, arguments: input } };
+}
+
+/** @param before characters of the answer before the block that cites */
+export function writeCitation({ url, title, start = 0, end = start }: Citation, before: number): JsonObject {
+  const place = { start_index: before + start, end_index: before + end };
+  return { type: 'url_citation', url_citation: { url, title: title ?? url, ...place } };
+}
+
+/**
+ * The reasoning state that a client must send back, in the shape of OpenRouter's `reasoning_details`. `text_length` is
+ * the length of its part of the one reasoning text.
+ */
+export function writeReasoningState({ state, text }: Reasoning, index: number): JsonObject {
+  return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
+}
+
+/** True when the client sent the deprecated `functions`, and understands only `function_call`. */
+export function usesDeprecatedCalls(request: JsonObject): boolean {
+  return Array.isArray(request['functions']) && !Array.isArray(request['tools']);
+}

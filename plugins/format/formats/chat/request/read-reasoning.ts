@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { OpaqueState, Reasoning } from '../../../canonical/conversation.ts';
+import type { Notes } from '../../../canonical/notes.ts';
+import { readTaggedState } from '../../../canonical/opaque-state.ts';
+import { count, member } from '../../../wire/members.ts';
+import { maybeList, maybeText } from '../../../wire/read.ts';
+
+/** Between the reasoning texts of one message, which has room for one. */
+export const thoughtSeparator = '\n\n';
+
+interface StateEntry {
+  readonly state: OpaqueState;
+  /** Characters of the text that belongs to it, where the entry reports them. */
+  readonly length: number | undefined;
+}
+
+/**
+ * Reads the reasoning of an assistant message. It is not part of OpenAI's format: `reasoning_content` came with
+ * DeepSeek, `reasoning` and `reasoning_details` with OpenRouter; clients send back what the gateway gave them.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readReasoning(message: JsonObject, path: string, notes: Notes): Reasoning[] {
+  const details = maybeList(message['reasoning_details'], `${path}.reasoning_details`);
+  const text = maybeText(message['reasoning_content'], `${path}.reasoning_content`) || plainReasoning(message, details);
+  const states = details.flatMap((entry) => readReasoningState(entry, notes));
+  if (states.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
+  return share(text, states) ?? [{ type: 'reasoning', text, state: undefined }, ...signaturesOf(states)];
+}
+
+function plainReasoning({ reasoning }: JsonObject, details: readonly JsonValue[]): string {
+  if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
+  return details.map(thoughtOf).join('');
+}
+
+/** The visible text of an entry of `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
+export function thoughtOf(entry: JsonValue | undefined): string {
+  if (!isJsonObject(entry)) return '';
+  const text = entry['text'] ?? entry['summary'];
+  return typeof text === 'string' ? text : '';
+}
+
+function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
+  if (!isJsonObject(entry) || entry['type'] !== 'reasoning.encrypted') return [];
+  const state = typeof entry['data'] === 'string' ? readTaggedState(entry['data']) : undefined;
+  if (state !== undefined) return [{ state, length: count(entry['text_length']) }];
+  notes.drop('reasoning state of unknown origin');
+  return [];
+}
+
+/** Google's signatures, which are valid without the text of their thoughts. */
+function signaturesOf(states: readonly StateEntry[]): Reasoning[] {
+  return states.flatMap(({ state }) => (state.kind === 'thought' ? [{ type: 'reasoning', text: '', state }] : []));
+}
+
+/** Gives every state its text. Upstreams refuse a state beside another text, so where the text is ambiguous, no state gets one. */
+function share(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
+  const [only] = states;
+  if (states.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
+    return [{ type: 'reasoning', text, state: only.state }];
+  }
+  const reasoning: Reasoning[] = [];
+  let rest = text;
+  for (const { state, length } of states) {
+    if (length === undefined || length > rest.length) return undefined;
+    reasoning.push({ type: 'reasoning', text: rest.slice(0, length), state });
+    rest = rest.slice(length);
+    if (length > 0 && rest.startsWith(thoughtSeparator)) rest = rest.slice(thoughtSeparator.length);
+  }
+  return rest === '' ? reasoning : undefined;
+}
+
+/**
+ * Ids of the calls in a history whose reasoning the client has not returned. Most coding tools return only `content` and
+ * `tool_calls`.
+ *
+ * @param needsState the text of the reasoning is not enough
+ */
+export function callsWithoutReasoning({ messages }: JsonObject, needsState: boolean): string[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((message) => {
+    if (!isJsonObject(message) || !Array.isArray(message['tool_calls'])) return [];
+    const text = message['reasoning_content'];
+    const hasText = typeof text === 'string' && text !== '';
+    if (hasState(message, hasText) || (!needsState && hasText)) return [];
+    return message['tool_calls'].flatMap(idOf);
+  });
+}
+
+/** True for a state with its text: SDKs drop one of the two, and most vendors refuse a state without its text. */
+function hasState({ reasoning_details: details }: JsonObject, hasText: boolean): boolean {
+  if (!Array.isArray(details) || details.length === 0) return false;
+  return hasText || details.every((entry) => (count(member(entry, 'text_length')) ?? 0) === 0);
+}
+
+function idOf(call: JsonValue): string[] {
+  return isJsonObject(call) && typeof call['id'] === 'string' ? [call['id']] : [];
+}

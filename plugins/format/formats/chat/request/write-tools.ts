@@ -1,0 +1,67 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../../../canonical/conversation.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
+import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+
+/**
+ * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
+ * and a choice without a list. Source: OpenAI API reference, "Create chat completion", `tools`.
+ */
+export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
+  const tools = usableTools(conversation, target);
+  if (tools.length === 0) return {};
+  return {
+    tools: tools.map((tool) => writeTool(tool, target)),
+    tool_choice: writeChoice(conversation.toolChoice, tools, target),
+    parallel_tool_calls: conversation.parallelToolCalls,
+  };
+}
+
+/** Only OpenAI can forbid calls of listed tools; elsewhere such tools are left out. */
+function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
+  if (!tools.every(isClientTool)) notes.drop('web_search');
+  const allowed = toolChoice?.allowed;
+  if (allowed !== undefined) notes.approximate('allowed tools as the only ones');
+  return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowed?.includes(name) !== false);
+}
+
+/** True when a freeform tool can be sent as such; otherwise it becomes a function. */
+export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
+  return form === 'freeform' && profile.quirks.freeform_tools;
+}
+
+function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
+  const name = target.names.toWire(tool.name, tool.namespace);
+  if (isRaw(tool.form, target)) return writeCustom(tool, name);
+  const isFreeform = tool.form === 'freeform';
+  if (isFreeform) target.notes.approximate('freeform tools as functions');
+  return {
+    type: 'function',
+    function: {
+      name,
+      description: isFreeform ? describeFreeform(tool) : tool.description,
+      parameters: isFreeform ? freeformSchema() : (tool.schema ?? { type: 'object', properties: {} }),
+      ...(tool.strict !== undefined && { strict: tool.strict }),
+    },
+  };
+}
+
+function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
+  const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', grammar: { ...grammar } };
+  return { type: 'custom', custom: { name, description, format } };
+}
+
+function writeChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly ClientTool[],
+  target: EncodeTarget,
+): string | JsonObject | undefined {
+  if (choice === undefined) return undefined;
+  const { type, name, namespace } = choice;
+  if (type !== 'tool') return type;
+  if (name === undefined) return 'required';
+  const wanted = tools.find((tool) => tool.name === name && tool.namespace === namespace);
+  const kind = wanted !== undefined && isRaw(wanted.form, target) ? 'custom' : 'function';
+  return { type: kind, [kind]: { name: target.names.toWire(name, namespace) } };
+}

@@ -1,0 +1,165 @@
+import type { WireFormat } from '#core/catalog/formats.ts';
+import type { Profile } from '#core/catalog/profile.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { EventFramer } from '#core/model-call/event-framer.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
+import type { StateKind } from '../../canonical/conversation.ts';
+import type { NameRules } from '../../canonical/tool-names.ts';
+import type { Adaptation, AdaptationTarget } from './adaptation.ts';
+import type { ParameterRules } from './parameters.ts';
+import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
+
+/**
+ * Everything in which a wire format differs from the others. One object a format, in the format's own folder; formats.ts
+ * lists them.
+ */
+export interface FormatDescriptor extends WireFormat {
+  /** Behind an upstream's base URL. @param model its name there */
+  path(model: string, isStream: boolean, purpose: Purpose): string;
+  /** Headers that the format needs. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of clients that the vendor of the format knows; `x-codex-*` is all that begin so. Others do not get them. */
+  readonly betaHeaders?: readonly string[];
+  /** How clients speak it; missing in a format that only upstreams speak. */
+  readonly client?: ClientSide;
+  /** How conversations in it are translated; missing where requests and replies can only pass through. */
+  readonly text?: TextSide;
+}
+
+/** What a client wants: an answer, or the number of tokens that the request would take. */
+export type Purpose = 'answer' | 'count';
+
+/** A path on which a model is called. */
+export interface ModelEndpoint extends Endpoint {
+  readonly purpose: Purpose;
+  /** Parameters that a request must have. */
+  readonly required: readonly string[];
+  /** True where the path asks for a stream; left out where the body does. */
+  readonly isStream?: boolean;
+}
+
+/** A format as clients speak it. */
+export interface ClientSide {
+  readonly endpoints: readonly ModelEndpoint[];
+  readonly parameters: ParameterRules;
+  /** True where the path names the model, not the body. */
+  readonly isModelInPath?: boolean;
+  /**
+   * Watches a reply that passes through.
+   *
+   * @param id of the exchange
+   * @param body what the client has asked for
+   * @param onAnswer takes the vendor's id of the answer, where it can be continued
+   */
+  observe(id: string, body: JsonObject, onAnswer?: (answerId: string) => void): ReplyObserver;
+  /** Repairs a reply that passes through; missing where no vendor deviates. @param profile of the route */
+  repairReply?(context: ReplyContext, profile: Profile): ReplyRepair;
+  /** Where answers name their model; missing in a format whose answers do not. */
+  readonly modelPlace?: ModelPlace;
+  /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
+  adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
+  /** Drops the reasoning that a route would reject; returns the same object when there is none. */
+  readonly ownReasoning?: Adaptation;
+  /** Settles a request out of which opaque reasoning state was taken. @param before the request with all of it */
+  settle?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
+  /** Writes the model's name where a request to count tokens has it a second time. */
+  nameCounted?(body: JsonObject, model: string): JsonObject;
+  readonly text?: ClientTextSide;
+}
+
+/** A member that the gateway adds to requests. */
+export interface InsertedMember {
+  readonly name: string;
+  readonly value: JsonObject;
+  /** The beginning of an object with this member, up to the comma behind it. */
+  readonly prefix: Buffer;
+}
+
+/** A format in which clients hold conversations. */
+export interface ClientTextSide extends ClientCodec {
+  /** The body without the images in tool results; the very same one when there are none. */
+  omitResultImages(body: JsonObject): JsonObject;
+  /** The answer to a request to count tokens. */
+  writeTokenCount(tokens: number): JsonObject;
+  /**
+   * Ids of the calls in a history whose reasoning the client has not returned. Only in a format that has no place for
+   * opaque reasoning state. @param needsState the text of the reasoning is not enough
+   */
+  callsWithoutReasoning?(body: JsonObject, needsState: boolean): string[];
+  /**
+   * Answers a request whose only tools are run by a vendor that no route leads to; undefined where that has no form of its
+   * own. @returns a body, or the events of a stream
+   */
+  answerUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
+  /** True when a request has tools that take raw text; missing in a format that has none. */
+  hasFreeformTools?(body: JsonObject): boolean;
+  /** True when a request asks for a single answer, which can be decoded and encoded again. */
+  isSingleAnswer(body: JsonObject): boolean;
+}
+
+/** A format in which upstreams are asked to continue conversations. */
+export interface TextSide extends UpstreamCodec {
+  /** What tools may be called. */
+  readonly toolNames: NameRules;
+  /** Kinds of opaque reasoning state that an endpoint of the format makes, and takes back. */
+  readonly stateKinds: readonly StateKind[];
+  readonly speaks: Vocabulary;
+  /** How replies are streamed; as server-sent events when left out. */
+  readonly stream?: StreamFormat;
+  /** The member by which a streamed reply is asked to count tokens. */
+  readonly usageOption?: InsertedMember;
+  /** The stop sequences in a request. */
+  reportedStops(body: JsonObject): readonly string[];
+  /** What capabilities and quirks of a route change in a request of the format. */
+  readonly adapt: Adaptation;
+}
+
+/** How a format streams replies. */
+export interface StreamFormat {
+  /** Media type. */
+  readonly type: string;
+  createFramer(): EventFramer;
+}
+
+/** What a format can express, and others cannot. */
+export interface Vocabulary {
+  readonly freeformTools: boolean;
+  /** Calls that the model must make. */
+  readonly forcedTools: boolean;
+  /** Images in tool results. */
+  readonly resultImages: boolean;
+  /** Image URLs: any, those that the vendor can fetch, or none. */
+  readonly imageUrls: 'any' | 'reachable' | 'none';
+  /** Turning parallel tool calls off. */
+  readonly parallelSwitch: boolean;
+  /** Reasoning of earlier turns: with opaque state, as text, or not at all. */
+  readonly reasoning: 'signed' | 'text' | 'none';
+}
+
+/** A format that clients speak. */
+export interface ClientFormat extends FormatDescriptor {
+  readonly client: ClientSide;
+}
+
+/** A format in which conversations are held. */
+export interface TextFormat extends FormatDescriptor {
+  readonly text: TextSide;
+}
+
+/** A format in which clients hold conversations. */
+export interface ClientTextFormat extends TextFormat {
+  readonly client: ClientSide & { readonly text: ClientTextSide };
+}
+
+export function isClientFormat(format: FormatDescriptor): format is ClientFormat {
+  return format.client !== undefined;
+}
+
+export function isTextFormat(format: FormatDescriptor): format is TextFormat {
+  return format.text !== undefined;
+}
+
+export function isClientTextFormat(format: FormatDescriptor): format is ClientTextFormat {
+  return format.text !== undefined && format.client?.text !== undefined;
+}

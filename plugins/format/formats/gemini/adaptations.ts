@@ -1,0 +1,110 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Notes } from '../../canonical/notes.ts';
+import { camelName, fieldsOf, readMany } from '../../wire/gemini-fields.ts';
+import { member } from '../../wire/members.ts';
+import { adaptMedia } from '../adaptation/adapt-media.ts';
+import { mapEntries, mapMembers, isSet, without } from '../adaptation/adapt-members.ts';
+import { adaptOutput, type OutputWording } from '../adaptation/adapt-parameters.ts';
+import { adaptRefused } from '../adaptation/adapt-refused.ts';
+import { adaptHostedTools, adaptForcedTools, adaptTools } from '../adaptation/adapt-tools.ts';
+import { type Adaptation, type AdaptationTarget, inOrder, type Probe } from '../contract/adaptation.ts';
+import { adaptGeneration } from './adapt-generation.ts';
+import { geminiCodec, stateKinds, toolNames } from './codec.ts';
+import { cleanSchema } from './schema/clean-schema.ts';
+
+/** Names of members with a JSON Schema, and those of the same in the subset of OpenAPI. */
+const subsetNames: ReadonlyMap<string, string> = new Map([
+  ['parametersJsonSchema', 'parameters'],
+  ['responseJsonSchema', 'responseSchema'],
+  ['_responseJsonSchema', 'responseSchema'],
+]);
+/** Where schemas are, from the top. */
+const holders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
+
+/** Writes JSON Schemas in the subset where the route knows no other. Returns the very same body when it has none. */
+export const adaptSchemas: Adaptation = (body, { profile, notes }) =>
+  profile.quirks.tool_schema === 'subset' ? withSubsets(body, notes) : body;
+
+function withSubsets(object: JsonObject, notes: Notes): JsonObject {
+  const changed = mapMembers(object, (name, value) => (holders.has(camelName(name)) ? inside(value, notes) : value));
+  const names = Object.keys(changed).filter((name) => subsetNames.has(camelName(name)));
+  if (names.length === 0) return changed;
+  const members = Object.entries(changed).flatMap(([name, value]) => {
+    const subset = subsetNames.get(camelName(name));
+    if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
+    const schema = cleanSchema(value, notes);
+    // An object schema without properties is refused.
+    return schema['type'] === 'object' && schema['properties'] === undefined ? [] : [[subset, schema] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+function inside(value: JsonValue, notes: Notes): JsonValue {
+  if (Array.isArray(value)) return mapEntries(value, (entry) => inside(entry, notes));
+  return isJsonObject(value) ? withSubsets(value, notes) : value;
+}
+
+const probe: Probe = {
+  codec: geminiCodec,
+  toolNames,
+  stateKinds,
+  dialogue: { contents: [{ role: 'user', parts: [{ text: '.' }] }] },
+};
+
+function freeTools(name: string, config: JsonValue): JsonValue {
+  if (camelName(name) !== 'toolConfig' || !isJsonObject(config)) return config;
+  return mapMembers(config, (inner, value) => {
+    if (camelName(inner) !== 'functionCallingConfig') return value;
+    const mode = member(value, 'mode');
+    return typeof mode === 'string' && mode.toUpperCase() === 'ANY' ? { mode: 'AUTO' } : value;
+  });
+}
+
+function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): JsonObject | undefined {
+  if (profile.quirks.hosted_search) return tool;
+  const names = Object.keys(tool).filter((name) => camelName(name).startsWith('googleSearch'));
+  if (names.length === 0) return tool;
+  notes.drop('googleSearch');
+  const { length } = Object.keys(tool);
+  return length === names.length ? undefined : without(tool, names);
+}
+
+const outputWording: OutputWording = {
+  find: (body): JsonObject | undefined => {
+    const { responseMimeType, ...config } = fieldsOf(fieldsOf(body)['generationConfig']);
+    const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));
+    if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
+    return { generationConfig: { responseMimeType, ...Object.fromEntries(schemas) } };
+  },
+  replace: (body, isKnown) => withoutSchemas(body, isKnown),
+  instruct: (body, text): JsonObject => {
+    const name = isSet(body['system_instruction']) ? 'system_instruction' : 'systemInstruction';
+    const { [name]: system } = body;
+    const said = isJsonObject(system) ? system : { parts: typeof system === 'string' ? [{ text: system }] : [] };
+    return { ...body, [name]: { ...said, parts: [...readMany(said['parts'], `${name}.parts`), { text }] } };
+  },
+};
+
+function isSchema(name: string): boolean {
+  return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].includes(name);
+}
+
+function withoutSchemas(body: JsonObject, isJsonKnown: boolean): JsonObject {
+  const name = isSet(body['generationConfig']) ? 'generationConfig' : 'generation_config';
+  const { [name]: config } = body;
+  if (!isJsonObject(config)) return body;
+  const isKept = (one: string) => !isSchema(one) && (isJsonKnown || one !== 'responseMimeType');
+  return { ...body, [name]: Object.fromEntries(Object.entries(config).filter(([entry]) => isKept(camelName(entry)))) };
+}
+
+/** Adapts a Gemini request to the capabilities and quirks of a route. */
+export const adaptGemini = inOrder(
+  adaptGeneration,
+  adaptMedia(probe, ['contents', 'systemInstruction'], camelName),
+  adaptTools(['tools', 'toolConfig', 'tool_config']),
+  adaptHostedTools(hostedSearch),
+  adaptForcedTools(freeTools),
+  adaptSchemas,
+  adaptOutput(probe, outputWording),
+  adaptRefused(),
+);

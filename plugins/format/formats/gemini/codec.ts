@@ -1,0 +1,21 @@
+import type { Codec } from '../../canonical/codec.ts';
+import type { StateKind } from '../../canonical/conversation.ts';
+import type { NameRules } from '../../canonical/tool-names.ts';
+import { GeminiDecoder } from './reply/decode-reply.ts';
+import { GeminiEncoder } from './reply/encode-reply.ts';
+import { decodeRequest } from './request/decode-request.ts';
+import { encodeRequest } from './request/encode-request.ts';
+
+/** The generateContent format, read and written. */
+export const geminiCodec: Codec = {
+  decodeRequest,
+  encodeRequest,
+  createDecoder: () => new GeminiDecoder(),
+  createEncoder: (context) => new GeminiEncoder(context),
+};
+
+/** Kinds of opaque reasoning state that endpoints of the Gemini format make. */
+export const stateKinds: readonly StateKind[] = ['thought'];
+
+/** What functions may be called. Newer models take 128 characters, older ones half of it. */
+export const toolNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, begin: /^[A-Za-z_]/ };

@@ -1,0 +1,139 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { fieldsOf } from '../../wire/gemini-fields.ts';
+import { count, textsOf } from '../../wire/members.ts';
+import { omittedImage, within } from '../adaptation/adapt-media.ts';
+import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
+import { adaptGemini } from './adaptations.ts';
+import { geminiCodec, stateKinds, toolNames } from './codec.ts';
+import { GeminiObserver } from './reply/observer.ts';
+import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
+import { geminiReplyText } from './reply/reply-text.ts';
+import { geminiParameters } from './request/parameters.ts';
+
+/** Gemini names model and method in the path. Google's own clients say `/v1beta`, some `/v1`. */
+function endpointsUnder(root: string): ModelEndpoint[] {
+  const call = (name: string, method: string, purpose: Purpose, isStream: boolean): ModelEndpoint => ({
+    name,
+    method: 'POST',
+    path: `${root}/models/{id*}:${method}`,
+    isMetered: purpose === 'answer',
+    purpose,
+    required: purpose === 'answer' ? ['contents'] : [],
+    isStream,
+  });
+  return [
+    call('generate_content', 'generateContent', 'answer', false),
+    call('stream_generate_content', 'streamGenerateContent', 'answer', true),
+    call('gemini_count_tokens', 'countTokens', 'count', false),
+  ];
+}
+
+function methodOf(isStream: boolean, purpose: Purpose): string {
+  if (purpose === 'count') return 'countTokens';
+  return isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+}
+
+/** Google's counting takes a request inside of another, which names the model once more. */
+function nameCounted(body: JsonObject, model: string): JsonObject {
+  for (const name of ['generateContentRequest', 'generate_content_request']) {
+    const packed = body[name];
+    if (isJsonObject(packed)) return { ...body, [name]: { ...packed, model: `models/${model}` } };
+  }
+  return body;
+}
+
+/** generateContent of Google's Gemini API. */
+export const gemini: ClientTextFormat = {
+  name: 'gemini',
+  dialect: 'google',
+  statuses: { not_supported: 400 },
+  reasoningStyles: ['budget', 'level', 'none'],
+  replyText: geminiReplyText,
+  path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${methodOf(isStream, purpose)}`,
+  client: {
+    endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
+    parameters: geminiParameters,
+    isModelInPath: true,
+    observe: (id, body) =>
+      new GeminiObserver(id, count(fieldsOf(fieldsOf(body)['generationConfig'])['candidateCount'])),
+    modelPlace: { member: 'modelVersion' },
+    adaptReply: ({ body }, origin) => new GeminiReplyAdapter(body, origin),
+    settle: (body, before) => joinContents(body, before),
+    nameCounted,
+    text: {
+      ...geminiCodec,
+      omitResultImages,
+      isSingleAnswer: () => true,
+      writeTokenCount: (tokens) => ({ totalTokens: tokens }),
+    },
+  },
+  text: {
+    ...geminiCodec,
+    toolNames,
+    stateKinds,
+    speaks: {
+      freeformTools: false,
+      forcedTools: true,
+      resultImages: true,
+      imageUrls: 'reachable',
+      parallelSwitch: false,
+      reasoning: 'signed',
+    },
+    reportedStops: (body) => textsOf(fieldsOf(fieldsOf(body)['generationConfig'])['stopSequences']),
+    adapt: adaptGemini,
+  },
+};
+
+/**
+ * Joins contents of one side that became adjacent because a content between them was left out: user and model must
+ * alternate. Returns the same body when nothing was left out.
+ *
+ * @param before the same request, with everything in it
+ */
+export function joinContents(body: JsonObject, before: JsonObject): JsonObject {
+  const { contents } = body;
+  const { contents: all } = before;
+  if (!Array.isArray(contents) || contents.length === (Array.isArray(all) ? all.length : 0)) return body;
+  const joined: JsonValue[] = [];
+  for (const content of contents) {
+    const both = join(joined.at(-1), content);
+    if (both === undefined) joined.push(content);
+    else joined[joined.length - 1] = both;
+  }
+  return { ...body, contents: joined };
+}
+
+/** Undefined for contents of different sides. */
+function join(last: JsonValue | undefined, next: JsonValue): JsonObject | undefined {
+  if (!isJsonObject(last) || !isJsonObject(next) || last['role'] !== next['role']) return undefined;
+  const [before, after] = [last['parts'], next['parts']];
+  return Array.isArray(before) && Array.isArray(after) ? { ...last, parts: [...before, ...after] } : undefined;
+}
+
+/** The body without the images in tool results. */
+export function omitResultImages(body: JsonObject): JsonObject {
+  return within(body, 'contents', (content) => within(content, 'parts', fromPart));
+}
+
+/** The parts of a result cannot be texts: the object that the tool has answered with says it. */
+function fromPart(part: JsonObject): JsonObject {
+  for (const name of ['functionResponse', 'function_response']) {
+    const result = part[name];
+    if (!isJsonObject(result) || !Array.isArray(result['parts'])) continue;
+    const { parts, ...rest } = result;
+    const kept = (parts as JsonValue[]).filter((shown) => !isImage(shown));
+    if (kept.length === (parts as JsonValue[]).length) continue;
+    const said = isJsonObject(result['response']) ? result['response'] : {};
+    return {
+      ...part,
+      [name]: { ...rest, response: { ...said, images: omittedImage }, ...(kept.length > 0 && { parts: kept }) },
+    };
+  }
+  return part;
+}
+
+function isImage(part: JsonValue): boolean {
+  if (!isJsonObject(part)) return false;
+  const data = part['inlineData'] ?? part['inline_data'] ?? part['fileData'] ?? part['file_data'];
+  return isJsonObject(data) && String(data['mimeType'] ?? data['mime_type']).startsWith('image/');
+}

@@ -1,0 +1,95 @@
+import type { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
+import { renderStreamError } from '#core/errors/render.ts';
+import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
+import type { Block, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
+import { fieldsOf } from '../../../wire/gemini-fields.ts';
+import { PartWriter, writeFinish, writeGrounding } from './write-output.ts';
+import { writeUsage } from './finish.ts';
+
+/**
+ * Writes a generateContent reply. Every chunk has a usage and the last one a finish reason: clients take a stream
+ * without them for broken. Source: Gemini API reference, "GenerateContentResponse"; the requirements of Gemini CLI.
+ */
+export class GeminiEncoder implements ReplyEncoder {
+  readonly #context: ReplyContext;
+  readonly #parts: PartWriter;
+  #usage: JsonObject = writeUsage({});
+  /** Calls are emitted together: clients keep every chunk as a content, and calls must be in one. */
+  #calls: JsonObject[] = [];
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+    this.#parts = new PartWriter(wantsThoughts(context.request));
+  }
+
+  event(event: ReplyEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#usage = writeUsage(event.usage);
+        return '';
+      case 'block_delta':
+        return this.#chunk(this.#parts.delta(event.block, event.text));
+      case 'block_stop':
+        return this.#stop(event.block);
+      case 'finish':
+        return write(this.#reply([...this.#calls, ...this.#parts.rest(this.#calls.length === 0)], event.reply));
+      default:
+        // Sources follow at the end.
+        return '';
+    }
+  }
+
+  whole(reply: CompleteReply): JsonObject {
+    const writer = new PartWriter(wantsThoughts(this.#context.request));
+    const parts = reply.blocks.flatMap((block) => [...writeText(writer, block), ...writer.stop(block)]);
+    return this.#reply([...parts, ...writer.rest(parts.length === 0)], reply);
+  }
+
+  failure(error: GatewayError): string {
+    return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'google' });
+  }
+
+  #stop(block: Block): string {
+    const parts = this.#parts.stop(block);
+    if (block.type !== 'tool_call') return this.#chunk(parts);
+    this.#calls.push(...parts);
+    return '';
+  }
+
+  #chunk(parts: readonly JsonObject[]): string {
+    if (parts.length === 0) return '';
+    const said = [...this.#calls, ...parts];
+    this.#calls = [];
+    return write({ candidates: [{ content: content(said), index: 0 }], ...this.#envelope(this.#usage) });
+  }
+
+  #reply(parts: readonly JsonObject[], reply: CompleteReply): JsonObject {
+    const candidate = { content: content(parts), finishReason: writeFinish(reply), index: 0, ...writeGrounding(reply) };
+    return { candidates: [candidate], ...this.#envelope(writeUsage(reply.usage)) };
+  }
+
+  #envelope(usageMetadata: JsonObject): JsonObject {
+    const { id, model } = this.#context;
+    return { usageMetadata, modelVersion: model, responseId: id };
+  }
+}
+
+function content(parts: readonly JsonObject[]): JsonObject {
+  return { role: 'model', parts: [...parts] };
+}
+
+function writeText(writer: PartWriter, block: Block): JsonObject[] {
+  return block.type === 'tool_call' || block.text === '' ? [] : writer.delta(block, block.text);
+}
+
+/** A client that has not requested thoughts would take them for the answer. */
+function wantsThoughts(request: JsonObject): boolean {
+  const config = fieldsOf(fieldsOf(request)['generationConfig']);
+  return fieldsOf(config['thinkingConfig'])['includeThoughts'] === true;
+}
+
+/** One event. */
+function write(chunk: JsonObject): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}

@@ -1,0 +1,105 @@
+import { GatewayError } from '#core/errors/table.ts';
+import type { Usage } from '#core/facts.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
+import { member, count, sum } from '../../../wire/members.ts';
+
+/** Finish reasons. Any other ends the answer too: vendors and mock servers invent reasons. */
+const reasons = new Map<string, FinishReason>([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['CONTINUATION', 'length'],
+  ['SAFETY', 'content_filter'],
+  ['RECITATION', 'content_filter'],
+  ['LANGUAGE', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+  ['IMAGE_SAFETY', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['IMAGE_RECITATION', 'content_filter'],
+  ['IMAGE_OTHER', 'content_filter'],
+  ['NO_IMAGE', 'content_filter'],
+  ['MODEL_ARMOR', 'content_filter'],
+]);
+/** Reasons that mean that the model's output is unusable. */
+const failures = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+]);
+
+/** The finish reason of a candidate; undefined while it continues. */
+export function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
+  const reported = member(candidate, 'finishReason');
+  return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
+}
+
+/** The error of an answer that its finish reason reports as unusable; undefined for any other. */
+export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
+  const reported = finishReasonOf(candidate);
+  if (reported === undefined || !failures.has(reported)) return undefined;
+  const message = textOf(member(candidate, 'finishMessage'));
+  const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
+  return new GatewayError('upstream_failed', `The upstream ended its response with ${reported}${why}`);
+}
+
+/**
+ * The finish reason of an answer; nothing while it continues.
+ *
+ * @param hasSpoken false when the answer has no visible part: then the reason becomes a refusal
+ */
+export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[] {
+  const reported = finishReasonOf(candidate);
+  if (reported === undefined) return [];
+  const error = readAbort(candidate);
+  if (error !== undefined) return [{ type: 'error', error }];
+  const message = textOf(candidate['finishMessage']);
+  const reason = reasons.get(reported) ?? 'stop';
+  const refusal: Fragment = {
+    type: 'refusal',
+    text: message === '' ? `The answer was withheld: ${reported}.` : message,
+  };
+  return [...(reason === 'content_filter' && !hasSpoken ? [refusal] : []), { type: 'finish', reason }];
+}
+
+/** A blocked prompt has no answer. */
+export function readBlock(feedback: JsonValue | undefined): Fragment[] {
+  const reason = textOf(member(feedback, 'blockReason'));
+  if (reason === '') return [];
+  const message = textOf(member(feedback, 'blockReasonMessage'));
+  const text = message === '' ? `The prompt was blocked: ${reason}.` : message;
+  return [{ type: 'refusal', text }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * Reads usage. Gemini counts thoughts separately from the answer, and tool prompts separately from the prompt.
+ */
+export function readUsage(usage: JsonValue | undefined): Usage | undefined {
+  const input = count(member(usage, 'promptTokenCount'));
+  if (input === undefined) return undefined;
+  const reasoning = count(member(usage, 'thoughtsTokenCount'));
+  return {
+    input: sum(input, count(member(usage, 'toolUsePromptTokenCount'))),
+    output: sum(count(member(usage, 'candidatesTokenCount')), reasoning),
+    cacheRead: count(member(usage, 'cachedContentTokenCount')),
+    reasoning,
+  };
+}
+
+/** Writes usage. Counts of zero are left out, as Google does. */
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): JsonObject {
+  return {
+    promptTokenCount: input,
+    ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+    candidatesTokenCount: Math.max(0, output - reasoning),
+    ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
+    totalTokenCount: input + Math.max(output, reasoning),
+  };
+}

@@ -1,0 +1,55 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { Citation, Fragment } from '../../../canonical/reply.ts';
+import { member } from '../../../wire/members.ts';
+
+/**
+ * Reads the sources of an answer, found by a search or quoted. Google's positions are bytes of a part, so the quoted
+ * words are searched in the text instead.
+ *
+ * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
+ */
+export function readCitations(candidate: JsonObject, text: string): Fragment[] {
+  const grounding = candidate['groundingMetadata'];
+  const chunks = listOf(member(grounding, 'groundingChunks'));
+  const supports = listOf(member(grounding, 'groundingSupports'));
+  const supported = supports.flatMap((support) => readSupport(support, chunks, text));
+  const found = supports.length > 0 ? supported : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
+  const repeated = listOf(member(candidate['citationMetadata'], 'citationSources')).flatMap((source) =>
+    cite({ uri: member(source, 'uri'), title: member(source, 'title') }, undefined, text),
+  );
+  return [...found, ...repeated];
+}
+
+interface Source {
+  readonly uri: JsonValue | undefined;
+  readonly title: JsonValue | undefined;
+}
+
+function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
+  const words = textOf(member(member(support, 'segment'), 'text'));
+  return listOf(member(support, 'groundingChunkIndices')).flatMap((index) =>
+    typeof index === 'number' ? cite(sourceOf(chunks[index]), words, text) : [],
+  );
+}
+
+function sourceOf(chunk: JsonValue | undefined): Source {
+  const source = member(chunk, 'web') ?? member(chunk, 'retrievedContext') ?? member(chunk, 'maps');
+  return { uri: member(source, 'uri'), title: member(source, 'title') };
+}
+
+function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {
+  const url = textOf(uri);
+  if (url === undefined) return [];
+  const start = words === undefined ? -1 : text.lastIndexOf(words);
+  const place = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
+  const citation: Citation = { url, title: textOf(title), quote: words, start: place?.start, end: place?.end };
+  return [{ type: 'citation', citation }];
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,42 @@
+import type { Usage } from '#core/facts.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { isCounted, objectOr, type ReplyAdapter, rewriteData } from '../../contract/pass-through.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import { member } from '../../../wire/members.ts';
+import { tagSignatures } from '../request/thought-signature.ts';
+import { writeUsage } from './finish.ts';
+
+export class GeminiReplyAdapter implements ReplyAdapter {
+  readonly meter: UsageMeter;
+  readonly #origin: string;
+
+  constructor(body: JsonObject, origin: string) {
+    this.meter = new UsageMeter(body);
+    this.#origin = origin;
+  }
+
+  event(event: StreamEvent, counted?: Usage): string {
+    const { text } = event;
+    if (text.includes('"candidates"')) this.meter.delta(event);
+    const chunk = !isCounted(counted) && text.includes('"finishReason"') ? event.parse() : undefined;
+    const isLast = chunk !== undefined && hasFinished(chunk);
+    return tagSignatures(isLast ? rewriteData(text, this.#withUsage(chunk, counted)) : text, this.#origin);
+  }
+
+  whole(text: string, body: JsonObject, counted?: Usage): string {
+    if (isCounted(counted)) return tagSignatures(text, this.#origin);
+    this.meter.whole(body);
+    return tagSignatures(JSON.stringify(this.#withUsage(body, counted)), this.#origin);
+  }
+
+  #withUsage(body: JsonObject, counted: Usage | undefined): JsonObject {
+    const usage = writeUsage(this.meter.complete(counted, true));
+    return { ...body, usageMetadata: { ...objectOr(body['usageMetadata']), ...usage } };
+  }
+}
+
+/** True for the chunk that says why a candidate ends. */
+function hasFinished({ candidates }: JsonObject): boolean {
+  return Array.isArray(candidates) && candidates.some((one) => typeof member(one, 'finishReason') === 'string');
+}

@@ -1,0 +1,109 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../../../canonical/reply.ts';
+import { parseInput } from '../../../wire/members.ts';
+import { noSignature, encodeSignature } from '../request/thought-signature.ts';
+
+type CallBlock = Extract<Block, { type: 'tool_call' }>;
+
+/**
+ * Writes blocks as parts. The signature of thoughts is put on the next call, where most clients keep it, also across a text;
+ * without a call, on an empty text behind the answer. Source: Gemini docs, "Thought signatures"; Gemini CLI.
+ */
+export class PartWriter {
+  readonly #showsThoughts: boolean;
+  #signature = '';
+  #hasCalled = false;
+
+  constructor(showsThoughts: boolean) {
+    this.#showsThoughts = showsThoughts;
+  }
+
+  /** A delta of a block. Calls are emitted whole. */
+  delta({ type }: BlockHead, text: string): JsonObject[] {
+    if (type === 'tool_call') return [];
+    if (type !== 'reasoning') return [{ text }];
+    return this.#showsThoughts ? [...this.rest(false), { text, thought: true }] : [];
+  }
+
+  /** The end of a block. */
+  stop(block: Block): JsonObject[] {
+    if (block.type === 'tool_call') return [this.#call(block)];
+    if (block.type !== 'reasoning') return [];
+    const before = this.rest(false);
+    this.#signature = block.state;
+    return before;
+  }
+
+  /** A signature without a following part; an empty text where a part is required, as at the end of a stream. */
+  rest(isNeeded = true): JsonObject[] {
+    return this.#signature === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSignature() }];
+  }
+
+  /** The first call always has a signature: Google refuses a history without it. */
+  #call(block: CallBlock): JsonObject {
+    const isFirst = !this.#hasCalled;
+    this.#hasCalled = true;
+    return {
+      functionCall: writeCall(block),
+      ...(isFirst && { thoughtSignature: noSignature }),
+      ...this.#takeSignature(),
+    };
+  }
+
+  #takeSignature(): { thoughtSignature?: string } {
+    const signature = this.#signature;
+    this.#signature = '';
+    return signature === '' ? {} : { thoughtSignature: encodeSignature(signature) };
+  }
+}
+
+function writeCall({ id, name, form, input }: CallBlock): JsonObject {
+  const args = form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
+  return { id, name, args };
+}
+
+const finishReasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'STOP',
+  stop_sequence: 'STOP',
+  length: 'MAX_TOKENS',
+  context_length: 'MAX_TOKENS',
+  tool_calls: 'STOP',
+  content_filter: 'SAFETY',
+  pause: 'STOP',
+};
+
+/** The finish reason. A refusal has its own, whatever the vendor reports. */
+export function writeFinish({ blocks, finish }: CompleteReply): string {
+  const isRefusal = finish === 'stop' && blocks.some(({ type }) => type === 'refusal');
+  return finishReasons[isRefusal ? 'content_filter' : finish];
+}
+
+/** The sources of an answer. Positions are in bytes of the answer's text. */
+export function writeGrounding({ blocks }: CompleteReply): { groundingMetadata?: JsonObject } {
+  const chunks = new Map<string, JsonObject>();
+  const supports: JsonObject[] = [];
+  let textBefore = '';
+  for (const block of blocks) {
+    if (block.type !== 'text') continue;
+    for (const citation of block.citations) {
+      if (!chunks.has(citation.url)) chunks.set(citation.url, writeSource(citation));
+      const segment = writeSegment(citation, textBefore, block.text);
+      const index = [...chunks.keys()].indexOf(citation.url);
+      if (segment !== undefined) supports.push({ segment, groundingChunkIndices: [index] });
+    }
+    textBefore += block.text;
+  }
+  if (chunks.size === 0) return {};
+  return { groundingMetadata: { groundingChunks: [...chunks.values()], groundingSupports: supports } };
+}
+
+function writeSource({ url, title }: Citation): JsonObject {
+  return { web: { uri: url, ...(title !== undefined && { title }) } };
+}
+
+function writeSegment({ start, end }: Citation, before: string, text: string): JsonObject | undefined {
+  if (start === undefined || end === undefined || start < 0 || end > text.length || start >= end) return undefined;
+  const startIndex = Buffer.byteLength(before + text.slice(0, start));
+  const words = text.slice(start, end);
+  return { startIndex, endIndex: startIndex + Buffer.byteLength(words), text: words };
+}

@@ -1,0 +1,72 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { Part, Source } from '../../../canonical/conversation.ts';
+import { standardBase64, placeParts } from '../../../canonical/media.ts';
+import type { Notes } from '../../../canonical/notes.ts';
+import { maybeFields, readFields } from '../../../wire/gemini-fields.ts';
+import { isMissing, maybeText, readText } from '../../../wire/read.ts';
+
+/** A part and its path. */
+export interface PlacedPart {
+  readonly part: JsonObject;
+  readonly path: string;
+}
+
+/** What parts have besides their content; any other kind of content, such as code that Google runs, is Google's own. */
+const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
+
+/**
+ * Reads a part of a user, a tool or an assistant; nothing for an empty or unknown one. Source: Gemini API reference,
+ * "Part".
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readPart(placed: PlacedPart, notes: Notes): Part[] {
+  return placeParts(readShown(placed, notes), placed.path);
+}
+
+function readShown({ part, path }: PlacedPart, notes: Notes): Part[] {
+  const text = maybeText(part['text'], `${path}.text`);
+  if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
+  const inline = maybeFields(part['inlineData'], `${path}.inlineData`);
+  if (inline !== undefined) return [readInline(inline, `${path}.inlineData`)];
+  const file = maybeFields(part['fileData'], `${path}.fileData`);
+  if (file !== undefined) return [readFile(file, `${path}.fileData`)];
+  const unknown = Object.entries(part).find(([name, value]) => !besides.has(name) && !isMissing(value));
+  if (unknown !== undefined) notes.dropPart(unknown[0], path);
+  return [];
+}
+
+export function readPlaced(entry: JsonValue, path: string): PlacedPart {
+  return { part: readFields(entry, path), path };
+}
+
+function readInline(inline: JsonObject, path: string): Part {
+  const mediaType = readText(inline['mimeType'], `${path}.mimeType`).toLowerCase();
+  const data = standardBase64(readText(inline['data'], `${path}.data`), `${path}.data`);
+  if (mediaType.startsWith('audio/')) return { type: 'audio', data, format: audioFormat(mediaType) };
+  return shown({ type: 'base64', mediaType, data }, mediaType, maybeText(inline['displayName'], `${path}.displayName`));
+}
+
+function readFile(file: JsonObject, path: string): Part {
+  const url = readText(file['fileUri'], `${path}.fileUri`);
+  const mediaType = maybeText(file['mimeType'], `${path}.mimeType`) ?? '';
+  const source: Source = isUpload(url) ? { type: 'id', id: url } : { type: 'url', url };
+  return shown(source, mediaType, maybeText(file['displayName'], `${path}.displayName`));
+}
+
+function shown(source: Source, mediaType: string, name: string | undefined): Part {
+  if (mediaType.startsWith('image/')) return { type: 'image', source, detail: undefined };
+  return { type: 'file', source, name: name || undefined };
+}
+
+/** Files that were uploaded to Google: only Google can fetch them. */
+function isUpload(uri: string): boolean {
+  return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
+}
+
+/** `audio/mpeg` and `audio/x-wav` are mp3 and wav in all other formats. */
+function audioFormat(mediaType: string): string {
+  const format = mediaType.slice('audio/'.length).split(';')[0] ?? '';
+  const plain = format.replace(/^x-/, '');
+  return plain === 'mpeg' ? 'mp3' : plain === 'wave' ? 'wav' : plain;
+}

@@ -1,0 +1,110 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { AudioPart, FilePart, ImagePart, Part } from '../../../canonical/conversation.ts';
+import {
+  standardBase64,
+  isDataUrl,
+  readDataUrl,
+  assistantText,
+  fileText,
+  unsupported,
+} from '../../../canonical/media.ts';
+
+/** Media types by file extension, the only hint in a URL. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  html: 'text/html',
+  csv: 'text/csv',
+};
+
+/**
+ * Writes parts of a user or a tool; empty texts are left out.
+ *
+ * @throws GatewayError `unsupported_content` for media that the model does not accept
+ */
+export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
+  return parts.flatMap((part) => {
+    switch (part.type) {
+      case 'image':
+        return [writeImage(part, target)];
+      case 'file':
+        return writeFile(part, target);
+      case 'audio':
+        return [writeAudio(part, target)];
+      default:
+        return writeText(part.text);
+    }
+  });
+}
+
+/** Writes the text of an assistant message. */
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
+  return assistantText(parts, notes).flatMap(({ text }) => writeText(text));
+}
+
+export function writeText(text: string): JsonObject[] {
+  return text === '' ? [] : [{ text }];
+}
+
+function writeImage(image: ImagePart, target: EncodeTarget): JsonObject {
+  const { detail } = image;
+  const { profile, notes } = target;
+  if (!profile.capabilities.images) throw unsupported('images', image);
+  if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
+  return writeSource(image, target);
+}
+
+/** Models without file support still get text files as text. */
+function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
+  const { source, name } = file;
+  if (target.profile.capabilities.files) {
+    if (name !== undefined && name !== '') target.notes.drop('names of files');
+    return [writeSource(file, target)];
+  }
+  const content = fileText(source);
+  if (content === undefined) throw unsupported('files', file);
+  return writeText([name, content].filter(Boolean).join('\n\n'));
+}
+
+function writeAudio(audio: AudioPart, { profile }: EncodeTarget): JsonObject {
+  const { data, format } = audio;
+  if (!profile.capabilities.audio) throw unsupported('audio', audio);
+  return { inlineData: { mimeType: `audio/${format}`, data } };
+}
+
+function writeSource(part: ImagePart | FilePart, { notes }: EncodeTarget): JsonObject {
+  const { source } = part;
+  switch (source.type) {
+    case 'base64':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } };
+    case 'id':
+      if (!/^(gs|https):\/\/|^files\//.test(source.id)) throw unsupported(`${part.type}s by the id of a file`, part);
+      return { fileData: { fileUri: source.id } };
+    case 'url':
+      return writeUrl(source.url, part, notes);
+  }
+}
+
+/** Google fetches public URLs. */
+function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['notes']): JsonObject {
+  if (isDataUrl(url)) {
+    const inline = readDataUrl(url);
+    if (inline === undefined) throw unsupported('data that is not base64', part);
+    return { inlineData: { mimeType: inline.mediaType, data: standardBase64(inline.data, 'url') } };
+  }
+  notes.approximate(`${part.type} URLs: only if Google can fetch them`);
+  const mimeType = mediaTypes[endingOf(url)];
+  return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } };
+}
+
+function endingOf(url: string): string {
+  return /\.([A-Za-z]{2,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '';
+}

@@ -1,0 +1,92 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/conversation.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
+import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import { cleanSchema } from '../schema/clean-schema.ts';
+
+/**
+ * Writes the tools of a request and their choice; nothing without tools. Source: Gemini API reference, "Tool",
+ * "ToolConfig".
+ */
+export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
+  const { capabilities, quirks } = target.profile;
+  const { tools, parallelToolCalls, toolChoice } = conversation;
+  if (!capabilities.tools) {
+    if (tools.length > 0) target.notes.drop('tools');
+    return {};
+  }
+  if (parallelToolCalls === false && tools.length > 0) target.notes.drop('parallel_tool_calls');
+  const functions = offeredTools(conversation);
+  const functionDeclarations = writeDeclarations(functions, target);
+  const wantsSearch = !tools.every(isClientTool);
+  // Google refuses both together.
+  const hasSearch = wantsSearch && quirks.hosted_search && functionDeclarations.length === 0;
+  if (wantsSearch && !hasSearch) target.notes.drop('web_search');
+  if (hasSearch) return { tools: [{ googleSearch: {} }] };
+  if (functionDeclarations.length === 0) return {};
+  const choice = writeChoice(toolChoice, functions, target);
+  return {
+    tools: [{ functionDeclarations }],
+    ...(choice !== undefined && { toolConfig: { functionCallingConfig: choice } }),
+  };
+}
+
+/** Allowed functions can only be named when a call is required; otherwise the others are left out. */
+function offeredTools({ tools, toolChoice }: Conversation): ClientTool[] {
+  const functions = tools.filter(isClientTool);
+  const { type, allowed } = toolChoice ?? {};
+  return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
+}
+
+function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): JsonObject[] {
+  const written = new Map<string, JsonObject>();
+  for (const tool of tools) {
+    const name = target.names.toWire(tool.name, tool.namespace);
+    if (!written.has(name)) written.set(name, writeDeclaration(tool, name, target));
+  }
+  return [...written.values()];
+}
+
+function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): JsonObject {
+  const { profile, notes } = target;
+  const isFreeform = tool.form === 'freeform';
+  if (isFreeform) notes.approximate('freeform tools as functions');
+  if (tool.strict === true && !profile.quirks.strict_tools) notes.drop('strict of tools');
+  const description = isFreeform ? describeFreeform(tool) : tool.description;
+  const schema = isFreeform ? freeformSchema() : tool.schema;
+  return {
+    name,
+    ...(description !== undefined && description !== '' && { description }),
+    ...(schema !== undefined && writeParameters(schema, target)),
+  };
+}
+
+function writeParameters(schema: JsonObject, { profile, notes }: EncodeTarget): JsonObject {
+  const object = schema['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
+  if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
+  const parameters = cleanSchema(object, notes);
+  // An object schema without properties is refused.
+  return parameters['properties'] === undefined ? {} : { parameters };
+}
+
+function writeChoice(
+  choice: ToolChoice | undefined,
+  functions: readonly ClientTool[],
+  target: EncodeTarget,
+): JsonObject | undefined {
+  const isStrict = target.profile.quirks.strict_tools && functions.some(({ strict }) => strict === true);
+  if (choice?.type === 'none') return { mode: 'NONE' };
+  if (choice === undefined || choice.type === 'auto') {
+    return isStrict ? { mode: 'VALIDATED' } : choice && { mode: 'AUTO' };
+  }
+  const allowedFunctionNames = allowedNames(choice, functions, target);
+  return { mode: 'ANY', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) };
+}
+
+function allowedNames(choice: ToolChoice, functions: readonly ClientTool[], { names }: EncodeTarget): string[] {
+  const { name, namespace, allowed } = choice;
+  if (name !== undefined) return [names.toWire(name, namespace)];
+  if (allowed === undefined) return [];
+  return functions.filter((tool) => allowed.includes(tool.name)).map((tool) => names.toWire(tool.name, tool.namespace));
+}

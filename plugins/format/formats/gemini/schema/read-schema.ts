@@ -1,0 +1,47 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { camelFields } from '../../../wire/gemini-fields.ts';
+
+/** Counts of 64 bits, which the API writes as strings. */
+const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
+/** Members without a meaning outside the API. */
+const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
+
+/**
+ * Translates a schema of the API, which is close to OpenAPI 3.0, into JSON Schema. JSON Schema stays as it is. Source:
+ * Gemini API reference, "Schema".
+ */
+export function readSchema(schema: JsonObject): JsonObject {
+  const fields = camelFields(schema);
+  const members = Object.entries(fields)
+    .filter(([name, value]) => !foreign.has(name) && !(name === 'format' && value === 'enum'))
+    .map(([name, value]) => [name, readMember(name, value)] as const);
+  const read: JsonObject = Object.fromEntries(members.filter(([, value]) => value !== undefined));
+  return fields['nullable'] === true ? asNullable(read) : read;
+}
+
+function readMember(name: string, value: JsonValue | undefined): JsonValue | undefined {
+  if (name === 'type') return readType(value);
+  if (counts.has(name) && typeof value === 'string') return Number.isInteger(Number(value)) ? Number(value) : undefined;
+  if (name === 'properties' && isJsonObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([property, inner]) => [property, readValue(inner)]));
+  }
+  return name === 'items' || name === 'anyOf' || name === 'additionalProperties' ? readValue(value) : value;
+}
+
+function readValue(value: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((entry) => (isJsonObject(entry) ? readSchema(entry) : entry));
+  return isJsonObject(value) ? readSchema(value) : value;
+}
+
+function readType(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value !== 'string') return value;
+  return value === 'TYPE_UNSPECIFIED' ? undefined : value.toLowerCase();
+}
+
+function asNullable(schema: JsonObject): JsonObject {
+  const { anyOf, type } = schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] };
+  if (typeof type !== 'string' || type === 'null') return schema;
+  const named = Array.isArray(schema['enum']) ? { enum: [...schema['enum'], null] } : {};
+  return { ...schema, type: [type, 'null'], ...named };
+}

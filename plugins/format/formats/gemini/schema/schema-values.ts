@@ -1,0 +1,116 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Notes } from '../../../canonical/notes.ts';
+import { addWords, noteDescribed } from './describe-schema.ts';
+
+/** Null is a type of JSON Schema, but not of the subset. */
+export function nullRule(schema: JsonObject): JsonObject {
+  if (schema['type'] !== 'null') return schema;
+  return { ...addWords(schema, 'always null'), type: 'string', nullable: true };
+}
+
+/** `const` is an enumeration of one. Only non-empty strings can be enumerated; other values are described. */
+export function enumRule(schema: JsonObject, notes: Notes): JsonObject {
+  const { enum: listed, const: only, ...rest } = schema;
+  const values = only === undefined ? listed : [only];
+  if (!Array.isArray(values) || values.length === 0) return rest;
+  const nullable = values.includes(null) ? { nullable: true } : {};
+  const some = values.filter((value) => value !== null);
+  if (some.length === 0) return { ...addWords(rest, 'always null'), ...nullable };
+  if (some.every((value) => typeof value === 'string' && value !== '') && isTextual(rest['type'])) {
+    return { ...rest, ...nullable, type: 'string', enum: [...new Set(some)] };
+  }
+  noteDescribed('enum', notes);
+  const said = addWords(rest, `one of ${some.map((value) => JSON.stringify(value)).join(', ')}`);
+  return { ...said, ...(rest['type'] === undefined && typeOfAll(some)), ...nullable };
+}
+
+function isTextual(type: JsonValue | undefined): boolean {
+  return type === undefined || type === 'string';
+}
+
+/** The type of all values, if the subset has it. */
+function typeOfAll(values: readonly JsonValue[]): JsonObject {
+  const types = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
+  const [only] = types;
+  return types.size === 1 && only !== undefined ? { type: only } : {};
+}
+
+/** Exclusive bounds: for integers the next value is the inclusive bound. */
+export function boundsRule(schema: JsonObject): JsonObject {
+  const { exclusiveMinimum: above, exclusiveMaximum: below, ...rest } = schema;
+  const step = rest['type'] === 'integer' ? 1 : 0;
+  let bound: JsonObject = rest;
+  if (typeof above === 'number')
+    bound = withBound(bound, 'minimum', Math.floor(above) + step, above, step, 'more than');
+  if (typeof below === 'number') bound = withBound(bound, 'maximum', Math.ceil(below) - step, below, step, 'less than');
+  return bound;
+}
+
+function withBound(
+  schema: JsonObject,
+  name: 'minimum' | 'maximum',
+  next: number,
+  limit: number,
+  step: number,
+  words: string,
+): JsonObject {
+  const value = step === 0 ? limit : next;
+  const own = schema[name];
+  const tighter = typeof own !== 'number' ? value : name === 'minimum' ? Math.max(own, value) : Math.min(own, value);
+  const bound = { ...schema, [name]: tighter };
+  return step === 0 ? addWords(bound, `${words} ${limit}`) : bound;
+}
+
+/** Arrays have one schema for all entries; those of a tuple become alternatives, and their order is described. */
+export function itemsRule(schema: JsonObject): JsonObject {
+  const { items, prefixItems, ...rest } = schema;
+  const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
+  if (Array.isArray(tuple)) {
+    const others = isJsonObject(items) ? [items] : items === false ? [] : [{}];
+    const words = `entries in this order: ${tuple.map((entry) => JSON.stringify(entry)).join(', ')}`;
+    return { ...addWords(rest, words), items: { anyOf: [...tuple, ...others] } };
+  }
+  if (isJsonObject(items)) return { ...rest, items };
+  return rest['type'] === 'array' ? { ...rest, items: {} } : rest;
+}
+
+const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+/** Keywords that only make sense with a type. */
+const typeOf: readonly (readonly [string, string])[] = [
+  ['properties', 'object'],
+  ['additionalProperties', 'object'],
+  ['required', 'object'],
+  ['items', 'array'],
+  ['minItems', 'array'],
+  ['pattern', 'string'],
+  ['minLength', 'string'],
+  ['minimum', 'number'],
+  ['maximum', 'number'],
+];
+const anything = ['string', 'number', 'boolean'].map((type) => ({ type }));
+
+/** Every schema needs a type, or alternatives that have one. */
+export function typeRule(schema: JsonObject): JsonObject {
+  if (Array.isArray(schema['anyOf'])) return schema;
+  const { type } = schema;
+  const plain = typeof type === 'string' ? type.toLowerCase() : undefined;
+  if (plain !== undefined && types.has(plain)) return withItems({ ...schema, type: plain });
+  const implied = typeOf.find(([keyword]) => schema[keyword] !== undefined)?.[1];
+  if (implied !== undefined) return withItems({ ...schema, type: implied });
+  const { type: _, ...rest } = schema;
+  return { ...addWords(rest, 'any JSON value'), anyOf: anything };
+}
+
+function withItems(schema: JsonObject): JsonObject {
+  return schema['type'] === 'array' && schema['items'] === undefined ? { ...schema, items: {} } : schema;
+}
+
+/** Only described members can be required. */
+export function requiredRule(schema: JsonObject): JsonObject {
+  const { required, properties, ...rest } = schema;
+  if (!isJsonObject(properties) || Object.keys(properties).length === 0) return rest;
+  const names = Array.isArray(required)
+    ? required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name))
+    : [];
+  return { ...rest, properties, ...(names.length > 0 && { required: names }) };
+}

@@ -1,0 +1,150 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isWebSearch } from '../../canonical/tools.ts';
+import { member } from '../../wire/members.ts';
+import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
+import { adaptMedia } from '../adaptation/adapt-media.ts';
+import { mapEntries, withMember, isSet, without } from '../adaptation/adapt-members.ts';
+import {
+  adaptOutput,
+  instructedText,
+  type OutputWording,
+  withoutEmpty,
+  adaptLimit,
+  adaptSampling,
+  adaptStops,
+  adaptUser,
+} from '../adaptation/adapt-parameters.ts';
+import { adaptRefused } from '../adaptation/adapt-refused.ts';
+import {
+  adaptHostedTools,
+  adaptForcedTools,
+  adaptStrictTools,
+  adaptTools,
+  isForced,
+  withoutStrict,
+} from '../adaptation/adapt-tools.ts';
+import { type Adaptation, type Probe, rewriteMembers, inOrder } from '../contract/adaptation.ts';
+import { adaptThinking, replayThinking } from './adapt-thinking.ts';
+import { messagesCodec, stateKinds, toolNames } from './codec.ts';
+import { referenceText } from './request/read-content.ts';
+import { adaptBillingHeader } from './request/read-messages.ts';
+import { isPlaceholder } from './request/read-tools.ts';
+
+/**
+ * Leaves out tools that only Anthropic can run where another vendor is behind the route; those that it knows by a type,
+ * but that clients run, become plain ones.
+ *
+ * @throws GatewayError `not_supported`, see `adaptHostedTools`
+ */
+export function adaptServerTools(probe: Probe): Adaptation {
+  return adaptHostedTools((tool, target) => {
+    const { type } = tool;
+    const { hosted_search, betas } = target.profile.quirks;
+    if (typeof type === 'string' && isWebSearch(type)) {
+      if (!hosted_search) target.notes.drop('web_search');
+      return hosted_search ? tool : undefined;
+    }
+    if (betas) return tool;
+    if (type === undefined || type === null || type === 'custom') return isPlaceholder(tool) ? undefined : tool;
+    const { tools } = rewriteMembers(probe, { tools: [tool] }, target);
+    const [plain] = Array.isArray(tools) ? tools : [];
+    return isJsonObject(plain) ? withMember(plain, 'cache_control', tool['cache_control']) : undefined;
+  });
+}
+
+/** Says as text which tools a search has found, where another vendor is behind the route. */
+export const adaptToolReferences: Adaptation = (body, { profile }) => {
+  const { messages } = body;
+  if (profile.quirks.betas || !Array.isArray(messages)) return body;
+  return withMember(body, 'messages', mapEntries(messages, inContent(inContent(asText))));
+};
+
+/** Changes the entries of `content`, where it is a list. */
+function inContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue) => JsonValue {
+  return (holder) => {
+    const content = isJsonObject(holder) ? holder['content'] : undefined;
+    return Array.isArray(content) ? withMember(holder as JsonObject, 'content', mapEntries(content, change)) : holder;
+  };
+}
+
+function asText(block: JsonValue): JsonValue {
+  if (!isJsonObject(block) || block['type'] !== 'tool_reference') return block;
+  const { tool_name: name } = block;
+  return typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
+}
+
+const probe: Probe = {
+  codec: messagesCodec,
+  toolNames,
+  stateKinds,
+  dialogue: { messages: [{ role: 'user', content: '.' }] },
+};
+
+/** Beta features of Anthropic, which refuses them without their header, as other vendors do always. */
+const betaMembers = [
+  'compaction',
+  'container',
+  'context_management',
+  'diagnostics',
+  'fallbacks',
+  'mcp_servers',
+  'output_config.task_budget',
+  'safeguards',
+  'tags',
+  'thread',
+  'tools.allowed_callers',
+  'tools.defer_loading',
+  'tools.eager_input_streaming',
+  'tools.input_examples',
+];
+
+const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
+  const { tool_choice: choice } = body;
+  if (profile.quirks.parallel_switch || !isJsonObject(choice)) return body;
+  const { disable_parallel_tool_use: isSerial, ...others } = choice;
+  if (isSerial === true) notes.drop('parallel_tool_calls');
+  return isSerial === undefined ? body : { ...body, tool_choice: others };
+};
+
+/** Parallel tool calls are controlled next to the choice of tools. */
+function freeTools(name: string, choice: JsonValue): JsonValue {
+  if (name !== 'tool_choice' || !isForced(choice)) return choice;
+  const { disable_parallel_tool_use: isAlone } = isJsonObject(choice) ? choice : {};
+  return { type: 'auto', ...(isSet(isAlone) && { disable_parallel_tool_use: isAlone }) };
+}
+
+const outputWording: OutputWording = {
+  find: ({ output_config, output_format }): JsonObject | undefined => {
+    const format = member(output_config, 'format');
+    if (isSet(format)) return { output_config: { format } };
+    return isSet(output_format) ? { output_format } : undefined;
+  },
+  replace: (body) =>
+    withMember(
+      without(body, ['output_format']),
+      'output_config',
+      withoutEmpty(body['output_config'], 'format', undefined),
+    ),
+  instruct: (body, text) => ({ ...body, system: instructedText(body['system'], text) }),
+};
+
+/** Adapts a Messages request to the capabilities and quirks of a route. */
+export const adaptMessagesRequest = inOrder(
+  adaptLimit(['max_tokens']),
+  adaptSampling(['temperature', 'top_p', 'top_k']),
+  adaptUser(['metadata']),
+  adaptStops('stop_sequences'),
+  adaptBillingHeader,
+  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true, instructions: 'system' }),
+  adaptMedia(probe, ['messages', 'system']),
+  adaptServerTools(probe),
+  adaptToolReferences,
+  adaptStrictTools(withoutStrict),
+  adaptTools(['tools', 'tool_choice']),
+  oneCallAtATime,
+  adaptForcedTools(freeTools),
+  adaptThinking(probe),
+  replayThinking,
+  adaptOutput(probe, outputWording),
+  adaptRefused(betaMembers),
+);

@@ -1,0 +1,21 @@
+import type { Codec } from '../../canonical/codec.ts';
+import type { StateKind } from '../../canonical/conversation.ts';
+import { type NameRules, plainNames } from '../../canonical/tool-names.ts';
+import { MessagesDecoder } from './reply/decode-reply.ts';
+import { MessagesEncoder } from './reply/encode-reply.ts';
+import { decodeRequest } from './request/decode-request.ts';
+import { encodeRequest } from './request/encode-request.ts';
+
+/** The Messages format, read and written. */
+export const messagesCodec: Codec = {
+  decodeRequest,
+  encodeRequest,
+  createDecoder: () => new MessagesDecoder(),
+  createEncoder: (context) => new MessagesEncoder(context),
+};
+
+/** Kinds of opaque reasoning state that endpoints of the Messages format make. */
+export const stateKinds: readonly StateKind[] = ['signature', 'redacted'];
+
+/** What tools may be called. */
+export const toolNames: NameRules = { ...plainNames, maxLength: 128 };

@@ -1,0 +1,85 @@
+import type { JsonObject } from '#core/json.ts';
+import { textsOf } from '../../wire/members.ts';
+import { replacing, within } from '../adaptation/adapt-media.ts';
+import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
+import { adaptMessagesRequest } from './adaptations.ts';
+import { messagesCodec, stateKinds, toolNames } from './codec.ts';
+import { MessagesObserver } from './reply/observer.ts';
+import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
+import { messagesReplyText } from './reply/reply-text.ts';
+import { answerUnavailableTool } from './reply/unavailable-tool.ts';
+import { messagesParameters } from './request/parameters.ts';
+
+/** The Messages API of Anthropic. */
+export const messages: ClientTextFormat = {
+  name: 'messages',
+  dialect: 'anthropic',
+  statuses: { unavailable: 529 },
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  reasoningStyles: ['adaptive', 'budget', 'none'],
+  replyText: messagesReplyText,
+  path: (_model, _isStream, purpose) => (purpose === 'count' ? '/messages/count_tokens' : '/messages'),
+  headers: { 'anthropic-version': '2023-06-01' },
+  // The last two are Claude Code's.
+  betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
+  client: {
+    endpoints: [
+      {
+        name: 'messages',
+        method: 'POST',
+        path: '/v1/messages',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: ['messages', 'max_tokens'],
+      },
+      {
+        name: 'count_tokens',
+        method: 'POST',
+        path: '/v1/messages/count_tokens',
+        isMetered: false,
+        isAliased: true,
+        purpose: 'count',
+        required: ['messages'],
+      },
+    ],
+    parameters: messagesParameters,
+    observe: (id, _body, onAnswer) => new MessagesObserver(id, onAnswer),
+    modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
+    adaptReply: ({ body }, origin) => new MessagesReplyAdapter(body, origin),
+    ownReasoning: withOwnThinking,
+    settle: (body, _before, target) => settleThinking(body, target),
+    text: {
+      ...messagesCodec,
+      omitResultImages,
+      isSingleAnswer: () => true,
+      answerUnavailableTool,
+      writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    },
+  },
+  text: {
+    ...messagesCodec,
+    toolNames,
+    stateKinds,
+    speaks: {
+      freeformTools: false,
+      forcedTools: true,
+      resultImages: true,
+      imageUrls: 'any',
+      parallelSwitch: true,
+      reasoning: 'signed',
+    },
+    reportedStops: ({ stop_sequences }) => textsOf(stop_sequences),
+    adapt: adaptMessagesRequest,
+  },
+};
+
+/** The body without the images in tool results. */
+export function omitResultImages(body: JsonObject): JsonObject {
+  return within(body, 'messages', (message) => within(message, 'content', fromBlock));
+}
+
+function fromBlock(block: JsonObject): JsonObject {
+  return block['type'] === 'tool_result' ? within(block, 'content', replacing('image', 'text')) : block;
+}

@@ -1,0 +1,90 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { readReportedError } from '#core/model-call/upstream-error.ts';
+import type { ReplyDecoder } from '../../../canonical/codec.ts';
+import { type Fragment, readFailure } from '../../../canonical/reply.ts';
+import { member, parseBody } from '../../../wire/members.ts';
+import { readFinish, secondStartError, UsageCounter } from './finish.ts';
+import { BlockReader } from './read-output.ts';
+
+/**
+ * Reads a Messages reply. A whole reply is read as its events. Source: Anthropic API reference, "Streaming Messages".
+ */
+export class MessagesDecoder implements ReplyDecoder {
+  readonly #usage = new UsageCounter();
+  readonly #blocks = new BlockReader();
+  #hasStarted = false;
+
+  event(name: string | undefined, data: string): Fragment[] {
+    if (data.trim() === '[DONE]') return this.#end();
+    const body = parseBody(data);
+    if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
+    const type = typeof body['type'] === 'string' ? body['type'] : (name ?? '');
+    const isError = name === 'error' || type === 'error' || readReportedError(body) !== undefined;
+    if (isError) return [failed(body)];
+    return this.#event(type, body);
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    const { content } = body;
+    if (body['type'] === 'error' || readReportedError(body) !== undefined) return [failed(body)];
+    if (typeof content !== 'string' && !Array.isArray(content))
+      return [failed({ message: 'an answer without content' })];
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    const read = blocks.flatMap((block, index) => [...this.#blocks.start(index, block), ...this.#blocks.stop(index)]);
+    // A reply with content is complete even without a stop reason; one with neither is an error.
+    const reason = this.#finish(body);
+    const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
+    return [...read, ...this.#count(body['usage']), ...finish, { type: 'end' }];
+  }
+
+  #event(type: string, body: JsonObject): Fragment[] {
+    switch (type) {
+      case 'message_start':
+        if (this.#hasStarted) return [{ type: 'error', error: secondStartError() }];
+        this.#hasStarted = true;
+        return this.#start(member(body['message'], 'usage'));
+      case 'content_block_start':
+        return this.#blocks.start(body['index'], body['content_block']);
+      case 'content_block_delta':
+        return this.#blocks.delta(body['index'], body['delta']);
+      case 'content_block_stop':
+        return this.#blocks.stop(body['index']);
+      case 'message_delta':
+        return [...this.#blocks.stopAll(), ...this.#count(body['usage']), ...this.#finish(body['delta'])];
+      case 'message_stop':
+        return this.#end();
+      case 'message':
+        return this.whole(body);
+      default:
+        return [];
+    }
+  }
+
+  /** The output count of the first event is not final, so it is ignored. */
+  #start(usage: JsonValue | undefined): Fragment[] {
+    return isJsonObject(usage) ? this.#count({ ...usage, output_tokens: undefined }) : [];
+  }
+
+  #count(usage: JsonValue | undefined): Fragment[] {
+    this.#usage.add(usage);
+    return this.#usage.usage === undefined ? [] : [{ type: 'usage', usage: this.#usage.usage }];
+  }
+
+  #finish(ending: JsonValue | undefined): Fragment[] {
+    const finish = readFinish(ending);
+    if (finish === undefined) return [];
+    const explanation = member(member(ending, 'stop_details'), 'explanation');
+    // A refusal without text gets a standard text.
+    const isSilent = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasSpoken;
+    if (!isSilent || typeof explanation !== 'string') return [finish];
+    return [{ type: 'refusal', text: explanation }, finish];
+  }
+
+  #end(): Fragment[] {
+    return [...this.#blocks.stopAll(), { type: 'end' }];
+  }
+}
+
+function failed(body: JsonObject): Fragment {
+  return { type: 'error', error: readFailure(body, true) };
+}

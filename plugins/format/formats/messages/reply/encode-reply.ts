@@ -1,0 +1,123 @@
+import type { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
+import { renderStreamError } from '#core/errors/render.ts';
+import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
+import type { Block, BlockHead, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
+import { writeUsage } from './finish.ts';
+import { inputObject, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
+
+/**
+ * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; requirements of MessageStream in the
+ * anthropic SDK and of Claude Code.
+ */
+export class MessagesEncoder implements ReplyEncoder {
+  readonly #context: ReplyContext;
+  /** True while the type of a reasoning block is open, which depends on whether it has text. */
+  #isHeldBack = false;
+  /** The beginning of a call's input; undefined while only white space has come. */
+  #begun: 'object' | 'other' | undefined;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+  }
+
+  event(event: ReplyEvent): string {
+    switch (event.type) {
+      case 'start':
+        // One output token, as Anthropic reports before it has counted.
+        return write('message_start', {
+          message: { ...this.#message([], null, null), usage: writeUsage({ output: 1, ...known(event.usage) }) },
+        });
+      case 'block_start':
+        this.#isHeldBack = event.block.type === 'reasoning';
+        this.#begun = undefined;
+        return this.#isHeldBack ? '' : open(event.index, writeOpenBlock(event.block));
+      case 'block_delta':
+        return this.#delta(event.index, event.block, event.text);
+      case 'citation':
+        return delta(event.index, { type: 'citations_delta', citation: writeCitation(event.citation) });
+      case 'block_stop':
+        return this.#close(event.index, event.block) + write('content_block_stop', { index: event.index });
+      case 'finish':
+        return finish(event.reply);
+    }
+  }
+
+  whole(reply: CompleteReply): JsonObject {
+    const { stop_reason, stop_sequence, stop_details } = writeEnding(reply);
+    return {
+      ...this.#message(reply.blocks.map(writeBlock), stop_reason, stop_sequence),
+      stop_details,
+      usage: writeUsage(reply.usage),
+    };
+  }
+
+  failure(error: GatewayError): string {
+    return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'anthropic' });
+  }
+
+  #message(content: JsonObject[], stop_reason: string | null, stop_sequence: string | null): JsonObject {
+    const { id, model } = this.#context;
+    return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence };
+  }
+
+  #delta(index: number, head: BlockHead, text: string): string {
+    switch (head.type) {
+      case 'text':
+      case 'refusal':
+        return delta(index, { type: 'text_delta', text });
+      case 'reasoning':
+        return this.#release(index) + delta(index, { type: 'thinking_delta', thinking: text });
+      case 'tool_call':
+        // Input that is not an object is wrapped in one once it is complete.
+        this.#begun ??= head.form === 'freeform' ? 'other' : beginningOf(text);
+        return this.#begun === 'object' ? delta(index, { type: 'input_json_delta', partial_json: text }) : '';
+    }
+  }
+
+  #release(index: number): string {
+    if (!this.#isHeldBack) return '';
+    this.#isHeldBack = false;
+    return open(index, { type: 'thinking', thinking: '', signature: '' });
+  }
+
+  /** The end of a block. */
+  #close(index: number, block: Block): string {
+    if (block.type === 'tool_call' && this.#begun !== 'object') {
+      return delta(index, { type: 'input_json_delta', partial_json: JSON.stringify(inputObject(block)) });
+    }
+    if (block.type !== 'reasoning') return '';
+    if (block.isRedacted) return open(index, writeBlock(block));
+    return this.#release(index) + delta(index, { type: 'signature_delta', signature: block.state });
+  }
+}
+
+function beginningOf(input: string): 'object' | 'other' | undefined {
+  const begun = input.trimStart();
+  if (begun === '') return undefined;
+  return begun.startsWith('{') ? 'object' : 'other';
+}
+
+function open(index: number, content_block: JsonObject): string {
+  return write('content_block_start', { index, content_block });
+}
+
+function delta(index: number, content: JsonObject): string {
+  return write('content_block_delta', { index, delta: content });
+}
+
+function finish(reply: CompleteReply): string {
+  return (
+    write('message_delta', { delta: writeEnding(reply), usage: writeUsage(reply.usage) }) + write('message_stop', {})
+  );
+}
+
+/** Without undefined members, which would overwrite earlier ones. */
+function known<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** One event. `event:` repeats the type: clients ignore an event without it. */
+function write(type: string, members: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+}

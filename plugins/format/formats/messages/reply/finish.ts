@@ -1,0 +1,82 @@
+import { GatewayError } from '#core/errors/table.ts';
+import type { Usage } from '#core/facts.ts';
+import { type JsonValue, isJsonObject, type JsonObject } from '#core/json.ts';
+import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
+import { member, count, sum } from '../../../wire/members.ts';
+
+/** Finish reasons of the format and of vendors that imitate it. Any other ends the answer too. */
+const reasons = new Map<string, FinishReason>([
+  ['end_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['stop_sequence', 'stop_sequence'],
+  ['tool_use', 'tool_calls'],
+  ['pause_turn', 'pause'],
+  ['refusal', 'content_filter'],
+  ['model_context_window_exceeded', 'context_length'],
+  ['length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['sensitive', 'content_filter'],
+]);
+const failures = new Set(['error', 'network_error']);
+
+/** The failure of a stream in which a second response begins: its relation to the first is unknown. */
+export function secondStartError(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream started its response a second time.');
+}
+
+/** The finish reason; undefined while the reply continues. */
+export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
+  const reported = member(ending, 'stop_reason');
+  if (typeof reported !== 'string' || reported === '') return undefined;
+  if (failures.has(reported)) {
+    const error = new GatewayError('upstream_failed', `The upstream ended its response with ${reported}.`);
+    return { type: 'error', error };
+  }
+  const stopSequence = member(ending, 'stop_sequence');
+  const reason = reasons.get(reported) ?? 'stop';
+  return { type: 'finish', reason, stopSequence: typeof stopSequence === 'string' ? stopSequence : undefined };
+}
+
+/**
+ * Collects the usage of a reply. It comes in two parts, and counts of the second replace those of the first; some
+ * vendors send zeros in one of them.
+ *
+ * Source: Anthropic API reference, "Messages", usage.
+ */
+export class UsageCounter {
+  usage: Usage | undefined;
+  readonly #counts: Record<string, number> = {};
+
+  add(usage: JsonValue | undefined): void {
+    if (!isJsonObject(usage)) return;
+    for (const [name, value] of Object.entries(flat(usage))) {
+      if (value !== undefined && (value > 0 || this.#counts[name] === undefined)) this.#counts[name] = value;
+    }
+    const { input, output, cacheRead, cacheWrite, reasoning } = this.#counts;
+    // Anthropic counts cached tokens beside the input, all others within it.
+    const total = input === undefined ? undefined : sum(input, cacheRead, cacheWrite);
+    this.usage = { input: total, output, cacheRead, cacheWrite, reasoning };
+  }
+}
+
+function flat(usage: JsonObject): Record<string, number | undefined> {
+  return {
+    input: count(usage['input_tokens']),
+    output: count(usage['output_tokens']),
+    cacheRead: count(usage['cache_read_input_tokens']),
+    cacheWrite: count(usage['cache_creation_input_tokens']),
+    reasoning: count(member(usage['output_tokens_details'], 'thinking_tokens')),
+  };
+}
+
+/** Writes usage: the input excludes cached tokens. */
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
+  return {
+    input_tokens: Math.max(0, input - cacheRead - cacheWrite),
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens: output,
+    output_tokens_details: { thinking_tokens: reasoning },
+  };
+}

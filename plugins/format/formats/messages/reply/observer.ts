@@ -1,0 +1,105 @@
+import { renderStreamError } from '#core/errors/render.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { Usage } from '#core/facts.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
+import { member } from '../../../wire/members.ts';
+import type { ReplyObserver } from '../../contract/pass-through.ts';
+import { secondStartError, UsageCounter } from './finish.ts';
+
+/** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
+export class MessagesObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  isOver = false;
+  readonly endMark = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+  failure: GatewayError | undefined;
+  readonly #usage = new UsageCounter();
+  readonly #id: string;
+  readonly #onAnswer: ((answerId: string) => void) | undefined;
+  #hasStarted = false;
+
+  constructor(id: string, onAnswer?: (answerId: string) => void) {
+    this.#id = id;
+    this.#onAnswer = onAnswer;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage.usage;
+  }
+
+  event(event: StreamEvent): void {
+    switch (event.name ?? event.parse()?.['type']) {
+      case 'message_start':
+        if (this.#hasStarted) this.failure = secondStartError();
+        this.#hasStarted = true;
+        this.#usage.add(member(member(event.parse(), 'message'), 'usage'));
+        this.#announce(member(member(event.parse(), 'message'), 'id'));
+        return;
+      case 'content_block_start':
+        this.hasContent ||= !isEmptyBlock(member(event.parse(), 'content_block'));
+        return;
+      case 'content_block_delta':
+        this.hasContent = true;
+        return;
+      case 'message_delta':
+        this.hasContent = true;
+        this.#usage.add(member(event.parse(), 'usage'));
+        this.isComplete ||= hasStopReason(member(event.parse(), 'delta'));
+        return;
+      case 'message_stop':
+        this.isComplete = true;
+        this.isOver = true;
+        return;
+      case 'error':
+        this.#fail(event.parse());
+        return;
+      default: {
+        // Vendors that imitate this format leave out the type of an error event.
+        const error = event.name === undefined ? readReportedError(event.parse()) : undefined;
+        if (error !== undefined) this.failure = reportedFailure(error);
+      }
+    }
+  }
+
+  whole(body: JsonObject): void {
+    if (body['type'] === 'error' || readReportedError(body) !== undefined) this.#fail(body);
+    this.#usage.add(body['usage']);
+    this.#announce(body['id']);
+    this.hasContent = isAnswer(body) || typeof body['input_tokens'] === 'number';
+    this.isComplete = true;
+  }
+
+  get isFinished(): boolean {
+    return this.isComplete;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'anthropic' });
+  }
+
+  #announce(id: JsonValue | undefined): void {
+    if (typeof id === 'string') this.#onAnswer?.(id);
+  }
+
+  #fail(body: JsonObject | undefined): void {
+    this.failure = reportedFailure(readRefusal(body));
+  }
+}
+
+/** True for a reply with content, or with the reason why it has none. */
+function isAnswer(body: JsonObject): boolean {
+  return Array.isArray(body['content']) && (body['content'].length > 0 || hasStopReason(body));
+}
+
+function hasStopReason(ending: JsonValue | undefined): boolean {
+  const reason = member(ending, 'stop_reason');
+  return typeof reason === 'string' && reason !== '';
+}
+
+/** True for a text or thinking block that is still empty. Other blocks have content from the start. */
+function isEmptyBlock(block: JsonValue | undefined): boolean {
+  const text = member(block, 'text') ?? member(block, 'thinking');
+  return text === '';
+}

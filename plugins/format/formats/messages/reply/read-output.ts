@@ -1,0 +1,125 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { droppedPart, type Fragment } from '../../../canonical/reply.ts';
+import { member } from '../../../wire/members.ts';
+
+/** An open block. */
+interface OpenBlock {
+  /** Unique per block: vendors reuse indexes. */
+  readonly key: number;
+  readonly type: string;
+  readonly id: JsonValue | undefined;
+  /** Signatures come in pieces too. */
+  signature: string;
+  /** The whole input, where the start has it; later deltas only repeat it. */
+  readonly input: string | undefined;
+  /** Citations of its text, which Anthropic sends before the text. */
+  readonly citations: Fragment[];
+}
+
+/** Blocks of the vendor's own tools, whose deltas are ignored. */
+const foreign = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
+
+/** Reads blocks and their deltas. Indexes may be missing, repeated or wrong. */
+export class BlockReader {
+  /** True once text or a call has come. */
+  hasSpoken = false;
+  readonly #open = new Map<JsonValue | undefined, OpenBlock>();
+  #latest: JsonValue | undefined;
+  #count = 0;
+
+  start(index: JsonValue | undefined, content: JsonValue | undefined): Fragment[] {
+    const before = this.#open.get(index);
+    const type = textOf(member(content, 'type'));
+    const id = member(content, 'id');
+    if (before?.type === 'tool_use' && type === 'tool_use' && before.id === id) return [];
+    const closed = before === undefined ? [] : this.stop(index);
+    const input = readInput(member(content, 'input'));
+    const block: OpenBlock = { key: this.#count++, type, id, signature: '', input, citations: [] };
+    this.#open.set(index, block);
+    this.#latest = index;
+    return isJsonObject(content) ? [...closed, ...this.#begin(block, content)] : closed;
+  }
+
+  delta(index: JsonValue | undefined, delta: JsonValue | undefined): Fragment[] {
+    const block = this.#open.get(index) ?? this.#open.get(this.#latest);
+    if (!isJsonObject(delta) || (block !== undefined && foreign.test(block.type))) return [];
+    const fragments = [...this.#say('reasoning', delta['thinking']), ...this.#say('text', delta['text'])];
+    const citations = readCitation(delta['citation']);
+    if (block === undefined) return [...fragments, ...citations];
+    block.citations.push(...citations);
+    block.signature += textOf(delta['signature']);
+    const input = readInput(delta['partial_json']);
+    if (input !== undefined) fragments.push({ type: 'input', key: block.key, text: input });
+    return fragments;
+  }
+
+  stop(index: JsonValue | undefined): Fragment[] {
+    const block = this.#open.get(index);
+    this.#open.delete(index);
+    if (block === undefined) return [{ type: 'break' }];
+    if (block.type === 'tool_use') return [{ type: 'call_end', key: block.key, input: block.input }];
+    const { signature, citations } = block;
+    const state: Fragment[] = signature === '' ? [] : [{ type: 'reasoning_state', kind: 'signature', data: signature }];
+    return [...citations, ...state, { type: 'break' }];
+  }
+
+  /** Ends the open blocks. */
+  stopAll(): Fragment[] {
+    return [...this.#open.keys()].flatMap((index) => this.stop(index));
+  }
+
+  #begin(block: OpenBlock, content: JsonObject): Fragment[] {
+    const head: Fragment = { type: 'break' };
+    switch (block.type) {
+      case 'text':
+        return [head, ...this.#say('text', content['text']), ...readCitations(content['citations'])];
+      case 'thinking':
+        block.signature = textOf(content['signature']);
+        return [head, ...this.#say('reasoning', content['thinking'])];
+      case 'redacted_thinking':
+        return [head, ...readRedacted(textOf(content['data']))];
+      case 'tool_use':
+        this.hasSpoken = true;
+        return [head, { type: 'call', key: block.key, id: textOf(content['id']), name: textOf(content['name']) }];
+      case '':
+        // Some vendors leave out the type; the deltas reveal it.
+        return [head];
+      default:
+        return [head, droppedPart(block.type, 'unknown blocks')];
+    }
+  }
+
+  #say(type: 'text' | 'reasoning', value: JsonValue | undefined): Fragment[] {
+    const text = textOf(value);
+    if (text === '') return [];
+    this.hasSpoken ||= type === 'text';
+    return [{ type, text }];
+  }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function readRedacted(data: string): Fragment[] {
+  return data === '' ? [] : [{ type: 'reasoning_state', kind: 'redacted', data }];
+}
+
+/** The text of an input, which some vendors send as an object; undefined when it is empty. */
+function readInput(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  return isJsonObject(value) && Object.keys(value).length > 0 ? JSON.stringify(value) : undefined;
+}
+
+function readCitations(value: JsonValue | undefined): Fragment[] {
+  return Array.isArray(value) ? value.flatMap(readCitation) : [];
+}
+
+/** Citations of documents have no URL, so no other format can express them. */
+function readCitation(value: JsonValue | undefined): Fragment[] {
+  const url = textOf(member(value, 'url')) || textOf(member(value, 'source'));
+  if (url === '') return [];
+  const title = textOf(member(value, 'title')) || undefined;
+  const quote = textOf(member(value, 'cited_text')) || undefined;
+  return [{ type: 'citation', citation: { url, title, quote, start: undefined, end: undefined } }];
+}

@@ -1,0 +1,86 @@
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { tagState } from '../../../canonical/opaque-state.ts';
+import {
+  filledUsage,
+  isCounted,
+  objectOr,
+  type ReplyAdapter,
+  rewriteData,
+  tagMember,
+  withName,
+} from '../../contract/pass-through.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import { writeUsage } from './finish.ts';
+
+export class MessagesReplyAdapter implements ReplyAdapter {
+  readonly meter: UsageMeter;
+  readonly #signatureTag: string;
+  readonly #redactedTag: string;
+
+  constructor(body: JsonObject, origin: string) {
+    this.meter = new UsageMeter(body);
+    this.#signatureTag = tagState({ kind: 'signature', origin, data: '' });
+    this.#redactedTag = tagState({ kind: 'redacted', origin, data: '' });
+  }
+
+  event(event: StreamEvent, counted?: Usage): string {
+    const text = withName(event);
+    switch (event.name ?? event.parse()?.['type']) {
+      case 'message_start':
+        return this.#start(event, text, counted);
+      case 'content_block_start':
+        // Elsewhere these could be members of a tool's input.
+        if (text.includes('"thinking"')) return tagMember(text, 'signature', this.#signatureTag);
+        return text.includes('"redacted_thinking"') ? tagMember(text, 'data', this.#redactedTag) : text;
+      case 'content_block_delta':
+        this.meter.delta(event);
+        return text.includes('"signature_delta"') ? tagMember(text, 'signature', this.#signatureTag) : text;
+      case 'message_delta':
+        return this.#withOutput(event, text, counted);
+      default:
+        return text;
+    }
+  }
+
+  whole(text: string, body: JsonObject, counted?: Usage): string {
+    const isComplete = isCounted(counted);
+    if (isComplete && !text.includes('thinking"')) return text;
+    const blocks = Array.isArray(body['content']) ? body['content'] : [];
+    const content = blocks.map((block) => this.#tagBlock(block));
+    if (isComplete) return JSON.stringify({ ...body, content });
+    this.meter.whole(body);
+    const usage = filledUsage(body['usage'], writeUsage(this.meter.complete(counted, true)));
+    return JSON.stringify({ ...body, content, usage });
+  }
+
+  #tagBlock(block: JsonValue): JsonValue {
+    if (!isJsonObject(block)) return block;
+    const { type, signature, data } = block;
+    if (type === 'thinking' && typeof signature === 'string' && signature !== '')
+      return { ...block, signature: `${this.#signatureTag}${signature}` };
+    if (type === 'redacted_thinking' && typeof data === 'string' && data !== '')
+      return { ...block, data: `${this.#redactedTag}${data}` };
+    return block;
+  }
+
+  /** Anthropic's SDK adds up counts from here, and crashes where there is nothing to add to. */
+  #start(event: StreamEvent, text: string, counted: Usage | undefined): string {
+    const started = event.parse();
+    if (started === undefined || counted?.input !== undefined) return text;
+    const message = objectOr(started['message']);
+    const counts = writeUsage({ ...counted, input: this.meter.input });
+    return rewriteData(text, { ...started, message: { ...message, usage: filledUsage(message['usage'], counts) } });
+  }
+
+  /** Clients of the AI SDK crash on a `message_delta` without counts. */
+  #withOutput(event: StreamEvent, text: string, counted: Usage | undefined): string {
+    const ending = event.parse();
+    if (ending === undefined || /"output_tokens"\s*:\s*\d/.test(text)) return text;
+    this.meter.distrustOutput();
+    const { input = this.meter.input } = counted ?? {};
+    const counts = writeUsage({ ...counted, input, output: this.meter.output });
+    return rewriteData(text, { ...ending, usage: filledUsage(ending['usage'], counts) });
+  }
+}

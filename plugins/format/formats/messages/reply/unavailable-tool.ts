@@ -1,0 +1,69 @@
+import type { JsonObject } from '#core/json.ts';
+import type { ReplyContext } from '../../../canonical/codec.ts';
+import { member } from '../../../wire/members.ts';
+import { writeUsage } from './finish.ts';
+
+/** Anthropic's tools whose results can report an error. */
+const hosted = /^(web_search|web_fetch|code_execution)_\d/;
+
+/**
+ * The response to a request whose only tools are hosted by a vendor without a route here; undefined for other tools. It has the
+ * error result that the tool returns when it is unavailable: Claude Code sends searches as separate requests, and would retry
+ * an error and take plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
+ *
+ * @returns a body, or the events of a stream
+ */
+export function answerUnavailableTool(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined {
+  const tools = Array.isArray(body['tools']) ? body['tools'] : [];
+  const names = tools.map((tool) => hosted.exec(String(member(tool, 'type')))?.[1]);
+  const [name] = names;
+  if (name === undefined || names.includes(undefined)) return undefined;
+  const blocks = writeBlocks(name, context);
+  return isStream ? writeEvents(blocks, context) : JSON.stringify(writeMessage(blocks, 'end_turn', context));
+}
+
+function writeBlocks(name: string, { id, model }: ReplyContext): JsonObject[] {
+  const tool_use_id = `srvtoolu_${id}`;
+  const error = { type: `${name}_tool_result_error`, error_code: 'unavailable' };
+  return [
+    { type: 'server_tool_use', id: tool_use_id, name, input: {} },
+    { type: `${name}_tool_result`, tool_use_id, content: error },
+    { type: 'text', text: `The tool ${name} is not available with the model ${model}.` },
+  ];
+}
+
+function writeMessage(content: JsonObject[], stop_reason: string | null, { id, model }: ReplyContext): JsonObject {
+  const usage = writeUsage({ input: 0, output: 0 });
+  return {
+    id: `msg_${id}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason,
+    stop_sequence: null,
+    usage,
+  };
+}
+
+function writeEvents(blocks: readonly JsonObject[], context: ReplyContext): string {
+  const events: JsonObject[] = [
+    { type: 'message_start', message: writeMessage([], null, context) },
+    ...blocks.flatMap((block, index) => writeBlock(block, index)),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } },
+    { type: 'message_stop' },
+  ];
+  return events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+/** Results come whole with the start of their block, texts in deltas. */
+function writeBlock(block: JsonObject, index: number): JsonObject[] {
+  const isText = block['type'] === 'text';
+  const content_block = isText ? { ...block, text: '' } : block;
+  const delta = isText && { type: 'content_block_delta', index, delta: { type: 'text_delta', text: block['text'] } };
+  return [
+    { type: 'content_block_start', index, content_block },
+    ...(delta ? [delta] : []),
+    { type: 'content_block_stop', index },
+  ];
+}

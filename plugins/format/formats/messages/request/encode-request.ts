@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { Conversation } from '../../../canonical/conversation.ts';
+import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
+import { noteCutting } from '../../../canonical/stop-cutter.ts';
+import { messagesBounds } from './parameters.ts';
+import { writeMessages } from './write-messages.ts';
+import { writeFormat } from './write-output-format.ts';
+import { writeThinking } from './write-thinking.ts';
+import { writeTools } from './write-tools.ts';
+import { withoutUnset } from '../../../wire/members.ts';
+
+/** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
+const defaultMaxTokens = 32_000;
+
+/**
+ * Writes a request for a message. Source: Anthropic API reference, "Create a Message".
+ *
+ * @throws GatewayError `not_supported`
+ */
+export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
+  const { isStream, model, profile } = target;
+  const turns = toTurns(normalizeCalls(conversation.items));
+  const maxTokens = writeLimit(conversation, target);
+  const { format, instruction } = writeFormat(conversation.output, target);
+  const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
+  const isThinking = thinking !== undefined;
+  noteUnsaid(conversation, target);
+  return withoutUnset({
+    model,
+    max_tokens: maxTokens,
+    system: writeSystem(conversation, instruction),
+    messages: writeMessages(turns, target),
+    ...writeTools(conversation, target, isThinking),
+    thinking,
+    output_config: effort === undefined && format === undefined ? undefined : withoutUnset({ effort, format }),
+    ...writeSampling(conversation, target, isThinking),
+    stop_sequences: writeStop(conversation, target),
+    metadata: writeUser(conversation, target),
+    service_tier: writeTier(conversation, target),
+    cache_control: profile.quirks.automatic_caching ? { type: 'ephemeral' } : undefined,
+    stream: isStream,
+  });
+}
+
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number {
+  const most = profile.quirks.max_output_tokens;
+  const wanted = maxOutputTokens ?? most ?? defaultMaxTokens;
+  const limit = Math.min(wanted, most ?? wanted);
+  if (limit !== wanted) notes.approximate(`the limit of output tokens as ${limit}`);
+  return limit;
+}
+
+function writeSystem({ instructions }: Conversation, instruction: string | undefined): string | undefined {
+  const texts = instruction === undefined ? instructions : [...instructions, instruction];
+  const said = texts.filter((text) => text.trim() !== '');
+  return said.length === 0 ? undefined : said.join('\n\n');
+}
+
+function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
+  const { temperature, topP, topK } = sampling;
+  if (isThinking) return writeThinkingSampling(sampling, target);
+  const isWarm = temperature !== undefined && temperature !== 1;
+  // Newer models accept only one of the two; both default to 1.
+  if (isWarm && topP !== undefined && topP !== 1) target.notes.drop('top_p');
+  if (temperature !== undefined && temperature > messagesBounds.temperature)
+    target.notes.approximate(`temperature as ${messagesBounds.temperature}`);
+  const isTopPAlone = topP !== undefined && topP !== 1 && !isWarm;
+  return {
+    temperature:
+      temperature === undefined || isTopPAlone ? undefined : Math.min(temperature, messagesBounds.temperature),
+    top_p: isTopPAlone ? topP : undefined,
+    top_k: topK,
+  };
+}
+
+function writeThinkingSampling(
+  { temperature, topP, topK }: Conversation['sampling'],
+  { notes }: EncodeTarget,
+): JsonObject {
+  const isTopPTaken = topP !== undefined && topP >= messagesBounds.thinkingTopP;
+  if (temperature !== undefined && temperature !== 1) notes.drop('temperature');
+  if (topP !== undefined && !isTopPTaken) notes.drop('top_p');
+  if (topK !== undefined) notes.drop('top_k');
+  return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
+}
+
+/** White space alone is refused. */
+function writeStop({ stop }: Conversation, { notes }: EncodeTarget): string[] | undefined {
+  const taken = stop.filter((sequence) => sequence.trim() !== '');
+  if (taken.length < stop.length) noteCutting(notes);
+  return taken.length === 0 ? undefined : taken;
+}
+
+/** The user, hashed when it is too long or looks like an email address or phone number. */
+function writeUser(
+  { user: caller, safetyId, metadata = {} }: Conversation,
+  { notes }: EncodeTarget,
+): JsonObject | undefined {
+  const { user_id: id, ...others } = metadata;
+  const named = safetyId ?? caller;
+  const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
+  // Of the metadata, only the user has a place.
+  if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
+  if (user === undefined) return undefined;
+  const isPlain = user.length <= messagesBounds.userLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);
+  return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
+}
+
+function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): string | undefined {
+  if (serviceTier === undefined || serviceTier === 'auto') return serviceTier;
+  if (serviceTier === 'default') return 'standard_only';
+  notes.drop('service_tier');
+  return undefined;
+}
+
+/** Notes what the format cannot express. */
+function noteUnsaid({ sampling, verbosity, cacheKey, isCacheKeyImplied }: Conversation, { notes }: EncodeTarget): void {
+  const unsaid = {
+    presence_penalty: sampling.presencePenalty || undefined,
+    frequency_penalty: sampling.frequencyPenalty || undefined,
+    seed: sampling.seed,
+    verbosity,
+    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
+  };
+  notes.dropSet(unsaid);
+}

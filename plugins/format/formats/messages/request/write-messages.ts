@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
+import {
+  type AssistantTurn,
+  asReminder,
+  type SystemTurn,
+  textOf,
+  type DialogueTurn,
+  type UserTurn,
+} from '../../../canonical/dialogue.ts';
+import { isMedia } from '../../../canonical/media.ts';
+import { objectInput } from '../../../canonical/tools.ts';
+import { writeInput, writeOutput, writeText } from './write-content.ts';
+
+type Role = 'user' | 'assistant' | 'system';
+
+interface Written {
+  readonly role: Role;
+  readonly content: JsonObject[];
+}
+
+/** The user's text where a conversation begins with something else. */
+const opening = 'Begin.';
+
+/**
+ * Writes turns as messages. The endpoint requires that a user begins, that results come first in the turn after
+ * their calls, and that no block is empty.
+ *
+ * Source: Anthropic API reference, "Messages".
+ */
+export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarget): JsonObject[] {
+  const writer = new MessageWriter(target);
+  for (const [index, turn] of turns.entries()) {
+    if (turn.role === 'user') writer.user(turn);
+    else if (turn.role === 'assistant') writer.assistant(turn);
+    else writer.system(turn, turns[index + 1]);
+  }
+  return writer.finish();
+}
+
+class MessageWriter {
+  readonly #target: EncodeTarget;
+  readonly #messages: Written[] = [];
+
+  constructor(target: EncodeTarget) {
+    this.#target = target;
+  }
+
+  user({ results, parts }: UserTurn): void {
+    const shown: Part[] = [];
+    const content = results.map((result) => this.#result(result, shown));
+    this.#push('user', [...content, ...writeInput([...shown, ...parts], this.#target)]);
+  }
+
+  assistant({ items }: AssistantTurn): void {
+    const content = items.flatMap((item) => {
+      if (item.type === 'message') return writeOutput(item.parts, this.#target);
+      return item.type === 'reasoning' ? this.#reasoning(item) : [this.#call(item)];
+    });
+    this.#push('assistant', content);
+  }
+
+  /** A system message is accepted only between a user's message and the answer; elsewhere it becomes a user's. */
+  system({ parts }: SystemTurn, next: DialogueTurn | undefined): void {
+    const text = textOf(parts);
+    if (text.trim() === '') return;
+    const isBetween = this.#last?.role === 'user' && (next === undefined || next.role === 'assistant');
+    if (isBetween) return this.#push('system', writeText(text));
+    this.#target.notes.approximate('late system message as user message');
+    this.#push('user', writeText(asReminder(text)));
+  }
+
+  finish(): JsonObject[] {
+    if (this.#messages[0]?.role !== 'user') {
+      this.#target.notes.approximate('a conversation without a user at its beginning');
+      this.#messages.unshift({ role: 'user', content: writeText(opening) });
+    }
+    if (this.#last?.role === 'assistant') trimEnd(this.#last.content);
+    return this.#messages.map(({ role, content }) => ({ role, content }));
+  }
+
+  get #last(): Written | undefined {
+    return this.#messages.at(-1);
+  }
+
+  #push(role: Role, content: JsonObject[]): void {
+    if (content.length === 0) return;
+    const last = this.#last;
+    if (last?.role === role) last.content.push(...content);
+    else this.#messages.push({ role, content: [...content] });
+  }
+
+  /** Only state that this upstream has made: one that checks signatures refuses any other, in every later request too. */
+  #reasoning({ text, state }: Reasoning): JsonObject[] {
+    const own = this.#target.ownState(state);
+    if (own === undefined || own === '') {
+      const isTaken = text !== '' && !this.#target.profile.quirks.signed_thinking;
+      if (isTaken) return [{ type: 'thinking', thinking: text, signature: '' }];
+      this.#target.notes.drop('reasoning of earlier turns');
+      return [];
+    }
+    if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: own }];
+    return [{ type: 'thinking', thinking: text, signature: own }];
+  }
+
+  #call(call: ToolCall): JsonObject {
+    return {
+      type: 'tool_use',
+      id: plainId(call.id),
+      name: this.#target.names.toWire(call.name, call.namespace),
+      input: objectInput(call, this.#target.notes),
+    };
+  }
+
+  /** @param shown takes the parts that the result itself cannot hold */
+  #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
+    // Errors can only be text.
+    const holdsAll = this.#target.profile.quirks.tool_result_images && !isError;
+    const others: Part[] = holdsAll ? [] : parts.filter(isMedia);
+    if (others.length > 0) this.#target.notes.approximate('images in tool results as user message');
+    shown.push(...others);
+    const content = writeInput(
+      parts.filter((part) => !others.includes(part)),
+      this.#target,
+    );
+    if (content.length === 0 && others.length > 0) content.push(...writeText('What this tool has shown follows.'));
+    if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
+    return {
+      type: 'tool_result',
+      tool_use_id: plainId(id),
+      ...(content.length > 0 && { content }),
+      ...(isError && { is_error: true }),
+    };
+  }
+}
+
+/** A prefilled answer must not end in white space. */
+function trimEnd(content: JsonObject[]): void {
+  const last = content.at(-1);
+  if (last?.['type'] === 'text') last['text'] = String(last['text']).trimEnd();
+}
+
+/** Ids may consist of letters, digits, - and _; any other id is replaced by its hash. */
+function plainId(id: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(id)) return id;
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+}

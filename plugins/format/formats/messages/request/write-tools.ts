@@ -1,0 +1,85 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
+import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+
+const searchName = 'web_search';
+
+/**
+ * Writes the tools of a request and their choice; nothing without tools and calls. Source: Anthropic API reference,
+ * "Messages", tools.
+ */
+export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
+  const { capabilities } = target.profile;
+  if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
+  const tools = capabilities.tools ? writeList(allowedTools(conversation), target) : [];
+  if (tools.length === 0) return writeForgotten(conversation, target);
+  return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
+}
+
+/** The format cannot restrict a choice to some tools, so the others are left out. */
+function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
+  const allowed = toolChoice?.allowed;
+  return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
+}
+
+function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
+  const written = new Map<string, JsonObject>();
+  for (const tool of tools.filter(isClientTool)) {
+    const name = target.names.toWire(tool.name, tool.namespace);
+    if (!written.has(name)) written.set(name, writeTool(tool, name, target));
+  }
+  if (tools.every(isClientTool)) return [...written.values()];
+  const isServed = target.profile.quirks.hosted_search && !written.has(searchName);
+  if (isServed) written.set(searchName, { type: 'web_search_20250305', name: searchName });
+  else target.notes.drop(searchName);
+  return [...written.values()];
+}
+
+function writeTool(tool: ClientTool, name: string, { notes }: EncodeTarget): JsonObject {
+  const isFreeform = tool.form === 'freeform';
+  if (isFreeform) notes.approximate('freeform tools as functions');
+  const description = isFreeform ? describeFreeform(tool) : tool.description;
+  return {
+    name,
+    ...(description !== undefined && description !== '' && { description }),
+    input_schema: isFreeform ? freeformSchema() : objectSchema(tool.schema),
+    ...(tool.strict === true && { strict: true }),
+  };
+}
+
+function objectSchema(schema: JsonObject | undefined): JsonObject {
+  return schema?.['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
+}
+
+/** Calls in the history are refused without tools: declares the called ones, which cannot be called again. */
+function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarget): JsonObject {
+  if (!profile.capabilities.tools) return {};
+  const calls = items.filter((item) => item.type === 'tool_call');
+  const called = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
+  if (called.size === 0) return {};
+  const description = 'Not available any more.';
+  return {
+    tools: [...called].map((name) => ({ name, description, input_schema: objectSchema(undefined) })),
+    tool_choice: { type: 'none' },
+  };
+}
+
+function writeChoice(conversation: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject | undefined {
+  const { toolChoice, parallelToolCalls } = conversation;
+  const choice = toolChoice && writeChoiceType(toolChoice, target, isThinking);
+  if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice;
+  return { type: 'auto', ...choice, disable_parallel_tool_use: true };
+}
+
+function writeChoiceType({ type, name, namespace }: ToolChoice, target: EncodeTarget, isThinking: boolean): JsonObject {
+  const isForced = type === 'required' || type === 'tool';
+  if (!isForced) return { type };
+  // Forcing a call is refused together with thinking.
+  if (isThinking) {
+    target.notes.approximate('forced tool_choice as auto');
+    return { type: 'auto' };
+  }
+  return name === undefined ? { type: 'any' } : { type: 'tool', name: target.names.toWire(name, namespace) };
+}

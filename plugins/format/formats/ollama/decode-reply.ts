@@ -1,0 +1,73 @@
+import { GatewayError } from '#core/errors/table.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/json.ts';
+import type { ReplyDecoder } from '../../canonical/codec.ts';
+import { readFailure, type FinishReason, type Fragment } from '../../canonical/reply.ts';
+import { count, member, parseBody } from '../../wire/members.ts';
+
+/** Every other reason, such as `stop`, is an ordinary end. */
+const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
+/** Reasons of replies that loaded or unloaded the model and answered nothing. */
+const idleReasons = new Set<JsonValue | undefined>(['load', 'unload']);
+
+/**
+ * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message; the one that is
+ * `done` has the counts. An error inside a stream is a separate line.
+ *
+ * Source: Ollama API reference, "Generate a chat message", "Errors".
+ */
+export class OllamaDecoder implements ReplyDecoder {
+  #callCount = 0;
+
+  event(_name: string | undefined, data: string): Fragment[] {
+    const chunk = parseBody(data);
+    return chunk === undefined ? [] : this.#chunk(chunk);
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    const fragments = this.#chunk(body);
+    if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
+    return isJsonObject(body['message']) ? [...fragments, { type: 'end' }] : [nothingAnswered()];
+  }
+
+  #chunk(chunk: JsonObject): Fragment[] {
+    const error = readFailure(chunk);
+    if (error !== undefined) return [{ type: 'error', error }];
+    const said = isJsonObject(chunk['message']) ? this.#message(chunk['message']) : [];
+    return chunk['done'] === true ? [...said, ...readEnd(chunk)] : said;
+  }
+
+  #message({ thinking, content, tool_calls }: JsonObject): Fragment[] {
+    return [
+      ...(typeof thinking === 'string' ? [{ type: 'reasoning', text: thinking } as const] : []),
+      ...(typeof content === 'string' ? [{ type: 'text', text: content } as const] : []),
+      ...(Array.isArray(tool_calls) ? tool_calls.flatMap((call) => this.#call(call)) : []),
+    ];
+  }
+
+  /** Calls come whole; older versions give them no ids. */
+  #call(call: JsonValue): Fragment[] {
+    const name = member(member(call, 'function'), 'name');
+    const input = member(member(call, 'function'), 'arguments');
+    const id = member(call, 'id');
+    if (typeof name !== 'string' || name === '') return [];
+    const key = this.#callCount++;
+    return [
+      { type: 'call', key, name, id: typeof id === 'string' && id !== '' ? id : undefined },
+      { type: 'input', key, text: typeof input === 'string' ? input : JSON.stringify(input ?? {}) },
+      { type: 'call_end', key },
+    ];
+  }
+}
+
+function readEnd({ done_reason: reason, prompt_eval_count, eval_count }: JsonObject): Fragment[] {
+  if (idleReasons.has(reason)) return [nothingAnswered()];
+  return [
+    { type: 'usage', usage: { input: count(prompt_eval_count), output: count(eval_count) } },
+    { type: 'finish', reason: finishReasons.get(reason) ?? 'stop' },
+    { type: 'end' },
+  ];
+}
+
+function nothingAnswered(): Fragment {
+  return { type: 'error', error: new GatewayError('upstream_failed', 'The upstream returned no response.') };
+}

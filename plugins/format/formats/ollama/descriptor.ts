@@ -1,0 +1,42 @@
+import { NdjsonFramer } from '#core/model-call/ndjson-framer.ts';
+import { plainNames } from '../../canonical/tool-names.ts';
+import { member, textsOf } from '../../wire/members.ts';
+import { adaptLimit, adaptSampling, adaptStops } from '../adaptation/adapt-parameters.ts';
+import { adaptRefused } from '../adaptation/adapt-refused.ts';
+import { inOrder, withInner } from '../contract/adaptation.ts';
+import type { TextFormat } from '../contract/descriptor.ts';
+import { OllamaDecoder } from './decode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+
+/** Adapts an Ollama request to the capabilities and quirks of a route. */
+export const adaptOllama = inOrder(
+  withInner('options', adaptLimit(['num_predict'])),
+  withInner('options', adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'])),
+  withInner('options', adaptStops('stop')),
+  adaptRefused(),
+);
+
+/** The native chat API of Ollama, for upstreams: clients of Ollama's are better served by its server itself. */
+export const ollama: TextFormat = {
+  name: 'ollama',
+  dialect: 'openai',
+  reasoningStyles: ['effort', 'enable_thinking', 'none'],
+  path: () => '/chat',
+  text: {
+    encodeRequest,
+    createDecoder: () => new OllamaDecoder(),
+    stream: { type: 'application/x-ndjson', createFramer: () => new NdjsonFramer() },
+    toolNames: plainNames,
+    stateKinds: [],
+    speaks: {
+      freeformTools: false,
+      forcedTools: false,
+      resultImages: false,
+      imageUrls: 'none',
+      parallelSwitch: false,
+      reasoning: 'text',
+    },
+    reportedStops: ({ options }) => textsOf(member(options, 'stop')),
+    adapt: adaptOllama,
+  },
+};

@@ -1,0 +1,80 @@
+import type { JsonObject } from '#core/json.ts';
+import { plainNames } from '../../canonical/tool-names.ts';
+import { hasToolOfType } from '../../wire/members.ts';
+import { replacing, within } from '../adaptation/adapt-media.ts';
+import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
+import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { adaptResponses } from './adaptations.ts';
+import { responsesCodec, stateKinds } from './codec.ts';
+import { ResponsesReplyRepair } from './repair/reply-repair.ts';
+import { ResponsesObserver } from './reply/observer.ts';
+import { ResponsesReplyAdapter } from './reply/reply-adapter.ts';
+import { renderStreamError } from './reply/reply-object.ts';
+import { responsesReplyText } from './reply/reply-text.ts';
+import { responsesParameters } from './request/parameters.ts';
+
+/** Events that hold the response. */
+const responseEvents: ReadonlySet<string> = new Set(
+  ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
+);
+
+/** The Responses API of OpenAI. */
+export const responses: ClientTextFormat = {
+  name: 'responses',
+  dialect: 'openai',
+  // Codex repeats 402 and 404 on /v1/responses six times and shows 400 at once; Claude Code does the opposite.
+  statuses: { plan_inactive: 400, upstream_account_rejected: 400, model_not_found: 400, not_supported: 400 },
+  renderStreamError,
+  reasoningStyles: ['effort', 'none'],
+  replyText: responsesReplyText,
+  path: () => '/responses',
+  betaHeaders: openaiBetaHeaders,
+  client: {
+    endpoints: [
+      {
+        name: 'responses',
+        method: 'POST',
+        path: '/v1/responses',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: [],
+      },
+    ],
+    parameters: responsesParameters,
+    observe: (id) => new ResponsesObserver(id),
+    repairReply: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
+    modelPlace: { member: 'model', parent: 'response', events: responseEvents },
+    adaptReply: (request, origin) => new ResponsesReplyAdapter(request, origin),
+    text: {
+      ...responsesCodec,
+      omitResultImages,
+      isSingleAnswer: () => true,
+      hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
+      writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    },
+  },
+  text: {
+    ...responsesCodec,
+    toolNames: plainNames,
+    stateKinds,
+    speaks: {
+      freeformTools: true,
+      forcedTools: true,
+      resultImages: true,
+      imageUrls: 'any',
+      parallelSwitch: true,
+      reasoning: 'signed',
+    },
+    reportedStops: () => [],
+    adapt: adaptResponses,
+  },
+};
+
+/** The body without the images in tool results. */
+export function omitResultImages(body: JsonObject): JsonObject {
+  return within(body, 'input', (item) => {
+    const isResult = String(item['type']).endsWith('_call_output');
+    return isResult ? within(item, 'output', replacing('input_image', 'input_text')) : item;
+  });
+}

@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { readReportedError } from '#core/model-call/upstream-error.ts';
+import type { ReplyContext } from '../../../canonical/codec.ts';
+import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
+import { textOr, withMembers, newItemId, repairItem, typeOf } from './repair-item.ts';
+
+/** Members that the SDK's type of a response promises. Source: openai 7.55, `Response`. */
+const promised = [
+  'id object created_at status error incomplete_details instructions metadata model output parallel_tool_calls',
+  'temperature tool_choice tools top_p',
+]
+  .join(' ')
+  .split(' ');
+
+/**
+ * A response object with every member that clients expect; the very same object when it has them. What it leaves out is
+ * what the request has asked for.
+ */
+export function repairResponse(
+  given: JsonObject,
+  status: ResponseState['status'],
+  output: JsonValue[],
+  id: string,
+  context: ReplyContext,
+): JsonObject {
+  const isThin = promised.some((name) => given[name] === undefined);
+  const complete = isThin ? { ...responseObject(context, { status, output: [] }), ...defined(given) } : given;
+  return withMembers(complete, {
+    id,
+    output,
+    status: textOr(complete['status'], status),
+    ...describedFormat(complete, context.request),
+  });
+}
+
+/** Vendors repeat the schema that was asked for without its description. */
+function describedFormat({ text }: JsonObject, request: JsonObject): JsonObject {
+  const wanted = formatOf(request['text']);
+  const repeated = formatOf(text);
+  const description = wanted?.['description'];
+  const isLost =
+    typeof description === 'string' && repeated !== undefined && typeof repeated['description'] !== 'string';
+  if (!isLost || repeated['type'] !== wanted?.['type']) return {};
+  return { text: { ...(text as JsonObject), format: { ...repeated, description } } };
+}
+
+function formatOf(text: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(text) && isJsonObject(text['format']) ? text['format'] : undefined;
+}
+
+export function defined(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+const finished = new Set<JsonValue | undefined>(['completed', 'incomplete', undefined, null]);
+
+/** A whole reply with what clients expect; the very same object when it has that, or reports an error. */
+export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject {
+  const { status, output, output_text: text } = body;
+  if (!finished.has(status) || readReportedError(body) !== undefined) return body;
+  const listed = Array.isArray(output) ? output : undefined;
+  const given = listed === undefined || listed.length === 0 ? (itemsOf(text) ?? listed) : listed;
+  if (given === undefined) return body;
+  const end = status === 'incomplete' ? 'incomplete' : 'completed';
+  const items = given.filter(isJsonObject).map((item, index) => repairOutputItem(item, index, end, context.id));
+  const isSame = items.length === given.length && items.every((item, index) => item === given[index]);
+  return repairResponse(body, end, isSame ? given : items, textOr(body['id'], responseId(context)), context);
+}
+
+function repairOutputItem(item: JsonObject, index: number, status: string, id: string): JsonObject {
+  const itemId = textOr(item['id'], newItemId(typeOf(item), id, index));
+  return repairItem(item, { id: itemId, callId: textOr(item['id'], `call_${id}_${index}`) }, status);
+}
+
+/** The words of the SDK's convenience, which some vendors send in place of the output; undefined without any. */
+function itemsOf(text: JsonValue | undefined): JsonValue[] | undefined {
+  return typeof text === 'string' && text !== '' ? [{ type: 'message', content: text }] : undefined;
+}

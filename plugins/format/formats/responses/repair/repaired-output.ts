@@ -1,0 +1,190 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { type StreamedText, textPartOf, textPartOfEvent } from '../reply/text-parts.ts';
+import { itemTypeOf } from './events.ts';
+import { OutputItems } from './output-items.ts';
+import { inputMemberOf, inputText, openItem, repairItem, withMembers } from './repair-item.ts';
+import type { StreamedItem } from './streamed-item.ts';
+import type { GrowingText, StreamedPart } from './streamed-part.ts';
+
+type Events = readonly JsonObject[];
+
+/** Repairs the events about items and their parts. All events are without their numbers where the upstream has none. */
+export class RepairedOutput {
+  readonly #items: OutputItems;
+  /** What the last event has added to; undefined for one that was no delta. */
+  grown: GrowingText | undefined;
+
+  /** @param id of the exchange */
+  constructor(id: string) {
+    this.#items = new OutputItems(id);
+  }
+
+  get isEmpty(): boolean {
+    return this.#items.isEmpty;
+  }
+
+  /** What the client gets for an event: that event alone, the very same object, when it is clean. */
+  event(type: string, data: JsonObject): Events {
+    this.grown = undefined;
+    const { item } = data;
+    if (type === 'response.output_item.added') return isJsonObject(item) ? this.#added(data, item) : [];
+    if (type === 'response.output_item.done') return isJsonObject(item) ? this.#done(data, item) : [];
+    const kind = textPartOfEvent(type);
+    if (kind !== undefined) return type.endsWith('.delta') ? this.#delta(data, kind) : this.#text(data, kind);
+    if (type.includes('_part.')) return this.#part(type, data);
+    if (type === 'response.output_text.annotation.added') return this.#cite(data);
+    const itemType = itemTypeOf(type);
+    if (itemType === undefined) return [data];
+    return inputMemberOf(itemType) === undefined ? this.#hosted(itemType, data) : this.#input(type, itemType, data);
+  }
+
+  /** The events that finish what is open, and the whole output. @param given as the upstream repeats it */
+  end(given: JsonValue | undefined, status: string): { readonly events: Events; readonly output: JsonValue[] } {
+    const events: JsonObject[] = [];
+    const repeated = new Set<StreamedItem>();
+    for (const item of Array.isArray(given) ? given : []) {
+      if (!isJsonObject(item)) continue;
+      const known = this.#items.recall(item, repeated);
+      repeated.add(known);
+      if (known.isDone) known.item = repairItem(item, known.names, 'completed');
+      else events.push(...this.#finish(known, item, 'completed'));
+    }
+    // A call that has no name cannot be run.
+    const open = this.#items.open.filter(({ isAnnounced }) => isAnnounced);
+    for (const item of open) events.push(...this.#finish(item, undefined, item === open.at(-1) ? status : 'completed'));
+    return { events, output: this.#items.announced.map(({ item }) => item) };
+  }
+
+  #added(data: JsonObject, given: JsonObject): Events {
+    const known = this.#items.announce(data, given);
+    const item = withoutInput(repairItem(given, known.names, 'in_progress'), known);
+    // Its name may follow with its end.
+    if (item['type'] === 'function_call' && typeof item['name'] !== 'string') return [];
+    const added = known.announce(this.#items.nextIndex(), item);
+    return [withMembers(data, { output_index: added['output_index'], item })];
+  }
+
+  #done(data: JsonObject, given: JsonObject): Events {
+    const known = this.#items.finishing(data, given);
+    if (known.isDone) return [];
+    const events = known.finish(given, 'completed', this.#items.nextIndex);
+    return [...events, withMembers(data, { output_index: known.index, item: known.item })];
+  }
+
+  #finish(known: StreamedItem, given: JsonObject | undefined, status: string): Events {
+    const events = known.finish(given, status, this.#items.nextIndex);
+    return [...events, { type: 'response.output_item.done', output_index: known.index, item: known.item }];
+  }
+
+  /** The item that an event belongs to, and its announcement where the client does not know of it. */
+  #known(type: string, data: JsonObject): { readonly item: StreamedItem; readonly events: Events } {
+    const item = this.#items.find(data, type);
+    if (item.isAnnounced) return { item, events: [] };
+    const open = openItem(repairItem({ type }, item.names, 'in_progress'));
+    return { item, events: [item.announce(this.#items.nextIndex(), open)] };
+  }
+
+  /** The part that an event belongs to, and the events that announce it and its item. */
+  #knownPart(
+    data: JsonObject,
+    kind: StreamedText,
+  ): { readonly item: StreamedItem; readonly part: StreamedPart; readonly events: Events } {
+    const { item, events } = this.#known(itemTypeOf(`${kind.events}.delta`) ?? 'message', data);
+    const given = data[kind.index];
+    const known = item.findPart(kind, given);
+    if (known !== undefined) return { item, part: known, events };
+    const part = item.openPart(kind, given);
+    return { item, part, events: [...events, part.added(item.place)] };
+  }
+
+  #delta(data: JsonObject, kind: StreamedText): Events {
+    const { delta } = data;
+    if (typeof delta !== 'string') return [];
+    const { item, part, events } = this.#knownPart(data, kind);
+    part.grown.add(delta);
+    this.grown = part.grown;
+    return [...events, withMembers(data, part.place(item.place))];
+  }
+
+  #text(data: JsonObject, kind: StreamedText): Events {
+    const { item, part, events } = this.#knownPart(data, kind);
+    if (part.hasEndedText) return events;
+    const whole = data[kind.member];
+    const rest = typeof whole === 'string' ? part.rest(item.place, whole) : [];
+    part.hasEndedText = true;
+    const text = typeof whole === 'string' ? whole : part.grown.text;
+    return [...events, ...rest, withMembers(data, { ...part.place(item.place), [kind.member]: text })];
+  }
+
+  #part(type: string, data: JsonObject): Events {
+    const { part: given } = data;
+    const summary = type.includes('summary') ? 'summary_text' : 'output_text';
+    const kind = textPartOf(isJsonObject(given) ? given['type'] : summary);
+    if (kind === undefined) return [data];
+    return type.endsWith('.added') ? this.#partAdded(data, kind, given) : this.#partDone(data, kind, given);
+  }
+
+  #partAdded(data: JsonObject, kind: StreamedText, given: JsonValue | undefined): Events {
+    const { item, events } = this.#known(itemTypeOf(`${kind.events}.delta`) ?? 'message', data);
+    // An earlier delta may have needed it.
+    if (item.findPart(kind, data[kind.index]) !== undefined) return events;
+    const opened = item.openPart(kind, data[kind.index]);
+    const part = isJsonObject(given) ? given : opened.write();
+    opened.grown.add(inputText(part[kind.member]));
+    return [...events, withMembers(data, { ...opened.place(item.place), part })];
+  }
+
+  #partDone(data: JsonObject, kind: StreamedText, given: JsonValue | undefined): Events {
+    const { item, part, events } = this.#knownPart(data, kind);
+    const said = isJsonObject(given) ? given : {};
+    const whole = said[kind.member];
+    const rest = typeof whole === 'string' ? part.rest(item.place, whole) : [];
+    const ended = part.endText(item.place);
+    part.isClosed = true;
+    const closed = typeof whole === 'string' ? said : { ...part.write(), ...said, [kind.member]: part.grown.text };
+    return [...events, ...rest, ...ended, withMembers(data, { ...part.place(item.place), part: closed })];
+  }
+
+  #cite(data: JsonObject): Events {
+    const { item, part, events } = this.#knownPart(data, textPartOf('output_text') as StreamedText);
+    const { annotation_index: given } = data;
+    const index = typeof given === 'number' ? given : item.citations;
+    item.citations = index + 1;
+    return [...events, withMembers(data, { ...part.place(item.place), annotation_index: index })];
+  }
+
+  /** Input of a call whose name is not known yet is held back until it is. */
+  #input(type: string, itemType: string, data: JsonObject): Events {
+    const item = this.#items.find(data, itemType);
+    const member = inputMemberOf(itemType) as string;
+    if (type.endsWith('.delta')) {
+      const { delta } = data;
+      if (typeof delta !== 'string') return [];
+      const grown = item.isAnnounced ? item.input : item.held;
+      grown.add(delta);
+      if (!item.isAnnounced) return [];
+      this.grown = grown;
+      return [withMembers(data, item.place)];
+    }
+    const whole = inputText(data[member]) || item.input.text || (member === 'arguments' ? '{}' : '');
+    if (!item.isAnnounced) item.held.add(item.held.restOf(whole));
+    if (!item.isAnnounced || item.hasEndedInput) return [];
+    const rest = item.restOfInput(whole);
+    item.hasEndedInput = true;
+    return [...rest, withMembers(data, { ...item.place, [member]: whole })];
+  }
+
+  /** Events of tools that the vendor runs itself. */
+  #hosted(type: string, data: JsonObject): Events {
+    const { item, events } = this.#known(type, data);
+    return [...events, withMembers(data, item.place)];
+  }
+}
+
+/** A call whose input is to follow: deltas add to what it opens with. */
+function withoutInput(item: JsonObject, known: StreamedItem): JsonObject {
+  const member = inputMemberOf(known.type);
+  if (member === undefined) return item;
+  known.held.add(inputText(item[member]));
+  return withMembers(item, { [member]: '' });
+}

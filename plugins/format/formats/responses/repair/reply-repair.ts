@@ -1,0 +1,171 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { StreamEvent } from '#core/model-call/event-framer.ts';
+import { readReportedError } from '#core/model-call/upstream-error.ts';
+import type { ReplyContext } from '../../../canonical/codec.ts';
+import { Notes } from '../../../canonical/notes.ts';
+import type { ReplyRepair } from '../../contract/pass-through.ts';
+import { responseId } from '../reply/reply-object.ts';
+import { DeltaTemplate } from './delta-template.ts';
+import { EventNumbers, eventType, isKnownEvent } from './events.ts';
+import { textOr, withMembers } from './repair-item.ts';
+import { defined, repairResponse, repairWhole } from './repair-response.ts';
+import { RepairedOutput } from './repaired-output.ts';
+
+const begins = new Set(['response.created', 'response.queued', 'response.in_progress']);
+const endings = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' } as const;
+
+/**
+ * Repairs replies of endpoints that imitate Responses: they leave out items' events, ids, indexes and numbers, repeat no
+ * output at the end, or send events of their own. Codex reads nothing without `output_item.done`, OpenCode without the
+ * events before it, and the openai SDK throws on events that it does not know.
+ *
+ * A clean stream passes as it came. Source: OpenAI API reference, "Responses streaming events"; openai 7.55,
+ * `ResponseAccumulator`.
+ */
+export class ResponsesReplyRepair implements ReplyRepair {
+  /** Failures are reported by the events themselves. */
+  readonly failure = undefined;
+  readonly #context: ReplyContext;
+  readonly #keepsUnknown: boolean;
+  readonly #notes = new Notes();
+  readonly #numbers = new EventNumbers();
+  readonly #template = new DeltaTemplate();
+  readonly #output: RepairedOutput;
+  /** Id of the response; undefined until it was sent to the client. */
+  #id: string | undefined;
+  #isOver = false;
+
+  /** @param keepsUnknown true for OpenAI itself, whose new events clients may know */
+  constructor(context: ReplyContext, keepsUnknown: boolean) {
+    this.#context = context;
+    this.#keepsUnknown = keepsUnknown;
+    this.#output = new RepairedOutput(context.id);
+  }
+
+  get notes(): readonly string[] {
+    return this.#notes.entries;
+  }
+
+  whole(body: JsonObject): JsonObject {
+    return repairWhole(body, this.#context);
+  }
+
+  event(event: StreamEvent): readonly StreamEvent[] {
+    const { expected } = this.#numbers;
+    if (this.#template.takes(event, expected)) {
+      this.#numbers.pass(expected);
+      return [event];
+    }
+    const data = event.parse();
+    if (data === undefined) return this.#isOver ? [event] : [...this.#endMark(event), event];
+    const given = typeof data['type'] === 'string' ? data['type'] : event.name;
+    if (given === undefined || given === 'error') return [event];
+    if (!given.startsWith('response.') && readReportedError(data) !== undefined) return [asError(event)];
+    const type = eventType(given, data);
+    if (!isKnownEvent(type)) return this.#unknown(event, type, data);
+    const typed = withMembers(data, { type });
+    const drafts = this.#repaired(type, typed);
+    const isClean = drafts.length === 1 && drafts[0] === data && (event.name ?? type) === type;
+    const written = this.#write(drafts, data, isClean ? event : undefined);
+    if (written[0] === event) this.#learn(event);
+    return written;
+  }
+
+  #unknown(event: StreamEvent, type: string, data: JsonObject): readonly StreamEvent[] {
+    if (this.#keepsUnknown) {
+      this.#numbers.pass(data['sequence_number']);
+      return [event];
+    }
+    this.#numbers.skip();
+    this.#notes.drop(`event ${type}`);
+    return [];
+  }
+
+  /** The events that the client gets for one, without numbers where the upstream has none. */
+  #repaired(type: string, data: JsonObject): readonly JsonObject[] {
+    if (begins.has(type)) return this.#begin(type, data);
+    if (type === 'keepalive') return this.#id === undefined ? [] : [data];
+    const begun = this.#id === undefined ? this.#announce(type, data) : [];
+    if (type === 'response.failed') return [...begun, data];
+    if (type === 'response.completed' || type === 'response.incomplete') return [...begun, ...this.#end(type, data)];
+    return [...begun, ...this.#output.event(type, data)];
+  }
+
+  #begin(type: string, data: JsonObject): readonly JsonObject[] {
+    const isFirst = this.#id === undefined;
+    // A second one would replace what the client has collected.
+    if (!isFirst && type === 'response.created') return [];
+    const response = this.#response(data['response'], 'in_progress', []);
+    const begun = withMembers(data, { response });
+    return isFirst && type !== 'response.created' ? [{ type: 'response.created', response }, begun] : [begun];
+  }
+
+  /** The beginning of a stream that has none. */
+  #announce(type: string, data: JsonObject): readonly JsonObject[] {
+    const { id, model, created_at } = Object.hasOwn(endings, type) ? responseIn(data) : {};
+    const response = this.#response(defined({ id, model, created_at }), 'in_progress', []);
+    return ['response.created', 'response.in_progress'].map((name) => ({ type: name, response }));
+  }
+
+  #end(type: keyof typeof endings, data: JsonObject): readonly JsonObject[] {
+    this.#isOver = true;
+    const given = responseIn(data);
+    const { events, output } = this.#output.end(given['output'], endings[type]);
+    const response = this.#response(given, endings[type], output);
+    const ending = given === data ? { type, response } : withMembers(data, { response });
+    return [...events, ending];
+  }
+
+  /** Some vendors end their streams as those of Chat end. */
+  #endMark(event: StreamEvent): readonly StreamEvent[] {
+    if (this.#output.isEmpty || event.data?.trim() !== '[DONE]') return [];
+    const type = 'response.completed';
+    return this.#write(this.#end(type, { type, response: {} }), {});
+  }
+
+  #response(
+    given: JsonValue | undefined,
+    status: 'in_progress' | 'completed' | 'incomplete',
+    output: JsonValue[],
+  ): JsonObject {
+    const response = isJsonObject(given) ? given : {};
+    this.#id ??= textOr(response['id'], responseId(this.#context));
+    const before = response['output'];
+    const isSame =
+      Array.isArray(before) && before.length === output.length && before.every((item, index) => item === output[index]);
+    return repairResponse(response, status, isSame ? before : output, this.#id, this.#context);
+  }
+
+  /** @param clean the upstream's event, when nothing but its number may have to change */
+  #write(drafts: readonly JsonObject[], given: JsonObject, clean?: StreamEvent): readonly StreamEvent[] {
+    const { sequence_number: number } = given;
+    if (drafts.length === 0) this.#numbers.skip();
+    const own = number === undefined ? -1 : drafts.findLastIndex((draft) => draft['sequence_number'] !== undefined);
+    return drafts.map((draft, index) => {
+      const next = index === own ? this.#numbers.pass(number) : this.#numbers.insert();
+      return clean !== undefined && next === number ? clean : writeEvent({ ...draft, sequence_number: next });
+    });
+  }
+
+  #learn(event: StreamEvent): void {
+    const { grown } = this.#output;
+    if (grown !== undefined) this.#template.learn(event, grown);
+  }
+}
+
+/** Some vendors send the response itself in place of the event. */
+function responseIn(data: JsonObject): JsonObject {
+  return isJsonObject(data['response']) ? data['response'] : data;
+}
+
+/** An event about an error, under a name of the vendor. */
+function asError({ data = '', text }: StreamEvent): StreamEvent {
+  return new StreamEvent({ name: 'error', data }, text, Buffer.from(text));
+}
+
+function writeEvent(data: JsonObject): StreamEvent {
+  const type = String(data['type']);
+  const json = JSON.stringify(data);
+  const text = `event: ${type}\ndata: ${json}\n\n`;
+  return new StreamEvent({ name: type, data: json }, text, Buffer.from(text));
+}

@@ -1,0 +1,160 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { TrackedItem } from '../reply/item-tracker.ts';
+import { type StreamedText, textPartOf } from '../reply/text-parts.ts';
+import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';
+import { GrowingText, StreamedPart } from './streamed-part.ts';
+
+/** Names of the events that bring the input of a call, without `.delta` and `.done`. */
+const inputEvents: Readonly<Record<string, string>> = {
+  function_call: 'response.function_call_arguments',
+  custom_tool_call: 'response.custom_tool_call_input',
+};
+
+/**
+ * An item of a repaired stream, as far as the client has got it. Its methods return the events that the client lacks, without
+ * their numbers.
+ */
+export class StreamedItem {
+  readonly tracked: TrackedItem;
+  readonly type: string;
+  readonly names: ItemNames;
+  /** Place in the client's output; undefined until the client knows of the item. */
+  index: number | undefined;
+  /** The item as it is known: as it opened, or as it was finished. */
+  item: JsonObject = {};
+  isDone = false;
+  /** As far as the client has it. */
+  readonly input = new GrowingText(['item_id', 'output_index']);
+  /** Text that arrived before the item was announced to the client. */
+  readonly held = new GrowingText([]);
+  hasEndedInput = false;
+  citations = 0;
+  readonly #parts: Record<StreamedText['list'], StreamedPart[]> = { summary: [], content: [] };
+  /** By the place that the upstream gives, which may skip others. */
+  readonly #byPlace = new Map<string, StreamedPart>();
+
+  constructor(tracked: TrackedItem, type: string, names: ItemNames) {
+    this.tracked = tracked;
+    this.type = type;
+    this.names = names;
+  }
+
+  get isAnnounced(): boolean {
+    return this.index !== undefined;
+  }
+
+  get place(): JsonObject {
+    return { item_id: this.names.id, output_index: this.index };
+  }
+
+  /** @param item as it opens, with the parts that it already has */
+  announce(index: number, item: JsonObject): JsonObject {
+    this.index = index;
+    this.item = item;
+    for (const part of [...listOf(item['summary']), ...listOf(item['content'])]) {
+      const kind = textPartOf(isJsonObject(part) ? part['type'] : undefined);
+      if (kind !== undefined) this.#add(kind).grown.add(String((part as JsonObject)[kind.member] ?? ''));
+    }
+    return { type: 'response.output_item.added', output_index: index, item };
+  }
+
+  /** The part that an event belongs to. @param given the index that it names */
+  findPart(kind: StreamedText, given: JsonValue | undefined): StreamedPart | undefined {
+    const parts = this.#parts[kind.list];
+    const key = `${kind.list} ${String(given)}`;
+    const known = typeof given === 'number' ? (this.#byPlace.get(key) ?? parts[given]) : parts.at(-1);
+    return known?.kind === kind && !known.isClosed ? known : undefined;
+  }
+
+  openPart(kind: StreamedText, given?: JsonValue): StreamedPart {
+    const part = this.#add(kind);
+    if (typeof given === 'number') this.#byPlace.set(`${kind.list} ${given}`, part);
+    return part;
+  }
+
+  /** The rest of an input. Input that differs from what the client has is ignored. */
+  restOfInput(whole: string): JsonObject[] {
+    const rest = this.input.restOf(whole);
+    this.input.add(rest);
+    return rest === '' ? [] : [{ type: `${inputEvents[this.type]}.delta`, ...this.place, delta: rest }];
+  }
+
+  /**
+   * Finishes the item: returns it in its final form, and the events that come before that of its end.
+   *
+   * @param given as the upstream has finished it; left out where it has not
+   * @param nextIndex place of an item that the client does not know of yet
+   */
+  finish(given: JsonObject | undefined, status: string, nextIndex: () => number): JsonObject[] {
+    const item = repairItem(this.#filled(given ?? { ...this.item, status }), this.names, status);
+    const events: JsonObject[] = [];
+    if (!this.isAnnounced) events.push(this.announce(nextIndex(), openItem(item)));
+    for (const list of ['summary', 'content'] as const) events.push(...this.#completeParts(list, item[list]));
+    for (const part of [...this.#parts.summary, ...this.#parts.content]) events.push(...part.close(this.place));
+    const member = inputMemberOf(this.type);
+    if (member !== undefined) events.push(...this.#endInput(inputText(item[member]), member, item));
+    this.item = item;
+    this.#parts.summary = [];
+    this.#parts.content = [];
+    this.isDone = true;
+    this.tracked.isDone = true;
+    return events;
+  }
+
+  #add(kind: StreamedText): StreamedPart {
+    const parts = this.#parts[kind.list];
+    const part = new StreamedPart(kind, parts.length);
+    parts.push(part);
+    return part;
+  }
+
+  /** Completes the parts with text that the client has not received, up to the first part that differs. */
+  #completeParts(list: StreamedText['list'], parts: JsonValue | undefined): JsonObject[] {
+    const events: JsonObject[] = [];
+    for (const [index, part] of listOf(parts).entries()) {
+      const kind = textPartOf(isJsonObject(part) ? part['type'] : undefined);
+      const text = kind === undefined ? '' : inputText((part as JsonObject)[kind.member]);
+      const streamed = this.#parts[list][index];
+      if (kind === undefined || (streamed !== undefined && !text.startsWith(streamed.grown.text))) break;
+      // Some vendors stream reasoning as one kind and repeat it as the other.
+      if (streamed === undefined && this.type === 'reasoning' && this.#hasStreamed(text)) break;
+      const open = streamed ?? this.#add(kind);
+      if (streamed === undefined) events.push(open.added(this.place));
+      events.push(...open.rest(this.place, text));
+    }
+    return events;
+  }
+
+  #hasStreamed(text: string): boolean {
+    return [...this.#parts.summary, ...this.#parts.content].some((part) => part.grown.text === text);
+  }
+
+  #endInput(whole: string, member: string, item: JsonObject): JsonObject[] {
+    const rest = this.restOfInput(whole);
+    if (this.hasEndedInput) return rest;
+    this.hasEndedInput = true;
+    const name = this.type === 'function_call' ? { name: item['name'] } : {};
+    return [...rest, { type: `${inputEvents[this.type]}.done`, ...this.place, ...name, [member]: whole }];
+  }
+
+  /** The item with what its events have brought, where it says nothing of that itself. */
+  #filled(item: JsonObject): JsonObject {
+    const filled: JsonObject = {};
+    for (const list of ['summary', 'content'] as const) {
+      const streamed = this.#parts[list];
+      if (streamed.length > 0 && isEmpty(item[list])) filled[list] = streamed.map((part) => part.write());
+    }
+    const member = inputMemberOf(this.type);
+    const input = this.input.text || this.held.text;
+    if (member !== undefined && input !== '' && inputText(item[member]) === '') filled[member] = input;
+    return withMembers(item, filled);
+  }
+}
+
+function isEmpty(list: JsonValue | undefined): boolean {
+  return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,98 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { ReplyDecoder } from '../../../canonical/codec.ts';
+import { type FinishReason, type Fragment, readFailure } from '../../../canonical/reply.ts';
+import { member, parseBody } from '../../../wire/members.ts';
+import { ItemTracker } from './item-tracker.ts';
+import { responsesUsage } from './observer.ts';
+import { ItemFragments } from './read-output.ts';
+
+const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
+const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
+
+/**
+ * Reads a Responses reply. Texts and inputs come up to three times, as deltas, when a part is done and when its item is
+ * done. Vendors leave out any of these, so each adds what is missing.
+ *
+ * Source: OpenAI API reference, "Responses streaming events".
+ */
+export class ResponsesDecoder implements ReplyDecoder {
+  readonly #tracker = new ItemTracker();
+  readonly #items = new ItemFragments(this.#tracker);
+
+  event(name: string | undefined, data: string): Fragment[] {
+    if (data.trim() === '[DONE]') return [{ type: 'end' }];
+    const body = parseBody(data);
+    if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
+    const type = typeof body['type'] === 'string' ? body['type'] : name;
+    if (
+      name === 'error' ||
+      type === 'error' ||
+      (type?.startsWith('response.') !== true && readFailure(body) !== undefined)
+    ) {
+      return [failed(body)];
+    }
+    return this.#event(type ?? '', body);
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    return this.#end(body, 'whole');
+  }
+
+  #event(type: string, body: JsonObject): Fragment[] {
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        return usageOf(body['response']);
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.done':
+        return this.#end(asResponse(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
+      case 'response.failed':
+      case 'response.cancelled':
+        return [...usageOf(body['response']), failed(asResponse(body))];
+      case 'response.output_item.added':
+        return this.#items.added(body);
+      case 'response.output_item.done':
+        return this.#items.done(body['item'], this.#tracker.find(body));
+      default:
+        return this.#items.part(type, body);
+    }
+  }
+
+  /** The content of a whole reply, without what the events before have carried. */
+  #end(response: JsonObject, said: 'whole' | 'completed' | 'incomplete'): Fragment[] {
+    const { output, status } = response;
+    const isFailed = failedStatuses.has(status) || (said === 'whole' && unfinishedStatuses.has(status));
+    if (isFailed || readFailure(response) !== undefined) return [...usageOf(response), failed(response)];
+    if (said === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
+    const items = Array.isArray(output) ? output : [];
+    const missing = items.flatMap((item, index) => this.#items.repeated(item, index));
+    const isIncomplete = said === 'incomplete' || status === 'incomplete';
+    return [
+      ...missing,
+      ...usageOf(response),
+      { type: 'finish', reason: isIncomplete ? whyIncomplete(response) : 'stop' },
+      { type: 'end' },
+    ];
+  }
+}
+
+/** Some vendors send the response itself in place of the event. */
+function asResponse(body: JsonObject): JsonObject {
+  const { response } = body;
+  return typeof response === 'object' && response !== null && !Array.isArray(response) ? response : body;
+}
+
+function usageOf(response: JsonValue | undefined): Fragment[] {
+  const usage = responsesUsage(member(response, 'usage'));
+  return usage === undefined ? [] : [{ type: 'usage', usage }];
+}
+
+function whyIncomplete(response: JsonObject): FinishReason {
+  return member(response['incomplete_details'], 'reason') === 'content_filter' ? 'content_filter' : 'length';
+}
+
+function failed(body: JsonObject): Fragment {
+  return { type: 'error', error: readFailure(body, true) };
+}

@@ -1,0 +1,207 @@
+import { bounds } from '#core/bounds.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
+import { count, member } from '../../../wire/members.ts';
+import type { ReplyObserver } from '../../contract/pass-through.ts';
+import { writeUsage, renderResponseFailed } from './reply-object.ts';
+import { type StreamedText, textPartOfEvent, writeTextPart } from './text-parts.ts';
+
+/** Statuses of an unfinished response, unless it already has output. */
+const unfinished: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
+
+/** Observes a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
+export class ResponsesObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  failure: GatewayError | undefined;
+  usage: Usage | undefined;
+  finished: JsonObject | undefined;
+  readonly #id: string;
+  /** Repeated in a `response.failed` of ours: the announced response and the complete items. */
+  #response: JsonObject = {};
+  #output: JsonValue[] = [];
+  /** The data of events of incomplete items, parsed only when the answer breaks off. */
+  #unfinished: string[] = [];
+  #room: number = bounds.unfinishedItems;
+  #openItems = 0;
+  /** Data of the last event sent to the client. */
+  #lastData = '';
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  event(event: StreamEvent): void {
+    if (this.failure !== undefined) return;
+    this.#see(event);
+    if (this.failure === undefined) this.#lastData = event.data ?? '';
+  }
+
+  #see(event: StreamEvent): void {
+    const type = event.name ?? event.parse()?.['type'];
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress': {
+        const response = member(event.parse(), 'response');
+        if (isJsonObject(response)) this.#response = response;
+        return;
+      }
+      case 'response.completed':
+      case 'response.incomplete':
+        this.hasContent = true;
+        this.isComplete = true;
+        this.#finish(member(event.parse(), 'response'));
+        return;
+      case 'response.failed':
+        this.#fail(member(event.parse(), 'response'));
+        return;
+      case 'error':
+        this.#fail(event.parse());
+        return;
+      case 'response.output_item.done':
+        this.#output.push(member(event.parse(), 'item') ?? null);
+        this.#keep(event);
+        if (--this.#openItems <= 0) this.#forget();
+        return;
+      case 'response.output_item.added':
+        this.#openItems++;
+        this.#keep(event);
+        return;
+      case undefined:
+        // Vendors that imitate this format leave out the type of an error event.
+        if (readReportedError(event.parse()) !== undefined) this.#fail(event.parse());
+        return;
+      default:
+        this.hasContent ||= isContent(type);
+        if (this.#openItems > 0) this.#keep(event);
+    }
+  }
+
+  #keep({ data = '' }: StreamEvent): void {
+    this.#room -= data.length;
+    if (this.#room >= 0) this.#unfinished.push(data);
+    else this.#unfinished = [];
+  }
+
+  /** @param response may leave out the output that the events before have carried */
+  #finish(response: JsonValue | undefined): void {
+    this.usage = responsesUsage(member(response, 'usage'));
+    if (!isJsonObject(response)) return;
+    const { output } = response;
+    const hasOutput = Array.isArray(output) && output.length > 0;
+    this.finished = hasOutput ? response : { ...response, output: this.#output };
+  }
+
+  #forget(): void {
+    this.#unfinished = [];
+    this.#room = bounds.unfinishedItems;
+    this.#openItems = 0;
+  }
+
+  whole(body: JsonObject): void {
+    if (body['status'] === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
+    this.usage = responsesUsage(body['usage']);
+    this.finished = body;
+    this.hasContent = Array.isArray(body['output']) && !(unfinished.has(body['status']) && body['output'].length === 0);
+    this.isComplete = true;
+  }
+
+  get isFinished(): boolean {
+    return this.isComplete;
+  }
+
+  get isOver(): boolean {
+    return this.isComplete;
+  }
+
+  renderFailure(error: GatewayError, usage: Usage | undefined = this.usage): string {
+    const last = /"sequence_number"\s*:\s*(\d+)/.exec(this.#lastData)?.[1];
+    const response = {
+      ...this.#response,
+      output: [...this.#output, ...unfinishedItems(this.#unfinished)],
+      usage: usage === undefined ? null : writeUsage(usage),
+    };
+    return renderResponseFailed(error, `resp_${this.#id}`, last === undefined ? 0 : Number(last) + 1, response);
+  }
+
+  /** The upstream's final response counts more than its events. */
+  #fail(body: JsonValue | undefined): void {
+    const output = member(body, 'output');
+    if (Array.isArray(output) && output.length > 0) {
+      this.#output = output;
+      this.#forget();
+    }
+    this.usage ??= responsesUsage(member(body, 'usage'));
+    this.failure = reportedFailure(readRefusal(isJsonObject(body) ? body : undefined));
+  }
+}
+
+/** `…added` events announce empty items and parts. */
+function isContent(type: JsonValue | undefined): boolean {
+  return typeof type === 'string' && type.startsWith('response.') && !type.endsWith('.added');
+}
+
+export function responsesUsage(usage: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  return {
+    input: count(usage['input_tokens']),
+    output: count(usage['output_tokens']),
+    cacheRead: count(member(usage['input_tokens_details'], 'cached_tokens')),
+    cacheWrite: count(member(usage['input_tokens_details'], 'cache_write_tokens')),
+    reasoning: count(member(usage['output_tokens_details'], 'reasoning_tokens')),
+  };
+}
+
+/** Members of items that grow by deltas. */
+const inputMembers: Readonly<Record<string, string>> = {
+  'response.function_call_arguments.delta': 'arguments',
+  'response.mcp_call_arguments.delta': 'arguments',
+  'response.custom_tool_call_input.delta': 'input',
+};
+
+/**
+ * The incomplete items of a broken answer.
+ *
+ * @param events their data, in order
+ */
+export function unfinishedItems(events: readonly string[]): JsonObject[] {
+  const items = new Map<JsonValue | undefined, JsonObject>();
+  for (const data of events) {
+    const event = parseObject(data) ?? {};
+    const { type, item, output_index: index } = event;
+    const known = items.get(index);
+    if (type === 'response.output_item.added' && isJsonObject(item)) items.set(index, item);
+    else if (type === 'response.output_item.done') items.delete(index);
+    else if (known !== undefined) grow(known, event);
+  }
+  return [...items.values()].map((item) => ({ ...item, status: 'incomplete' }));
+}
+
+function grow(item: JsonObject, event: JsonObject): void {
+  const { type, delta } = event;
+  if (typeof delta !== 'string' || !String(type).endsWith('.delta')) return;
+  const part = textPartOfEvent(String(type));
+  const name = part?.member ?? inputMembers[String(type)];
+  const holder = part === undefined ? item : partOf(item, part, event);
+  if (holder === undefined || name === undefined) return;
+  const before = holder[name];
+  holder[name] = typeof before === 'string' ? before + delta : delta;
+}
+
+/** The part that an event belongs to, and begins if it is new. Undefined when its index skips others. */
+function partOf(item: JsonObject, kind: StreamedText, event: JsonObject): JsonObject | undefined {
+  const given = item[kind.list];
+  const parts = Array.isArray(given) ? given : [];
+  item[kind.list] = parts;
+  const number = event[kind.index] ?? 0;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > parts.length) return undefined;
+  const known = parts[number];
+  if (isJsonObject(known)) return known;
+  const part = writeTextPart(kind, '');
+  parts[number] = part;
+  return part;
+}

@@ -1,0 +1,95 @@
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { tagState } from '../../../canonical/opaque-state.ts';
+import {
+  type AnsweredRequest,
+  filledUsage,
+  isCounted,
+  type ReplyAdapter,
+  rewriteData,
+  tagMember,
+  withName,
+} from '../../contract/pass-through.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import { writeUsage } from './reply-object.ts';
+
+const total = /"total_tokens"\s*:\s*\d/;
+const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
+const responseStart = /"object"\s*:\s*"response"/;
+
+/**
+ * Adapts Responses replies. They get the id of the continued response: the upstream does not know it, because the
+ * gateway has sent the items instead.
+ */
+export class ResponsesReplyAdapter implements ReplyAdapter {
+  readonly meter: UsageMeter;
+  readonly #tag: string;
+  readonly #previousId: string | undefined;
+
+  constructor({ body, previousId }: AnsweredRequest, origin: string) {
+    this.meter = new UsageMeter(body);
+    this.#tag = tagState({ kind: 'encrypted', origin, data: '' });
+    this.#previousId = previousId;
+  }
+
+  event(event: StreamEvent, counted?: Usage): string {
+    const text = withName(event);
+    const type = String(event.name ?? event.parse()?.['type']);
+    if (type.endsWith('.delta')) this.meter.delta(event);
+    const isEnding = type === 'response.completed' || type === 'response.incomplete';
+    return this.#written(isEnding ? this.#ending(event, text, counted) : text);
+  }
+
+  whole(text: string, body: JsonObject, counted?: Usage): string {
+    return this.#written(hasCounts(text, counted) ? text : JSON.stringify(this.#withUsage(body, counted)));
+  }
+
+  finished(response: JsonObject, counted?: Usage): JsonObject {
+    const { output } = response;
+    const tagged = { ...response, ...(Array.isArray(output) && { output: output.map((item) => this.#tagItem(item)) }) };
+    const named = this.#previousId === undefined ? tagged : { ...tagged, previous_response_id: this.#previousId };
+    return hasCounts(JSON.stringify(response['usage']), counted) ? named : this.#withUsage(named, counted);
+  }
+
+  failure(text: string): string {
+    return this.#written(text);
+  }
+
+  #ending(event: StreamEvent, text: string, counted: Usage | undefined): string {
+    const ending = event.parse();
+    if (!isJsonObject(ending?.['response']) || hasCounts(text, counted)) return text;
+    return rewriteData(text, { ...ending, response: this.#withUsage(ending['response'], counted) });
+  }
+
+  /** OpenCode repeats the request endlessly without counts, and Codex without their total. */
+  #withUsage(response: JsonObject, counted: Usage | undefined): JsonObject {
+    this.meter.whole(response);
+    const usage = writeUsage(this.meter.complete(counted, true));
+    return { ...response, usage: filledUsage(response['usage'], usage) };
+  }
+
+  #tagItem(item: JsonValue): JsonValue {
+    const state = isJsonObject(item) ? item['encrypted_content'] : undefined;
+    return typeof state === 'string' && state !== ''
+      ? { ...(item as JsonObject), encrypted_content: this.#tag + state }
+      : item;
+  }
+
+  #written(text: string): string {
+    const tagged = tagMember(text, 'encrypted_content', this.#tag);
+    return this.#previousId === undefined ? tagged : namePrevious(tagged, JSON.stringify(this.#previousId));
+  }
+}
+
+function hasCounts(text: string | undefined, counted: Usage | undefined): boolean {
+  return isCounted(counted) && text !== undefined && total.test(text);
+}
+
+/** Puts the id where the text says null or nothing. Quotes inside strings are escaped and do not match. */
+function namePrevious(text: string, id: string): string {
+  if (text.includes('"previous_response_id"')) {
+    return text.replaceAll(noPreviousId, (_, name: string) => name + id);
+  }
+  return text.replace(responseStart, (object) => `${object},"previous_response_id":${id}`);
+}

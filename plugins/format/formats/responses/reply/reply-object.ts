@@ -1,0 +1,167 @@
+import { streamMessage } from '#core/errors/stream-wording.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { ReplyContext } from '../../../canonical/codec.ts';
+import type { CompleteReply } from '../../../canonical/reply.ts';
+
+/** The changing part of a response object. */
+export interface ResponseState {
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  readonly output: readonly JsonObject[];
+  readonly reply?: CompleteReply;
+  /** Usage of a broken answer. */
+  readonly usage?: Usage | undefined;
+}
+
+export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
+  return `resp_${id}`;
+}
+
+/**
+ * The response object: it repeats the parameters of the request, and the defaults of those left out. Source: Open
+ * Responses specification, "ResponseResource", whose members are all required.
+ */
+export function responseObject(
+  context: ReplyContext,
+  { status, output, reply, usage = reply?.usage }: ResponseState,
+): JsonObject {
+  return {
+    id: responseId(context),
+    object: 'response',
+    created_at: context.created,
+    completed_at: status === 'completed' ? Math.max(context.created, Math.floor(Date.now() / 1000)) : null,
+    status,
+    error: null,
+    incomplete_details: status === 'incomplete' && reply !== undefined ? { reason: whyIncomplete(reply) } : null,
+    model: context.model,
+    ...repeated(context.request),
+    output: [...output],
+    usage: usage === undefined ? null : writeUsage(usage),
+  };
+}
+
+/** A refusal completes an answer; a filtered answer without one is incomplete. */
+export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
+  if (isTruncated({ finish })) return 'incomplete';
+  return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
+}
+
+/** True when a limit has truncated the last item. */
+export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean {
+  return finish === 'length' || finish === 'context_length';
+}
+
+function whyIncomplete({ finish }: CompleteReply): string {
+  return finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
+}
+
+/** Codex fails the turn when a count is missing. */
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
+}
+
+function repeated(request: JsonObject): JsonObject {
+  const tier = text(request['service_tier']);
+  return {
+    instructions: text(request['instructions']),
+    max_output_tokens: number(request['max_output_tokens'], null),
+    max_tool_calls: number(request['max_tool_calls'], null),
+    parallel_tool_calls: request['parallel_tool_calls'] !== false,
+    previous_response_id: text(request['previous_response_id']),
+    reasoning: writeReasoning(request['reasoning']),
+    store: request['store'] !== false,
+    background: false,
+    temperature: number(request['temperature'], 1),
+    top_p: number(request['top_p'], 1),
+    top_logprobs: number(request['top_logprobs'], 0),
+    presence_penalty: number(request['presence_penalty'], 0),
+    frequency_penalty: number(request['frequency_penalty'], 0),
+    text: writeText(request['text']),
+    tool_choice: request['tool_choice'] ?? 'auto',
+    tools: Array.isArray(request['tools']) ? request['tools'].map(writeTool) : [],
+    truncation: text(request['truncation']) ?? 'disabled',
+    metadata: isJsonObject(request['metadata']) ? request['metadata'] : {},
+    service_tier: tier === null || tier === 'auto' ? 'default' : tier,
+    safety_identifier: text(request['safety_identifier']),
+    prompt_cache_key: text(request['prompt_cache_key']),
+  };
+}
+
+function text(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function number(value: JsonValue | undefined, otherwise: number | null): number | null {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+function writeReasoning(value: JsonValue | undefined): JsonObject {
+  const reasoning = isJsonObject(value) ? value : {};
+  return { effort: text(reasoning['effort']), summary: text(reasoning['summary']) };
+}
+
+function writeText(value: JsonValue | undefined): JsonObject {
+  const wanted = isJsonObject(value) ? value : {};
+  const verbosity = text(wanted['verbosity']);
+  return {
+    format: isJsonObject(wanted['format']) ? wanted['format'] : { type: 'text' },
+    ...(verbosity !== null && { verbosity }),
+  };
+}
+
+/** Functions in a reply have all members, even those that the request left out. */
+function writeTool(tool: JsonValue): JsonValue {
+  if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;
+  return {
+    ...tool,
+    description: tool['description'] ?? null,
+    parameters: tool['parameters'] ?? null,
+    strict: tool['strict'] ?? null,
+  };
+}
+
+/** The error that ends a stream before its response has begun. @param id of the exchange */
+export function renderStreamError(error: GatewayError, id: string): string {
+  return renderResponseFailed(error, id, 0);
+}
+
+/** `response.failed` is the only failure that both the openai SDK and Codex understand inside a stream. */
+export function renderResponseFailed(
+  error: GatewayError,
+  id: string,
+  sequenceNumber: number,
+  response: object = {},
+): string {
+  const event = {
+    type: 'response.failed',
+    sequence_number: sequenceNumber,
+    response: {
+      id,
+      object: 'response',
+      created_at: Math.floor(Date.now() / 1000),
+      output: [],
+      ...response,
+      status: 'failed',
+      error: { code: codeOf(error), message: streamMessage(error, error.messageFor('openai')) },
+    },
+  };
+  return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** Codes of errors that Codex does not repeat and explains to its user. Sources: Codex `sse/responses.rs`. */
+const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
+
+/** One of OpenAI's codes. Codex retries on every code except those, `invalid_prompt` and overload. */
+function codeOf(error: GatewayError): string {
+  if (error.code === 'rate_limited') return 'rate_limit_exceeded';
+  if (!error.isFinal) return 'server_error';
+  const { code } = error.wording('openai');
+  return code !== null && explainedCodes.has(code) ? code : 'invalid_prompt';
+}

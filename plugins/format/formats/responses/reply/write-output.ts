@@ -1,0 +1,71 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Block, BlockHead, CallHead, Citation } from '../../../canonical/reply.ts';
+import { parseInput } from '../../../wire/members.ts';
+
+/** OpenAI's prefixes of item ids. */
+const idPrefixes = {
+  text: 'msg',
+  refusal: 'msg',
+  reasoning: 'rs',
+  function: 'fc',
+  freeform: 'ctc',
+  tool_search: 'tsc',
+} as const;
+
+/** The id of a block's item, the same in a stream and in a whole reply. */
+export function itemId(id: string, index: number, block: BlockHead): string {
+  return `${idPrefixes[block.type === 'tool_call' ? block.form : block.type]}_${id}_${index}`;
+}
+
+/** Status of an item: `incomplete` when the answer breaks off in it. */
+export type ItemStatus = 'completed' | 'incomplete';
+
+/** Writes a block as an item of the output. Source: OpenAI API reference, "The response object". */
+export function writeItem(id: string, block: Block, status: ItemStatus = 'completed'): JsonObject {
+  switch (block.type) {
+    case 'text':
+    case 'refusal':
+      return writeMessage(id, status, [writePart(block)]);
+    case 'reasoning': {
+      const summary = block.text === '' ? [] : [writeSummary(block.text)];
+      return { id, type: 'reasoning', summary, encrypted_content: block.state, status };
+    }
+    case 'tool_call':
+      return writeCall(id, block, block.input, status);
+  }
+}
+
+/** The item as a block opens. */
+export function writeOpenItem(id: string, head: BlockHead): JsonObject {
+  if (head.type === 'tool_call') return writeCall(id, head, '', 'in_progress');
+  if (head.type === 'reasoning') return { id, type: 'reasoning', summary: [], status: 'in_progress' };
+  return writeMessage(id, 'in_progress', []);
+}
+
+function writeMessage(id: string, status: string, content: JsonObject[]): JsonObject {
+  return { id, type: 'message', role: 'assistant', status, content };
+}
+
+function writeCall(id: string, head: CallHead, input: string, status: string): JsonObject {
+  const { name, namespace } = head;
+  const group = namespace === undefined ? {} : { namespace };
+  const call = { id, call_id: head.id };
+  if (head.form === 'freeform') return { ...call, type: 'custom_tool_call', name, ...group, input, status };
+  if (head.form === 'function') return { ...call, type: 'function_call', name, ...group, arguments: input, status };
+  const wanted = parseInput(input) ?? {};
+  return { ...call, type: 'tool_search_call', execution: 'client', arguments: wanted, status };
+}
+
+export function writePart(block: Extract<Block, { type: 'text' | 'refusal' }>): JsonObject {
+  if (block.type === 'refusal') return { type: 'refusal', refusal: block.text };
+  return { type: 'output_text', text: block.text, annotations: block.citations.map(writeCitation), logprobs: [] };
+}
+
+export function writeSummary(text: string): JsonObject {
+  return { type: 'summary_text', text };
+}
+
+/** Offsets are required; a citation without any gets zeros. */
+export function writeCitation({ url, title, start = 0, end = start }: Citation): JsonObject {
+  return { type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end };
+}

@@ -1,0 +1,98 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { Conversation } from '../../../canonical/conversation.ts';
+import { instructionText } from '../../../canonical/dialogue.ts';
+import { writeEndUser, isPlainMetadata, shortenId } from '../../../canonical/openai.ts';
+import { writeFormat } from '../../../canonical/output-format.ts';
+import { clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
+import { noteCutting } from '../../../canonical/stop-cutter.ts';
+import { withoutUnset } from '../../../wire/members.ts';
+import { minOutputTokens } from './parameters.ts';
+import { writeItems } from './write-items.ts';
+import { writeTools } from './write-tools.ts';
+
+const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
+
+/**
+ * Writes a request for a response that the upstream does not store. Source: OpenAI API reference, "Create a model
+ * response".
+ *
+ * @throws GatewayError `not_supported`
+ */
+export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
+  const { format, instruction } = writeFormat(conversation, target);
+  const items = writeItems(conversation.items, target);
+  if (instruction !== undefined) items.unshift(developerMessage(instruction));
+  noteUnsaid(conversation, target);
+  return withoutUnset({
+    model: target.model,
+    instructions: instructionText(conversation) || undefined,
+    input: items,
+    ...writeTools(conversation, target),
+    reasoning: writeReasoning(conversation, target),
+    text: writeText(conversation, format),
+    max_output_tokens: writeLimit(conversation, target),
+    temperature: conversation.sampling.temperature,
+    top_p: conversation.sampling.topP,
+    ...writeEndUser(conversation, target),
+    prompt_cache_key: conversation.cacheKey && shortenId(conversation.cacheKey),
+    service_tier: writeTier(conversation, target),
+    metadata: writeMetadata(conversation, target),
+    include: ['reasoning.encrypted_content'],
+    store: false,
+    stream: target.isStream,
+  });
+}
+
+function developerMessage(text: string): JsonObject {
+  return { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] };
+}
+
+function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject | undefined {
+  if (reasoning === undefined) return undefined;
+  const wanted = requestedEffort(reasoning);
+  if (!profile.capabilities.reasoning || profile.quirks.reasoning === 'none') {
+    if (wanted !== undefined && wanted !== 'none') notes.drop('reasoning');
+    return undefined;
+  }
+  const effort = wanted && clampEffort(wanted, profile.quirks.efforts);
+  if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
+  if (effort === undefined && !reasoning.wantsText) return undefined;
+  return { ...(effort !== undefined && { effort }), ...(reasoning.wantsText && { summary: 'auto' }) };
+}
+
+function writeText({ verbosity }: Conversation, format: JsonObject | undefined): JsonObject | undefined {
+  if (verbosity === undefined && format === undefined) return undefined;
+  return { ...(format !== undefined && { format }), ...(verbosity !== undefined && { verbosity }) };
+}
+
+function writeLimit({ maxOutputTokens }: Conversation, { notes }: EncodeTarget): number | undefined {
+  if (maxOutputTokens === undefined) return undefined;
+  const limit = Math.max(minOutputTokens, maxOutputTokens);
+  if (limit !== maxOutputTokens) notes.approximate(`the limit of output tokens as ${limit}`);
+  return limit;
+}
+
+function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): string | undefined {
+  if (serviceTier === undefined || tiers.has(serviceTier)) return serviceTier;
+  notes.drop('service_tier');
+  return undefined;
+}
+
+function writeMetadata({ metadata }: Conversation, { notes }: EncodeTarget): JsonObject | undefined {
+  if (metadata === undefined || isPlainMetadata(metadata)) return metadata;
+  notes.drop('metadata');
+  return undefined;
+}
+
+/** Notes what the format cannot express. */
+function noteUnsaid({ stop, sampling }: Conversation, { notes }: EncodeTarget): void {
+  if (stop.length > 0) noteCutting(notes);
+  const unsaid = {
+    top_k: sampling.topK,
+    presence_penalty: sampling.presencePenalty || undefined,
+    frequency_penalty: sampling.frequencyPenalty || undefined,
+    seed: sampling.seed,
+  };
+  notes.dropSet(unsaid);
+}

@@ -1,0 +1,160 @@
+import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { Item, Message, Part, Reasoning, ToolForm } from '../../../canonical/conversation.ts';
+import { textOf } from '../../../canonical/dialogue.ts';
+import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
+import { readTaggedState } from '../../../canonical/opaque-state.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
+import { invalid, isMissing, maybeList, maybeText, readObject, readText } from '../../../wire/read.ts';
+import { readContent } from './read-content.ts';
+import { ToolReader, toolSearchName } from './read-tools.ts';
+
+/**
+ * Reads the items of a request. System messages at the beginning become instructions, tools in items join the others.
+ * Source: OpenAI API reference, "Responses", input items; `additional_tools` was observed with Codex.
+ */
+export class ItemReader {
+  readonly instructions: string[] = [];
+  readonly items: Item[] = [];
+  readonly #tools: ToolReader;
+  readonly #notes: Notes;
+
+  constructor(tools: ToolReader, notes: Notes) {
+    this.#tools = tools;
+    this.#notes = notes;
+  }
+
+  /** @throws GatewayError `invalid_request`, `previous_response_not_found` */
+  read(input: JsonValue | undefined): void {
+    if (typeof input === 'string') {
+      if (input !== '') this.#say('user', [{ type: 'text', text: input }]);
+      return;
+    }
+    if (!Array.isArray(input)) throw invalid('input', 'a string or a list of items');
+    let count = 0;
+    for (const [index, entry] of input.entries()) {
+      const path = `input[${index}]`;
+      const item = readObject(entry, path);
+      count = this.items.length;
+      this.#item(readType(item, path), item, path);
+    }
+    if (this.items.length === 0) refuseUnread('input[', this.#notes);
+    else if (this.items.length === count) refuseUnread(`input[${input.length - 1}].`, this.#notes);
+  }
+
+  #item(type: string, item: JsonObject, path: string): void {
+    switch (type) {
+      case 'message':
+        return this.#message(item, path);
+      case 'reasoning':
+        return this.#reasoning(item, path);
+      case 'function_call':
+        return this.#call(item, path, 'function', maybeText(item['arguments'], `${path}.arguments`) || '{}');
+      case 'custom_tool_call':
+        return this.#call(item, path, 'freeform', maybeText(item['input'], `${path}.input`) ?? '');
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return this.#result(item, path, readContent(item['output'], `${path}.output`, this.#notes));
+      case 'tool_search_call':
+        return this.#search(item, path);
+      case 'tool_search_output':
+        return this.#found(item, path);
+      case 'additional_tools':
+        return this.#tools.add(item['tools'], `${path}.tools`);
+      case 'item_reference':
+        throw responseNotFound(`${path}.id`);
+      default:
+        this.#notes.dropPart(`input item ${type}`, path);
+    }
+  }
+
+  #message(item: JsonObject, path: string): void {
+    const role = readRole(item['role'], `${path}.role`);
+    const parts = readContent(item['content'], `${path}.content`, this.#notes);
+    if (parts.length === 0) return;
+    if (role !== 'system' || this.items.length > 0) return this.#say(role, parts);
+    const text = textOf(parts);
+    if (text !== '') this.instructions.push(text);
+    if (parts.some(({ type }) => type !== 'text')) this.#notes.drop('images and files in instructions');
+  }
+
+  #say(role: Message['role'], parts: readonly Part[]): void {
+    this.items.push({ type: 'message', role, parts });
+  }
+
+  #reasoning(item: JsonObject, path: string): void {
+    const text = [...readTexts(item, 'summary', path), ...readTexts(item, 'content', path)].join('\n\n');
+    const encrypted = maybeText(item['encrypted_content'], `${path}.encrypted_content`);
+    const state: Reasoning['state'] = encrypted === undefined ? undefined : readTaggedState(encrypted);
+    if (encrypted !== undefined && state === undefined) this.#notes.drop('encrypted_content of unknown origin');
+    if (text !== '' || state !== undefined) this.items.push({ type: 'reasoning', text, state });
+  }
+
+  #call(item: JsonObject, path: string, form: ToolForm, input: string): void {
+    const name = readFilled(item['name'], `${path}.name`);
+    const namespace = maybeText(item['namespace'], `${path}.namespace`);
+    this.items.push({ type: 'tool_call', id: readCallId(item, path), name, namespace, form, input });
+  }
+
+  #result(item: JsonObject, path: string, parts: readonly Part[]): void {
+    this.items.push({ type: 'tool_result', id: readCallId(item, path), parts, isError: false });
+  }
+
+  /** A search without an id was the vendor's own: only its result remains. */
+  #search(item: JsonObject, path: string): void {
+    if (isMissing(item['call_id'])) return this.#notes.drop('input item tool_search_call');
+    const { arguments: wanted } = item;
+    const input = typeof wanted === 'string' ? wanted : JSON.stringify(wanted ?? {});
+    this.#call({ ...item, name: toolSearchName }, path, 'tool_search', input || '{}');
+  }
+
+  #found(item: JsonObject, path: string): void {
+    this.#tools.add(item['tools'], `${path}.tools`);
+    if (isMissing(item['call_id'])) return;
+    const found = new ToolReader(this.#notes);
+    found.add(item['tools'], `${path}.tools`);
+    const names = found.tools
+      .filter(isClientTool)
+      .map(({ name, namespace }) => [namespace, name].filter(Boolean).join('.'));
+    const text = names.length === 0 ? 'No tools were found.' : `These tools can be called now: ${names.join(', ')}`;
+    this.#result(item, path, [{ type: 'text', text }]);
+  }
+}
+
+/** The error for a reference to stored data; the store has resolved all that it could. */
+export function responseNotFound(param: string): GatewayError {
+  return new GatewayError('previous_response_not_found', `\`${param}\` refers to an item that is not stored.`, {
+    param,
+  });
+}
+
+/** Only messages may leave out the type. */
+function readType(item: JsonObject, path: string): string {
+  if (isMissing(item['type']) && !isMissing(item['role'])) return 'message';
+  return readText(item['type'], `${path}.type`);
+}
+
+function readRole(value: JsonValue | undefined, path: string): Message['role'] {
+  if (value === 'developer' || value === 'system') return 'system';
+  if (value === 'user' || value === 'assistant') return value;
+  throw invalid(path, 'user, assistant, system or developer');
+}
+
+function readFilled(value: JsonValue | undefined, path: string): string {
+  const text = readText(value, path);
+  if (text === '') throw invalid(path, 'a non-empty string');
+  return text;
+}
+
+function readCallId(item: JsonObject, path: string): string {
+  return readFilled(item['call_id'], `${path}.call_id`);
+}
+
+/** The non-empty texts of a reasoning item. */
+function readTexts(item: JsonObject, name: 'summary' | 'content', path: string): string[] {
+  return maybeList(item[name], `${path}.${name}`).flatMap((entry, index) => {
+    const partPath = `${path}.${name}[${index}]`;
+    const text = maybeText(readObject(entry, partPath)['text'], `${partPath}.text`);
+    return text === undefined || text === '' ? [] : [text];
+  });
+}

@@ -1,0 +1,127 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type {
+  Item,
+  Message,
+  Part,
+  Reasoning,
+  ToolCall,
+  ToolForm,
+  ToolResult,
+} from '../../../canonical/conversation.ts';
+import { normalizeCalls, textOf } from '../../../canonical/dialogue.ts';
+import { parseInput } from '../../../wire/members.ts';
+import { shortenId } from '../../../canonical/openai.ts';
+import { writeInput, writeOutput } from './write-content.ts';
+import { supportsFreeformTools, wireName } from './write-tools.ts';
+
+/** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
+export function writeItems(items: readonly Item[], target: EncodeTarget): JsonObject[] {
+  const writer = new ItemWriter(target);
+  const settled = normalizeCalls(items);
+  for (const [index, item] of settled.entries()) {
+    if (item.type !== 'tool_result') writer.showImages();
+    if (item.type === 'reasoning' && !leadsSomewhere(settled, index)) target.notes.drop('reasoning without an answer');
+    else writer.write(item);
+  }
+  writer.showImages();
+  return writer.items;
+}
+
+/** Reasoning is refused unless its message or call follows. */
+function leadsSomewhere(items: readonly Item[], index: number): boolean {
+  let next = items[index + 1];
+  for (let after = index + 2; next?.type === 'reasoning'; after++) next = items[after];
+  return next?.type === 'tool_call' || (next?.type === 'message' && next.role === 'assistant');
+}
+
+class ItemWriter {
+  readonly items: JsonObject[] = [];
+  readonly #target: EncodeTarget;
+  readonly #forms = new Map<string, ToolForm>();
+  /** Images of tool results that cannot hold them: a user message after all results has them. */
+  #images: Part[] = [];
+
+  constructor(target: EncodeTarget) {
+    this.#target = target;
+  }
+
+  write(item: Item): void {
+    if (item.type === 'message') this.#message(item);
+    else if (item.type === 'reasoning') this.#reasoning(item);
+    else if (item.type === 'tool_call') this.items.push(this.#call(item));
+    else this.items.push(this.#result(item));
+  }
+
+  showImages(): void {
+    if (this.#images.length === 0) return;
+    this.#push('user', writeInput(this.#images, this.#target));
+    this.#images = [];
+  }
+
+  #push(role: string, content: JsonObject[]): void {
+    if (content.length > 0) this.items.push({ type: 'message', role, content });
+  }
+
+  #message({ role, parts }: Message): void {
+    if (role === 'assistant') this.#push(role, writeOutput(parts, this.#target));
+    else if (role === 'user') this.#push(role, writeInput(parts, this.#target));
+    else this.#push('developer', writeInput(parts, this.#target));
+  }
+
+  /** An upstream that stores nothing does not know the item without its state. */
+  #reasoning({ text, state }: Reasoning): void {
+    const { notes, profile } = this.#target;
+    const isWelcome = state?.kind === 'encrypted' && profile.capabilities.reasoning;
+    const own = isWelcome ? this.#target.ownState(state) : undefined;
+    if (own === undefined) return notes.drop('reasoning of earlier turns');
+    const colon = own.indexOf(':');
+    const id = own.slice(0, Math.max(colon, 0));
+    this.items.push({
+      type: 'reasoning',
+      ...(id !== '' && { id }),
+      summary: text === '' ? [] : [{ type: 'summary_text', text }],
+      encrypted_content: own.slice(colon + 1),
+    });
+  }
+
+  #call(call: ToolCall): JsonObject {
+    this.#forms.set(call.id, call.form);
+    const head = { call_id: shortenId(call.id), name: wireName(call, this.#target) };
+    const isNative = supportsFreeformTools(this.#target);
+    const group = isNative && call.namespace !== undefined ? { namespace: call.namespace } : {};
+    if (call.form === 'function') return { type: 'function_call', ...head, ...group, arguments: filled(call.input) };
+    if (call.form === 'freeform') {
+      return isNative
+        ? { type: 'custom_tool_call', ...head, ...group, input: call.input }
+        : { type: 'function_call', ...head, arguments: JSON.stringify({ input: call.input }) };
+    }
+    if (!isNative) return { type: 'function_call', ...head, arguments: filled(call.input) };
+    const wanted = parseInput(call.input) ?? {};
+    return { type: 'tool_search_call', call_id: head.call_id, execution: 'client', arguments: wanted };
+  }
+
+  #result(result: ToolResult): JsonObject {
+    const call_id = shortenId(result.id);
+    const form = supportsFreeformTools(this.#target) ? this.#forms.get(result.id) : 'function';
+    // The tools that were found are in the request already.
+    if (form === 'tool_search') return { type: 'tool_search_output', call_id, execution: 'client', tools: [] };
+    const type = form === 'freeform' ? 'custom_tool_call_output' : 'function_call_output';
+    return { type, call_id, output: this.#output(result) };
+  }
+
+  /** The format has no flag for an error, so the text says it. */
+  #output({ parts, isError }: ToolResult): string | JsonObject[] {
+    const marked: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
+    const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
+    if (isText) return isError ? `Error: ${textOf(parts)}` : textOf(parts);
+    if (this.#target.profile.quirks.tool_result_images) return writeInput(marked, this.#target);
+    this.#target.notes.approximate('images in tool results as user message');
+    this.#images.push(...parts.filter(({ type }) => type !== 'text' && type !== 'refusal'));
+    return [textOf(marked), 'What this tool has shown follows in a message.'].filter(Boolean).join('\n\n');
+  }
+}
+
+function filled(input: string): string {
+  return input.trim() === '' ? '{}' : input;
+}

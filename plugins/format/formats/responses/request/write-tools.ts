@@ -1,0 +1,127 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
+import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+
+/**
+ * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
+ * and a choice without a list.
+ */
+export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
+  const { toolChoice } = conversation;
+  const isFiltered = !canSayAllowed(conversation, target);
+  const allowed = isFiltered ? new Set(toolChoice?.allowed) : undefined;
+  const tools = conversation.tools.filter((tool) => !isClientTool(tool) || allowed?.has(tool.name) !== false);
+  const written = writeList(tools, target);
+  if (written.length === 0) return {};
+  return {
+    tools: written,
+    tool_choice: toolChoice && writeChoice(isFiltered ? { type: toolChoice.type } : toolChoice, conversation, target),
+    parallel_tool_calls: conversation.parallelToolCalls,
+  };
+}
+
+/** A list of allowed tools cannot name tools in a group; then the others are left out instead. */
+function canSayAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
+  const allowed = toolChoice?.allowed;
+  if (allowed === undefined || !supportsFreeformTools(target)) return true;
+  return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
+}
+
+/** True when groups, freeform tools and searches can be sent as such; otherwise all become functions. */
+export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
+  return profile.quirks.freeform_tools;
+}
+
+function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
+  const written: JsonObject[] = [];
+  const groups = new Map<string, JsonObject[]>();
+  for (const tool of tools) {
+    if (!isClientTool(tool)) {
+      if (target.profile.quirks.hosted_search) written.push({ type: 'web_search' });
+      else target.notes.drop('web_search');
+    } else if (tool.namespace === undefined || !supportsFreeformTools(target)) written.push(writeTool(tool, target));
+    else {
+      let group = groups.get(tool.namespace);
+      if (group === undefined) {
+        group = [];
+        groups.set(tool.namespace, group);
+        written.push(writeGroup(tool.namespace, group));
+      }
+      group.push(writeTool(tool, target));
+    }
+  }
+  return written;
+}
+
+function writeGroup(name: string, tools: JsonObject[]): JsonObject {
+  return { type: 'namespace', name, description: `Tools of ${name}`, tools };
+}
+
+/** The name of a tool on the wire, within its group where the upstream has groups. */
+export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: EncodeTarget): string {
+  return target.names.toWire(name, supportsFreeformTools(target) ? undefined : namespace);
+}
+
+function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
+  const name = wireName(tool, target);
+  if (tool.form === 'function' || !supportsFreeformTools(target)) return writeFunction(tool, name, target);
+  if (tool.form === 'freeform') return writeCustom(tool, name);
+  return {
+    type: 'tool_search',
+    execution: 'client',
+    description: tool.description,
+    parameters: tool.schema ?? emptySchema(),
+  };
+}
+
+/** `strict` is always set: it defaults to true, which refuses ordinary schemas. */
+function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget): JsonObject {
+  const isFreeform = tool.form === 'freeform';
+  if (isFreeform) notes.approximate('freeform tools as functions');
+  return {
+    type: 'function',
+    name,
+    description: isFreeform ? describeFreeform(tool) : tool.description,
+    parameters: isFreeform ? freeformSchema() : (tool.schema ?? emptySchema()),
+    strict: tool.strict === true,
+  };
+}
+
+function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
+  const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', ...grammar };
+  return { type: 'custom', name, description, format };
+}
+
+function emptySchema(): JsonObject {
+  return { type: 'object', properties: {} };
+}
+
+function writeChoice(choice: ToolChoice, conversation: Conversation, target: EncodeTarget): string | JsonObject {
+  const { type, name, allowed } = choice;
+  if (type === 'tool' && name !== undefined) return writeNamed(choice, conversation, target);
+  if (allowed === undefined || type === 'none') return type === 'tool' ? 'required' : type;
+  const tools = conversation.tools.filter(isClientTool).filter((tool) => allowed.includes(tool.name));
+  return { type: 'allowed_tools', mode: type, tools: tools.map((tool) => writeMention(tool, target)) };
+}
+
+function writeNamed(
+  { name, namespace }: ToolChoice,
+  { tools }: Conversation,
+  target: EncodeTarget,
+): string | JsonObject {
+  const wanted = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
+  if (wanted !== undefined && isClientTool(wanted)) {
+    if (namespace === undefined || !supportsFreeformTools(target)) return writeMention(wanted, target);
+    target.notes.approximate('tool_choice of a tool in a group as required');
+    return 'required';
+  }
+  return { type: 'function', name: target.names.toWire(name ?? '', namespace) };
+}
+
+function writeMention(tool: ClientTool, target: EncodeTarget): JsonObject {
+  if (tool.form === 'tool_search' && supportsFreeformTools(target)) return { type: 'tool_search' };
+  const type = tool.form === 'freeform' && supportsFreeformTools(target) ? 'custom' : 'function';
+  return { type, name: wireName(tool, target) };
+}

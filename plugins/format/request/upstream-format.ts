@@ -1,0 +1,50 @@
+import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import {
+  type ClientFormat,
+  type FormatDescriptor,
+  isTextFormat,
+  type TextFormat,
+} from '../formats/contract/descriptor.ts';
+import { textFormats } from '../formats/formats.ts';
+import type { ClientRequest } from './client-request.ts';
+import { responses } from '../formats/responses/descriptor.ts';
+
+/**
+ * The format in which a route is asked.
+ *
+ * @throws GatewayError `not_supported` when it speaks none that the request can be translated into
+ */
+export function upstreamFormat(route: Route, { format, purpose, body }: ClientRequest): FormatDescriptor {
+  const { formats } = route.upstream;
+  if (!isTextFormat(format)) {
+    if (formats.includes(format.name)) return format;
+    throw notSpoken(route, format);
+  }
+  if (purpose === 'count') {
+    if (formats.includes(format.name) && profileIn(format.name, route.profile).quirks.count_tokens) return format;
+    throw new GatewayError('not_supported', 'The route does not count tokens.');
+  }
+  if (needsResponses(route, format, body['tools'])) return responses;
+  const spoken = preferredFormat(format, formats);
+  if (spoken === undefined) throw notSpoken(route, format);
+  return spoken;
+}
+
+/** Selects the client's own format if the upstream supports it, otherwise the most expressive one. */
+export function preferredFormat(client: TextFormat, spoken: readonly string[]): TextFormat | undefined {
+  return spoken.includes(client.name) ? client : textFormats.find(({ name }) => spoken.includes(name));
+}
+
+/** Some models refuse tools on their Chat endpoint as soon as they reason, and they reason by default. */
+function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
+  if (format === responses || !profile.quirks.responses_for_tools) return false;
+  return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
+}
+
+function notSpoken({ upstream }: Route, { name }: Pick<ClientFormat, 'name'>): GatewayError {
+  const spoken = upstream.formats.join(', ');
+  const message = `This model is not available in the ${name} format, only in ${spoken}.`;
+  return new GatewayError('not_supported', message, { param: 'model' });
+}

@@ -1,0 +1,112 @@
+import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { OpaqueState } from '../../canonical/conversation.ts';
+import type { Notes } from '../../canonical/notes.ts';
+import { originOf, readTaggedState } from '../../canonical/opaque-state.ts';
+import { decodeSignature, requiresSignatures, skipValidation } from '../../formats/gemini/request/thought-signature.ts';
+
+const dropped = Symbol('dropped');
+/** Members with the content of a message. */
+const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
+type Kept = JsonValue | undefined | typeof dropped;
+
+/**
+ * The request with the opaque reasoning state of the route's upstream, without our tags, and without that of others. State
+ * without a tag did not come from this gateway and stays.
+ */
+export function withOwnState(body: JsonObject, route: Route, notes: Notes): JsonObject {
+  return new OwnState(route, notes).keep(body);
+}
+
+class OwnState {
+  readonly #route: Route;
+  readonly #origin: string;
+  readonly #notes: Notes;
+
+  constructor(route: Route, notes: Notes) {
+    this.#route = route;
+    this.#origin = originOf(route.upstream);
+    this.#notes = notes;
+  }
+
+  keep(body: JsonObject): JsonObject {
+    return this.#value(body) as JsonObject;
+  }
+
+  #value(value: JsonValue | undefined): Kept {
+    if (Array.isArray(value)) return this.#list(value);
+    // A raw number is an object too, and has no members.
+    if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
+    const tagged = taggedMember(value);
+    return tagged === undefined ? this.#members(value) : this.#tagged(value, tagged);
+  }
+
+  /** A list left empty is left out: vendors refuse empty lists. */
+  #list(value: readonly JsonValue[]): Kept {
+    const kept = value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
+    return kept.length === 0 && value.length > 0 ? dropped : kept;
+  }
+
+  #members(value: JsonObject): Kept {
+    const entries = Object.entries(value).map(([name, member]) => [name, this.#value(member)] as const);
+    const isSilent = entries.some(([name, member]) => member === dropped && contentNames.has(name));
+    // A message that was nothing but reasoning goes with it.
+    if (isSilent && value['role'] !== undefined) return dropped;
+    return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
+  }
+
+  #tagged(value: JsonObject, { name, state }: TaggedMember): Kept {
+    if (state.origin === this.#origin && state.kind !== 'none') return { ...value, [name]: state.data };
+    if (isOfPart(name)) return this.#part(value, name, state);
+    this.#notes.drop('reasoning of another upstream');
+    return dropped;
+  }
+
+  /** A part has more than its signature: it stays, unless that was all of it. */
+  #part(value: JsonObject, name: string, { kind }: OpaqueState): Kept {
+    if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
+    const { [name]: _, ...part } = value;
+    const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
+    if (isCall && requiresSignatures(profileIn('gemini', this.#route.profile)))
+      return { ...part, [name]: skipValidation };
+    return part['text'] === '' ? dropped : part;
+  }
+}
+
+/** True when a request has reasoning state with a tag of the gateway. Visits members, of which a prompt has few. */
+export function hasTaggedState(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(hasTaggedState);
+  if (!isJsonObject(value)) return false;
+  if (taggedMember(value) !== undefined) return true;
+  for (const name in value) if (hasTaggedState(value[name])) return true;
+  return false;
+}
+
+interface TaggedMember {
+  readonly name: string;
+  readonly state: OpaqueState;
+}
+
+/** Members in which the formats keep opaque reasoning state. `data` is that of a redacted block. */
+const readers: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
+  signature: readTaggedState,
+  encrypted_content: readTaggedState,
+  data: readTaggedState,
+  thoughtSignature: decodeSignature,
+  thought_signature: decodeSignature,
+};
+const stateNames = Object.keys(readers);
+
+function isOfPart(name: string): boolean {
+  return readers[name] === decodeSignature;
+}
+
+function taggedMember(value: JsonObject): TaggedMember | undefined {
+  for (const name of stateNames) {
+    const text = value[name];
+    const state = typeof text === 'string' ? readers[name]?.(text) : undefined;
+    if (state !== undefined) return { name, state };
+  }
+  return undefined;
+}

@@ -1,0 +1,88 @@
+import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { wantsReasoning } from '../../canonical/reasoning.ts';
+import { ToolNames } from '../../canonical/tool-names.ts';
+import { originOf } from '../../canonical/opaque-state.ts';
+import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
+import { type ClientRequest, replyContext } from '../../request/client-request.ts';
+import { WatchingObserver } from '../../state/kept-reasoning/watching-observer.ts';
+import type { ReplyObserver } from '../../formats/contract/pass-through.ts';
+import { guardOf, readerBetween } from '../translation/translator.ts';
+import type { PreparedCall } from '../translation/prepared-call.ts';
+import { adaptRequest } from './adapt-request.ts';
+import { betaHeaders } from '../../formats/adaptation/beta-headers.ts';
+import { ModelNamer } from './model-namer.ts';
+import { PassThroughReader } from './reader.ts';
+
+/**
+ * A call for a route of the client's format: bytes pass through. Only the model's name changes, and what the
+ * route would refuse or other upstreams could not read.
+ */
+export class PassThrough implements PreparedCall {
+  readonly request: UpstreamRequest;
+  readonly #exchange: Exchange;
+  readonly #client: ClientRequest;
+  readonly #route: Route;
+  readonly #isResumable: boolean;
+  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  readonly #localStops: readonly string[];
+
+  /** @param isResumable the reply is decoded and encoded again, so that another route can continue it */
+  constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
+    this.#isResumable = isResumable;
+    this.#exchange = exchange;
+    this.#client = client;
+    this.#route = route;
+    const { format, isStream, purpose } = client;
+    const { localStops = [], ...adapted } = adaptRequest(client, route);
+    this.#localStops = localStops;
+    this.request = {
+      format: format.name,
+      path: format.path(route.model, isStream, purpose),
+      headers: {
+        'content-type': 'application/json',
+        accept: isStream ? 'text/event-stream' : 'application/json',
+        ...format.headers,
+        ...betaHeaders(exchange.headers, format, profileIn(format.name, route.profile)),
+      },
+      ...adapted,
+    };
+  }
+
+  read(): ReplyReader {
+    const { format, purpose } = this.#client;
+    const isText = isTextFormat(format);
+    if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#translate(format);
+    const { client } = format;
+    const isAnswer = purpose === 'answer';
+    const { upstream, profile } = this.#route;
+    return new PassThroughReader(this.#observe(), {
+      repair: isAnswer
+        ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
+        : undefined,
+      adapter: isAnswer ? client.adaptReply?.(this.#client, originOf(upstream)) : undefined,
+      namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
+      converter: isText ? () => this.#translate(format) : undefined,
+    });
+  }
+
+  /** The text of reasoning is kept where it will be wanted back. */
+  #observe(): ReplyObserver {
+    const { format, body, kept, thread } = this.#client;
+    const { upstream } = this.#route;
+    const profile = profileIn(format.name, this.#route.profile);
+    const onAnswer = thread && ((id: string) => thread.keep(id, originOf(upstream)));
+    const observer = format.client.observe(this.#exchange.id, body, onAnswer);
+    if (kept === undefined || !isTextFormat(format)) return observer;
+    if (!wantsReasoning(profile, true)) return observer;
+    const names = new ToolNames({ tools: [], items: [] }, format.text.toolNames);
+    const guard = guardOf(this.#exchange, this.#client, this.#route, names);
+    return new WatchingObserver(observer, format.text.createDecoder(profile), guard);
+  }
+
+  #translate(format: TextFormat): ReplyReader {
+    return readerBetween(this.#exchange, this.#client, this.#route, format, this.#localStops);
+  }
+}

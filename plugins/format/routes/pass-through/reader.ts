@@ -1,0 +1,228 @@
+import { bounds } from '#core/bounds.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import { findExcess } from '#core/json-measure.ts';
+import { type JsonObject, parseObject } from '#core/json.ts';
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
+import { runToEnd } from '#core/timing/turn.ts';
+import type { ReplyObserver, ReplyAdapter, ReplyRepair } from '../../formats/contract/pass-through.ts';
+import { isTruncatedObject } from '../../wire/members.ts';
+import type { ModelNamer } from './model-namer.ts';
+
+const none = Buffer.alloc(0);
+const lineFeed = Buffer.from('\n');
+const blankLine = Buffer.from('\n\n');
+const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
+
+/** What a reply passes besides its observer. */
+export interface PassThroughOptions {
+  readonly repair?: ReplyRepair | undefined;
+  readonly adapter?: ReplyAdapter | undefined;
+  readonly namer?: ModelNamer | undefined;
+  /** Makes a reader that can convert; undefined where the format knows only one kind. */
+  readonly converter?: (() => ReplyReader) | undefined;
+}
+
+/**
+ * Passes a reply on as it came, for routes that speak the client's own format. An observer reads along. Events after an
+ * error of the upstream or after the end of the answer are held back, and so are events without an object: clients
+ * crash on both.
+ */
+export class PassThroughReader implements ReplyReader {
+  readonly #observer: ReplyObserver;
+  readonly #repair: ReplyRepair | undefined;
+  readonly #adapter: ReplyAdapter | undefined;
+  readonly #framer = new SseFramer();
+  readonly #converter: (() => ReplyReader) | undefined;
+  readonly #namer: ModelNamer | undefined;
+  #converting: ReplyReader | undefined;
+  #converted: WholeReply | undefined;
+  #damage: GatewayError | undefined;
+  /** True once a fault has followed a finished answer, which the client has: it stands, as it does after a cut. */
+  #isClosed = false;
+  progress = 0;
+
+  constructor(observer: ReplyObserver, { repair, adapter, namer, converter }: PassThroughOptions = {}) {
+    this.#observer = observer;
+    this.#repair = repair;
+    this.#adapter = adapter;
+    this.#converter = converter;
+    this.#namer = namer;
+  }
+
+  get hasContent(): boolean {
+    return this.#observer.hasContent;
+  }
+
+  get isComplete(): boolean {
+    return this.#observer.isComplete;
+  }
+
+  get isFinished(): boolean {
+    return this.#observer.isFinished;
+  }
+
+  get failure(): GatewayError | undefined {
+    return this.#isClosed ? undefined : this.#fault;
+  }
+
+  get #fault(): GatewayError | undefined {
+    return this.#damage ?? this.#observer.failure ?? this.#repair?.failure;
+  }
+
+  get usage(): ReplyReader['usage'] {
+    if (this.#converted !== undefined) return this.#converted.usage;
+    const { usage, hasContent, isComplete } = this.#observer;
+    return hasContent && this.#adapter !== undefined ? this.#adapter.meter.complete(usage, isComplete) : usage;
+  }
+
+  get notes(): ReplyReader['notes'] {
+    return this.#converting?.notes ?? this.#repair?.notes;
+  }
+
+  finished(): JsonObject | undefined {
+    if (this.#converting !== undefined) return this.#converting.finished?.();
+    const { finished, usage } = this.#observer;
+    const adapted = finished && (this.#adapter?.finished?.(finished, usage) ?? finished);
+    return adapted && (this.#namer?.finished(adapted) ?? adapted);
+  }
+
+  renderFailure(error: GatewayError): string {
+    const text = this.#observer.renderFailure(error, this.usage);
+    return this.#named(this.#adapter?.failure?.(text, this.#observer.usage) ?? text);
+  }
+
+  whole(body: Buffer, contentType: string): WholeReply {
+    return runToEnd(this.#readWhole(body, contentType));
+  }
+
+  convert(body: Buffer, isEventStream: boolean): WholeReply {
+    return runToEnd(this.#convert(body, { isEventStream, isStreamRequested: !isEventStream }));
+  }
+
+  steps(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
+    const isConverted = kind.isEventStream !== kind.isStreamRequested;
+    return isConverted ? this.#convert(body, kind) : this.#readWhole(body, contentType);
+  }
+
+  *#readWhole(body: Buffer, contentType: string): Generator<undefined, WholeReply> {
+    const given = body.toString();
+    yield;
+    const excess = findExcess(given, bounds.replyValues);
+    if (excess !== undefined) throw malformed(`an answer with ${excess}`);
+    yield;
+    const parsed = parseObject(given);
+    yield;
+    const value = parsed && (this.#repair?.whole(parsed, given) ?? parsed);
+    if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : `a body that is not a JSON object`);
+    this.#observer.whole(value);
+    if (this.#observer.failure !== undefined) throw this.#observer.failure;
+    if (!this.#observer.hasContent) throw malformed('a body without an answer');
+    yield;
+    const text = value === parsed ? given : JSON.stringify(value);
+    yield;
+    const adapted = this.#adapter?.whole(text, value, this.#observer.usage) ?? text;
+    yield;
+    const named = this.#namer?.whole(adapted) ?? adapted;
+    return { body: named === given ? body : Buffer.from(named), contentType, usage: this.usage };
+  }
+
+  *#convert(body: Buffer, kind: AnswerKind): Generator<undefined, WholeReply> {
+    this.#converting = this.#converter?.();
+    const steps = this.#converting?.steps?.(body, '', kind);
+    this.#converted = steps && (yield* steps);
+    if (this.#converted !== undefined) return this.#converted;
+    throw malformed(
+      kind.isEventStream ? 'a stream, although none was requested' : 'no stream, although one was requested',
+    );
+  }
+
+  push(chunk: Buffer): Buffer {
+    if (this.#observer.isOver || this.#isClosed) return none;
+    const events = this.#framer.push(chunk);
+    if (this.#framer.isOverfull) this.#damage = malformed('an event that is too large');
+    return events.length === 0 ? none : join(this.#pass(events));
+  }
+
+  end(): Buffer {
+    const observer = this.#observer;
+    const last = this.#last();
+    if (!observer.isComplete || this.failure !== undefined) return join(last);
+    const owed = this.#adapter?.end?.(observer.usage) ?? '';
+    const missing = observer.isOver ? owed : owed + (observer.endMark ?? '');
+    return join(missing === '' ? last : [...last, Buffer.from(this.#named(missing))]);
+  }
+
+  /** A last event without its blank line counts when the answer is complete with it. Half an event is dropped. */
+  #last(): readonly Buffer[] {
+    const events = this.#framer.end();
+    if (this.#observer.isOver || this.#isClosed || events.some(isTorn)) return [];
+    const passed = this.#pass(events);
+    if (!this.#observer.isComplete || passed.length === 0) return [];
+    return this.#observer.isOver ? passed : [...passed, blankLine];
+  }
+
+  /** Events with the client's name of the model. */
+  #named(events: string): string {
+    return this.#namer?.events(events) ?? events;
+  }
+
+  /** Shows each event to the observer and returns what the client gets of those before a failure or the end. */
+  #pass(events: readonly StreamEvent[]): readonly Buffer[] {
+    const passed: Buffer[] = [];
+    for (const event of events) {
+      const wasFinished = this.#observer.isFinished;
+      for (const repaired of this.#repair?.event(event) ?? [event]) this.#passOne(repaired, passed);
+      if (this.#fault !== undefined && wasFinished) this.#isClosed = true;
+      if (this.#fault !== undefined || this.#observer.isOver) break;
+    }
+    return passed;
+  }
+
+  #passOne(event: StreamEvent, passed: Buffer[]): void {
+    if (this.#fault !== undefined || this.#observer.isOver) return;
+    this.#observe(event);
+    if (this.#fault !== undefined || !(event.isPlain || isReadable(event))) return;
+    const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
+    if (adapted === event.text) passed.push(this.#namer?.event(event) ?? event.raw);
+    else if (adapted !== '') passed.push(Buffer.from(this.#named(adapted)));
+    if (!this.#observer.isOver || endsInBlankLine.test(adapted)) return;
+    passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
+  }
+
+  /** A truncated event is a failure: without it, the remaining events would be a different answer. */
+  #observe(event: StreamEvent): void {
+    if (event.data === undefined) return;
+    if (event.isPlain || !isPing(event)) this.progress++;
+    if (!event.isPlain && isTorn(event)) this.#damage = malformed('a truncated event');
+    else this.#observer.event(event);
+  }
+}
+
+/** Names of keep-alive events; some vendors send them as the type. */
+const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
+const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
+
+function isPing({ name, data = '' }: StreamEvent): boolean {
+  return pings.has(name) || pingType.test(data);
+}
+
+function isTorn({ data }: StreamEvent): boolean {
+  return data !== undefined && isTruncatedObject(data);
+}
+
+/** True for an event that holds an object, for the end mark of a Chat stream and for comments. */
+function isReadable({ data, text }: StreamEvent): boolean {
+  if (data === undefined) return text.startsWith(':') || text.trim() === '';
+  return data.trimStart().startsWith('{') || data.trim() === '[DONE]';
+}
+
+function join(parts: readonly Buffer[]): Buffer {
+  if (parts.length === 0) return none;
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+}
+
+function malformed(what: string): GatewayError {
+  return new GatewayError('upstream_failed', `The upstream sent ${what}.`);
+}

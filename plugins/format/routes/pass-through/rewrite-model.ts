@@ -1,0 +1,64 @@
+import { endOfString, type JsonObject } from '#core/json.ts';
+import { someMember } from '../../wire/top-level-members.ts';
+
+/** Bytes at the beginning of a body in which its model is looked for the quick way. Clients name it first. */
+const quickBytes = 4_096;
+const key = '"model"';
+const longestModel = 512;
+
+/**
+ * Returns the body with another model name in it and every other byte as it was, so that fields we do not know, big
+ * numbers and spacing survive.
+ *
+ * @param bytes name the model once, see `isAmbiguous`
+ */
+export function rewriteModel(bytes: Buffer, text: string, body: JsonObject, model: string): Buffer | string {
+  if (body['model'] === model) return bytes;
+  const quick = findQuickly(bytes, body['model']);
+  if (quick !== undefined) {
+    return Buffer.concat([
+      bytes.subarray(0, quick.begin),
+      Buffer.from(JSON.stringify(model)),
+      bytes.subarray(quick.end),
+    ]);
+  }
+  const found = findModel(text, body['model']);
+  if (found === undefined) return JSON.stringify({ ...body, model });
+  return text.slice(0, found.begin) + JSON.stringify(model) + text.slice(found.end);
+}
+
+/** The same search without reading a long prompt: only the beginning of the body is looked at. */
+function findQuickly(bytes: Buffer, model: unknown): Span | undefined {
+  // One character a byte, so that positions are the same in both.
+  const beginning = bytes.toString('latin1', 0, quickBytes);
+  const at = beginning.indexOf(key);
+  if (at === -1) return undefined;
+  return findModel(beginning.slice(0, at + key.length + longestModel), model);
+}
+
+interface Span {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Where the name of the model stands; undefined when what stands there is not the name that the parser has read. */
+function findModel(text: string, model: unknown): Span | undefined {
+  let found: Span | undefined;
+  someMember(text, (nameBegin, nameEnd, begin) => {
+    if (nameEnd - nameBegin + 1 !== key.length || !text.startsWith(key, nameBegin)) return false;
+    const end = endOfString(text, begin) + 1;
+    if (isText(text.slice(begin, end), model)) found = { begin, end };
+    return true;
+  });
+  return found;
+}
+
+/** True for the JSON of a text, escaped in whatever way. */
+function isText(json: string, text: unknown): boolean {
+  if (json === JSON.stringify(text)) return true;
+  try {
+    return json.includes('\\') && JSON.parse(json) === text;
+  } catch {
+    return false;
+  }
+}

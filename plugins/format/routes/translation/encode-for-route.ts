@@ -1,0 +1,69 @@
+import type { Profile } from '#core/catalog/profile.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import { type JsonObject, isJsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../../canonical/codec.ts';
+import type { Conversation, OpaqueState } from '../../canonical/conversation.ts';
+import type { Notes } from '../../canonical/notes.ts';
+import { isClientTool } from '../../canonical/tool-names.ts';
+import { forcedSearch } from '../../canonical/tools.ts';
+import { isRefused } from '../../formats/adaptation/adapt-refused.ts';
+import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
+
+/**
+ * The body that a route gets for a conversation: encoded in its format, then adapted to it like the body of a client.
+ *
+ * @param origin of the upstream, see opaque-state.ts
+ * @throws GatewayError `not_supported`
+ */
+export function encodeForRoute(
+  format: TextFormat,
+  conversation: Conversation,
+  target: Omit<EncodeTarget, 'ownState'>,
+  origin: string,
+): JsonObject {
+  const { text } = format;
+  // Several formats have a word for it, but a translated reply has room for one answer.
+  if (conversation.candidates > 1) {
+    throw new GatewayError('not_supported', 'This model returns one choice per request.', { param: 'n' });
+  }
+  const encoded = text.encodeRequest(conversation, {
+    ...target,
+    ownState: ownStateFor(format, origin),
+  });
+  refuseLostTools(conversation, target.notes);
+  const adapted = text.adapt(encoded, { profile: target.profile, notes: target.notes, origin });
+  const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
+  return usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value };
+}
+
+/** Finds the data of the states that an upstream has made and takes back in a format; undefined for any other state. */
+export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget['ownState'] {
+  return (state: OpaqueState | undefined) =>
+    state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined;
+}
+
+/** Notes on tools that only their vendor can run. */
+const lostTool = /^dropped (web_search$|tool (?!call ))/;
+
+/** A model without the only tool, or the one that it must use, would make up what the tool might have found. */
+function refuseLostTools({ tools }: Conversation, notes: Notes): void {
+  const lost = notes.entries.filter((note) => lostTool.test(note)).map((note) => note.replace(/^dropped (tool )?/, ''));
+  const [type] = tools.length === 0 ? lost : lost.filter((name) => name === 'web_search');
+  const isNeeded = !tools.some(isClientTool) || notes.entries.includes(`approximated ${forcedSearch}`);
+  if (type === undefined || !isNeeded) return;
+  throw new GatewayError('not_supported', `Tools of type "${type}" are not supported by this model.`, {
+    param: 'tools',
+  });
+}
+
+/** What a streamed request lacks to be counted: the record needs the counts, the client sees them when it has asked itself. */
+export function missingUsageOption(
+  { text }: TextFormat,
+  body: JsonObject,
+  { quirks }: Profile,
+): InsertedMember | undefined {
+  const { usageOption } = text;
+  if (usageOption === undefined || !quirks.stream_usage || isJsonObject(body[usageOption.name])) return undefined;
+  if (isRefused(usageOption.name, quirks)) return undefined;
+  return usageOption;
+}

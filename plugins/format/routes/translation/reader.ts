@@ -1,0 +1,188 @@
+import { bounds } from '#core/bounds.ts';
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
+import { findExcess } from '#core/json-measure.ts';
+import type { EventFramer, StreamEvent } from '#core/model-call/event-framer.ts';
+import { runToEnd } from '#core/timing/turn.ts';
+import type { ReplyDecoder, ReplyEncoder } from '../../canonical/codec.ts';
+import type { GrammarGuard, GuardedRoute } from '../../canonical/guard.ts';
+import { ContinuationSeam } from '../../canonical/continuation-seam.ts';
+import type { CompleteReply, Fragment, ReplyEvent } from '../../canonical/reply.ts';
+import { bodySteps, isTruncatedObject } from '../../wire/members.ts';
+
+const none = Buffer.alloc(0);
+/** Bytes of a stream that are converted in one step. */
+const piece = 65_536;
+
+/** How the reply of an upstream is taken apart. */
+export interface UpstreamReply {
+  readonly decoder: ReplyDecoder;
+  readonly framer: EventFramer;
+}
+
+/**
+ * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole replies take the same path:
+ * the fragments of a whole reply come all at once.
+ */
+export class TranslatingReader implements ReplyReader {
+  readonly #decoder: ReplyDecoder;
+  readonly #guard: GrammarGuard;
+  readonly #encoder: ReplyEncoder;
+  readonly #framer: EventFramer;
+  readonly #seam: ContinuationSeam | undefined;
+  #written = '';
+  #damage: GatewayError | undefined;
+  progress = 0;
+
+  /** @param seam where guard and encoder have begun the answer with what another route wrote */
+  constructor({ decoder, framer }: UpstreamReply, guard: GrammarGuard, encoder: ReplyEncoder, seam?: ContinuationSeam) {
+    this.#decoder = decoder;
+    this.#framer = framer;
+    this.#guard = guard;
+    this.#encoder = encoder;
+    this.#seam = seam;
+  }
+
+  get hasContent(): boolean {
+    return this.#seam === undefined ? this.#guard.hasContent : this.#seam.hasContent;
+  }
+
+  /** The text that the client has of an answer that another route can continue, see `GrammarGuard.plainText`. */
+  get plainText(): string | undefined {
+    return this.#guard.plainText;
+  }
+
+  /**
+   * Reads the continuation from another route. For the client it is the same answer: the id stays, numbers continue.
+   *
+   * @param sent the text that it continues
+   */
+  continueWith(reply: UpstreamReply, route: GuardedRoute, sent: string): TranslatingReader {
+    this.#guard.resume(route);
+    return new TranslatingReader(reply, this.#guard, this.#encoder, new ContinuationSeam(sent));
+  }
+
+  get isComplete(): boolean {
+    return this.#guard.reply !== undefined;
+  }
+
+  get isFinished(): boolean {
+    return this.#guard.isFinished;
+  }
+
+  get failure(): GatewayError | undefined {
+    return this.#damage ?? this.#guard.failure;
+  }
+
+  get usage(): ReplyReader['usage'] {
+    return this.#guard.usage;
+  }
+
+  get notes(): readonly string[] {
+    return this.#guard.notes.entries;
+  }
+
+  finished(): JsonObject | undefined {
+    return this.#encoder.finished;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return this.#encoder.failure(error, this.usage);
+  }
+
+  whole(body: Buffer): WholeReply {
+    return runToEnd(this.#readWhole(body));
+  }
+
+  convert(body: Buffer, isEventStream: boolean): WholeReply {
+    return runToEnd(this.#convert(body, isEventStream));
+  }
+
+  steps(body: Buffer, _contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
+    const { isEventStream, isStreamRequested } = kind;
+    return isEventStream === isStreamRequested ? this.#readWhole(body) : this.#convert(body, isEventStream);
+  }
+
+  *#readWhole(body: Buffer): Generator<undefined, WholeReply> {
+    const value = yield* parse(body);
+    if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : 'a body that is not a JSON object');
+    this.#push(this.#decoder.whole(value));
+    yield;
+    return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+  }
+
+  *#convert(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
+    if (isEventStream) {
+      for (let begin = 0; begin < body.length && this.failure === undefined; begin += piece) {
+        this.push(body.subarray(begin, begin + piece));
+        yield;
+      }
+      this.end();
+      return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+    }
+    const value = yield* parse(body);
+    if (value !== undefined) this.#write(this.#push(this.#decoder.whole(value)));
+    yield;
+    return this.#completed(() => this.#taken(), 'text/event-stream');
+  }
+
+  push(chunk: Buffer): Buffer {
+    for (const event of this.#framer.push(chunk)) this.#take(event);
+    if (this.#framer.isOverfull) this.#damage = malformed('an event that is too large');
+    return this.#taken();
+  }
+
+  end(): Buffer {
+    // The blank line after the last event is often missing. Half an event is dropped.
+    for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#take(event);
+    this.#write(this.#guard.close());
+    return this.#taken();
+  }
+
+  #completed(write: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
+    const { reply } = this.#guard;
+    if (this.failure !== undefined) throw this.failure;
+    if (reply === undefined) throw malformed('a body without an answer');
+    return { contentType: `${contentType}; charset=utf-8`, body: write(reply), usage: this.usage };
+  }
+
+  #take({ name, data }: StreamEvent): void {
+    if (data === undefined || this.#guard.isOver) return;
+    if (isTruncatedObject(data)) this.#damage = malformed('a truncated event');
+    if (this.#damage !== undefined) return;
+    this.#write(this.#push(this.#decoder.event(name, data)));
+  }
+
+  #push(fragments: readonly Fragment[]): ReplyEvent[] {
+    if (fragments.length > 0) this.progress++;
+    return this.#guard.push(this.#seam?.take(fragments) ?? fragments);
+  }
+
+  #write(events: readonly ReplyEvent[]): void {
+    for (const event of events) this.#written += this.#encoder.event(event);
+  }
+
+  #taken(): Buffer {
+    if (this.#written === '') return none;
+    const bytes = Buffer.from(this.#written);
+    this.#written = '';
+    return bytes;
+  }
+}
+
+/** @throws GatewayError for a body that would take too long to read */
+function* parse(body: Buffer): Generator<undefined, JsonObject | undefined> {
+  const text = body.toString();
+  yield;
+  const excess = findExcess(text, bounds.replyValues);
+  if (excess !== undefined) throw malformed(`an answer with ${excess}`);
+  yield;
+  const value = yield* bodySteps(text);
+  yield;
+  return value;
+}
+
+function malformed(what: string): GatewayError {
+  return new GatewayError('upstream_failed', `The upstream sent ${what}.`);
+}

@@ -1,0 +1,99 @@
+import { bounds } from '#core/bounds.ts';
+import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Conversation, Item } from '../../canonical/conversation.ts';
+import { estimateTokens } from '../../canonical/estimate.ts';
+import type { ClientRequest } from '../../request/client-request.ts';
+import { TranslatingReader } from './reader.ts';
+import { PreparedCalls } from './prepared-call.ts';
+import type { Translation, CallTranslator } from './translator.ts';
+import { upstreamFormat } from '../../request/upstream-format.ts';
+
+/** The lowest limit of output tokens; some upstreams refuse less. */
+const fewestTokens = 16;
+
+const instruction =
+  'Your answer above was cut off by a technical fault. Go on exactly where it stops, in the middle of a word if need be. ' +
+  'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
+
+/**
+ * True when another route may continue the answer to a request: one streamed answer of free text that can be decoded and
+ * encoded without loss. One model cannot complete another's JSON, and a client that asked for log probabilities, images or
+ * the vendor's own tools must get them, although the codecs drop them.
+ */
+export function isResumable(request: ClientRequest, translator: CallTranslator): boolean {
+  if (!request.isStream || request.purpose !== 'answer') return false;
+  try {
+    const { conversation, notes } = translator.read();
+    const { candidates, output, tools } = conversation;
+    const isPlain = candidates === 1 && output === undefined && tools.every(({ form }) => form !== 'web_search');
+    return (
+      isPlain && !notes.entries.some((note) => /^dropped (tool |(top_)?logprobs|generationConfig\.response)/.test(note))
+    );
+  } catch (error) {
+    // A route that speaks the client's format may still understand it.
+    if (error instanceof GatewayError) return false;
+    throw error;
+  }
+}
+
+/** How routes are asked to continue an answer; undefined when it has no text yet, or more than text. */
+export function resumptionOf(
+  broken: ReplyReader,
+  request: ClientRequest,
+  translator: CallTranslator,
+): RouteCalls | undefined {
+  if (!(broken instanceof TranslatingReader)) return undefined;
+  const sent = broken.plainText;
+  if (sent === undefined || sent.trim() === '' || sent.length > bounds.resumedText) return undefined;
+  return new Resumption(broken, sent, request, translator);
+}
+
+/** Asks routes to continue an answer, one after the other: they share the state of what the client has seen. */
+class Resumption implements RouteCalls {
+  readonly #broken: TranslatingReader;
+  readonly #sent: string;
+  readonly #request: ClientRequest;
+  readonly #translator: CallTranslator;
+  readonly #prepared = new PreparedCalls((route) => this.#open(route));
+
+  constructor(broken: TranslatingReader, sent: string, request: ClientRequest, translator: CallTranslator) {
+    this.#broken = broken;
+    this.#sent = sent;
+    this.#request = request;
+    this.#translator = translator;
+  }
+
+  canServe(route: Route): boolean {
+    return !(this.#prepared.find(route) instanceof GatewayError);
+  }
+
+  encode(route: Route): UpstreamRequest {
+    return this.#prepared.get(route).request;
+  }
+
+  read(route: Route): ReplyReader {
+    return this.#prepared.get(route).readAfter(this.#broken, this.#sent);
+  }
+
+  #open(route: Route): Translation {
+    const { conversation } = this.#translator.read();
+    const format = upstreamFormat(route, this.#request);
+    const { prefill } = profileIn(format.name, route.profile).quirks;
+    return this.#translator.open(route, format, continued(conversation, this.#sent, prefill));
+  }
+}
+
+/** The conversation with the answer so far. @param isPrefilled the model continues it without an instruction */
+function continued(conversation: Conversation, sent: string, isPrefilled: boolean): Conversation {
+  const { items, maxOutputTokens } = conversation;
+  const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sent }] };
+  const request: Item = { type: 'message', role: 'user', parts: [{ type: 'text', text: instruction }] };
+  return {
+    ...conversation,
+    items: [...items, answer, ...(isPrefilled ? [] : [request])],
+    maxOutputTokens: maxOutputTokens && Math.max(fewestTokens, maxOutputTokens - estimateTokens(sent.length)),
+  };
+}

@@ -1,0 +1,191 @@
+import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Conversation } from '../../canonical/conversation.ts';
+import { promptTokens } from '../../canonical/estimate.ts';
+import { GrammarGuard } from '../../canonical/guard.ts';
+import { Notes } from '../../canonical/notes.ts';
+import { originOf, tagState } from '../../canonical/opaque-state.ts';
+import type { StateTagger } from '../../canonical/open-block.ts';
+import { StopCutter } from '../../canonical/stop-cutter.ts';
+import { ToolNames } from '../../canonical/tool-names.ts';
+import {
+  type ClientTextFormat,
+  type FormatDescriptor,
+  isClientTextFormat,
+  isTextFormat,
+  type TextFormat,
+} from '../../formats/contract/descriptor.ts';
+import { type ClientRequest, exactBody, replyContext, shortId } from '../../request/client-request.ts';
+import { restoreReasoning, takesReasoningText } from '../../state/kept-reasoning/restore.ts';
+import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
+import type { PreparedCall } from './prepared-call.ts';
+import { TranslatingReader, type UpstreamReply } from './reader.ts';
+
+/** Decodes the client's request once, for all routes into whose formats it is translated. */
+export class CallTranslator {
+  readonly #exchange: Exchange;
+  readonly #request: ClientRequest;
+  readonly #notes = new Notes();
+  #conversation: Conversation | undefined;
+
+  constructor(exchange: Exchange, request: ClientRequest) {
+    this.#exchange = exchange;
+    this.#request = request;
+  }
+
+  /**
+   * The client's request, and notes on what has no place in a conversation.
+   *
+   * @throws GatewayError `invalid_request` when it cannot be understood, `not_supported`
+   */
+  read(): { readonly conversation: Conversation; readonly notes: Notes } {
+    const { format } = this.#request;
+    if (!isClientTextFormat(format)) {
+      const message = `Requests in the ${format.name} format cannot be translated into another format.`;
+      throw new GatewayError('not_supported', message, { param: 'model' });
+    }
+    this.#conversation ??= format.client.text.decodeRequest(exactBody(this.#request), this.#notes);
+    return { conversation: this.#conversation, notes: this.#notes };
+  }
+
+  /**
+   * @param conversation what to ask the route for; the client's request when left out
+   * @throws GatewayError as `read`; `not_supported` also when the route cannot serve it
+   */
+  open(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
+    const read = this.read();
+    if (!isTextFormat(to)) {
+      const message = `Requests cannot be translated into the ${to.name} format.`;
+      throw new GatewayError('not_supported', message, { param: 'model' });
+    }
+    const notes = new Notes();
+    notes.include(read.notes);
+    return new Translation(this.#exchange, this.#request, conversation ?? read.conversation, route, to, notes);
+  }
+}
+
+/** A request put into the format of a route. */
+export class Translation implements PreparedCall {
+  readonly request: UpstreamRequest;
+  readonly #exchange: Exchange;
+  readonly #client: ClientRequest;
+  readonly #route: Route;
+  readonly #to: TextFormat;
+  readonly #names: ToolNames;
+  readonly #origin: string;
+  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  #localStops: readonly string[] = [];
+
+  constructor(
+    exchange: Exchange,
+    client: ClientRequest,
+    conversation: Conversation,
+    route: Route,
+    to: TextFormat,
+    notes: Notes,
+  ) {
+    this.#exchange = exchange;
+    this.#client = client;
+    this.#route = route;
+    this.#to = to;
+    this.#names = new ToolNames(conversation, to.text.toolNames);
+    this.#origin = originOf(route.upstream);
+    this.request = this.#encode(conversation, notes);
+  }
+
+  read(): ReplyReader {
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, this.#names);
+  }
+
+  /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
+  readAfter(broken: TranslatingReader, sent: string): ReplyReader {
+    const reply = openReply(this.#route, this.#to, this.#localStops);
+    return broken.continueWith(reply, { names: this.#names, tag: taggerOf(this.#route) }, sent);
+  }
+
+  #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
+    const { model } = this.#route;
+    const profile = profileIn(this.#to.name, this.#route.profile);
+    const { isStream } = this.#client;
+    const { text } = this.#to;
+    const body = encodeForRoute(
+      this.#to,
+      this.#restored(conversation),
+      { model, profile, isStream, names: this.#names, notes },
+      this.#origin,
+    );
+    const reported = text.reportedStops(body);
+    this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
+    return {
+      format: this.#to.name,
+      path: this.#to.path(model, isStream, 'answer'),
+      headers: {
+        'content-type': 'application/json',
+        accept: isStream ? (text.stream?.type ?? 'text/event-stream') : 'application/json',
+        ...this.#to.headers,
+      },
+      body: JSON.stringify(body),
+      notes: notes.entries,
+    };
+  }
+
+  #restored(conversation: Conversation): Conversation {
+    const { kept } = this.#client;
+    if (kept === undefined) return conversation;
+    const ownState = ownStateFor(this.#to, this.#origin);
+    const takesText = takesReasoningText(this.#to, this.#route);
+    return restoreReasoning(conversation, kept, { takesText, origin: this.#origin, ownState });
+  }
+}
+
+/**
+ * Reads what a route answers in one format and writes it in the client's, which may be the same.
+ *
+ * @param localStops stop sequences that the route does not take
+ * @param names under which the tools went there; left out, they went as they are
+ */
+export function readerBetween(
+  exchange: Exchange,
+  client: ClientRequest,
+  route: Route,
+  upstream: TextFormat,
+  localStops: readonly string[] = [],
+  names: ToolNames = new ToolNames({ tools: [], items: [] }, upstream.text.toolNames),
+): TranslatingReader {
+  const context = replyContext(exchange, client);
+  const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
+  return new TranslatingReader(
+    openReply(route, upstream, localStops),
+    guardOf(exchange, client, route, names),
+    encoder,
+  );
+}
+
+/** Guards the answer of a route. What the client cannot return of it is kept. */
+export function guardOf(exchange: Exchange, client: ClientRequest, route: Route, names: ToolNames): GrammarGuard {
+  const { body, kept } = client;
+  return new GrammarGuard({
+    names,
+    tag: taggerOf(route),
+    id: shortId(exchange.id),
+    inputTokens: () => promptTokens(body),
+    onComplete: kept && ((reply) => kept.keep(reply)),
+  });
+}
+
+function openReply({ profile }: Route, { name, text }: TextFormat, localStops: readonly string[]): UpstreamReply {
+  const decoder = text.createDecoder(profileIn(name, profile));
+  return {
+    decoder: localStops.length === 0 ? decoder : new StopCutter(decoder, localStops),
+    framer: text.stream?.createFramer() ?? new SseFramer(),
+  };
+}
+
+function taggerOf({ upstream }: Route): StateTagger {
+  const origin = originOf(upstream);
+  return (kind, data) => tagState({ kind, origin, data });
+}

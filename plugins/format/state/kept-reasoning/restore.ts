@@ -1,0 +1,111 @@
+import type { Model, Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Conversation, Item, OpaqueState, Reasoning } from '../../canonical/conversation.ts';
+import type { KeptReasoning, Thought } from '../../canonical/kept-reasoning.ts';
+import { wantsReasoning } from '../../canonical/reasoning.ts';
+import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
+import type { ClientRequest } from '../../request/client-request.ts';
+import { upstreamFormat } from '../../request/upstream-format.ts';
+
+/** The route that a conversation is restored for. */
+export interface RestoreTarget {
+  /** True when the route takes the text of reasoning, whatever made it. */
+  readonly takesText: boolean;
+  /** Tag of the upstream, see opaque-state.ts. */
+  readonly origin: string;
+  /** The data of a state that this upstream has made and takes back. */
+  ownState(state: OpaqueState | undefined): string | undefined;
+}
+
+/**
+ * Puts kept reasoning before the calls that it led to, where its upstream gets the conversation again and the client
+ * has not returned anything that this upstream can use.
+ */
+export function restoreReasoning(conversation: Conversation, kept: KeptReasoning, target: RestoreTarget): Conversation {
+  const items: Item[] = [];
+  let answer: Item[] = [];
+  for (const item of conversation.items) {
+    if (isOfAnswer(item)) answer.push(item);
+    else {
+      items.push(...restoreAnswer(answer, kept, target), item);
+      answer = [];
+    }
+  }
+  return { ...conversation, items: [...items, ...restoreAnswer(answer, kept, target)] };
+}
+
+function isOfAnswer(item: Item): boolean {
+  return (
+    item.type === 'reasoning' || item.type === 'tool_call' || (item.type === 'message' && item.role === 'assistant')
+  );
+}
+
+function restoreAnswer(answer: readonly Item[], kept: KeptReasoning, target: RestoreTarget): readonly Item[] {
+  const isUsable = (reasoning: Reasoning) => canUse(reasoning, target);
+  const restored = new Map<string, readonly Thought[]>();
+  for (const item of answer) {
+    if (item.type === 'reasoning' && isUsable(item)) return answer;
+    if (item.type !== 'tool_call') continue;
+    const own = kept.before(item.id).filter((thought) => thought.state.origin === target.origin && isUsable(thought));
+    if (own.length > 0) restored.set(item.id, own);
+  }
+  return restored.size === 0 ? answer : withThoughts(answer, restored);
+}
+
+/** True for reasoning with a state of this upstream, and for any text where text is wanted back. */
+function canUse({ state, text }: Reasoning, { ownState, takesText }: RestoreTarget): boolean {
+  return Boolean(ownState(state)) || (text !== '' && takesText);
+}
+
+/** What the model thought before its text comes before the text, the remainder directly before the call. */
+function withThoughts(answer: readonly Item[], restored: ReadonlyMap<string, readonly Thought[]>): Item[] {
+  const items: Item[] = [];
+  let begin = 0;
+  for (const item of answer) {
+    if (item.type === 'reasoning') continue;
+    if (item.type === 'tool_call') {
+      const thoughts = restored.get(item.id) ?? [];
+      items.splice(begin, 0, ...thoughts.filter(({ isLate }) => !isLate));
+      items.push(...thoughts.filter(({ isLate }) => isLate));
+    }
+    items.push(item);
+    if (item.type === 'tool_call') begin = items.length;
+  }
+  return items;
+}
+
+/** What routes of a model take back of earlier turns. */
+export interface ReplayingRoutes {
+  /** Opaque reasoning state. */
+  readonly withState: boolean;
+  /** The text of the reasoning. */
+  readonly withText: boolean;
+}
+
+/** True when a route takes the text of earlier reasoning, in this format. */
+export function takesReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
+  return text.speaks.reasoning === 'text' || wantsReasoning(profileIn(name, profile), true);
+}
+
+export function routesWith({ routes }: Model, request: ClientRequest): ReplayingRoutes {
+  const asked = routes.flatMap((route) => {
+    const format = findFormat(route, request);
+    return format === undefined ? [] : [{ route, format }];
+  });
+  return {
+    withState: asked.some(({ format }) => format.text.stateKinds.length > 0),
+    withText: asked.some(({ format, route }) => takesReasoningText(format, route)),
+  };
+}
+
+/** Undefined for a route that cannot serve the request. */
+function findFormat(route: Route, request: ClientRequest): TextFormat | undefined {
+  try {
+    const format = upstreamFormat(route, request);
+    return isTextFormat(format) ? format : undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}

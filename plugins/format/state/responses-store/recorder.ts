@@ -1,0 +1,93 @@
+import type { Host } from '#core/host.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { withDeadline } from '#core/timing/deadline.ts';
+import { turnFor } from '#core/timing/turn.ts';
+import { AccountQuota } from './account-quota.ts';
+import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
+import { responsesSection } from './register.ts';
+
+/** What is stored along with the answer to a request. */
+export interface Draft {
+  readonly accountId: string;
+  /** Everything before the answer's output. */
+  readonly items: readonly JsonValue[];
+  /** The response that the request continues. */
+  readonly previousId: string | undefined;
+}
+
+/** Notes on an answer that should have been stored and is not. */
+const tooLarge = 'not stored: the conversation is too large';
+const databaseFailed = 'not stored: the database failed';
+
+/** Ms that an answer waits for the database before it is sent without being stored. */
+const deadline = 2_000;
+/** Ms without another try after the database has failed. */
+const cooldown = 5_000;
+const hour = 3_600_000; // ms
+/** Statuses of answers that can be continued. */
+const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
+
+/** Stores answers. */
+export class Recorder {
+  readonly #host: Host;
+  readonly #quota = new AccountQuota();
+  #coolingUntil = 0; // ms, monotonic
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  get isEnabled(): boolean {
+    return this.#host.section(responsesSection).keep_hours > 0;
+  }
+
+  /**
+   * Resolves when the response is stored, or with a note that says why it is not. Never rejects: the client gets its
+   * answer in any case.
+   */
+  async save(draft: Draft, response: JsonObject): Promise<string | undefined> {
+    const { log, database } = this.#host;
+    const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
+    const row = await this.#rowOf(draft, response);
+    if (row === undefined) return undefined;
+    const size = sizeOf(row);
+    await turnFor(size);
+    if (size > Math.min(max_bytes, max_account_bytes)) {
+      log.info(`response ${row.id} is not stored: its conversation has ${size} bytes`);
+      return tooLarge;
+    }
+    if (performance.now() < this.#coolingUntil) {
+      log.warn(`response ${row.id} is not stored: the database failed recently`);
+      return databaseFailed;
+    }
+    try {
+      const saving = this.#quota.save(new ResponseRows(database), row, max_account_bytes);
+      await withDeadline(saving, deadline, `the database took more than ${deadline} ms`);
+      return undefined;
+    } catch (error) {
+      this.#coolingUntil = performance.now() + cooldown;
+      log.error(`response ${row.id} could not be stored; its client cannot continue it`, error);
+      return databaseFailed;
+    }
+  }
+
+  /** Writes long texts in separate turns of the event loop: 31 MB take 50 ms. */
+  async #rowOf({ accountId, items, previousId }: Draft, response: JsonObject): Promise<NewRow | undefined> {
+    const { id, status } = response;
+    if (!continuable.has(status) || !isStorable(id)) return undefined;
+    const now = this.#host.now();
+    const input = JSON.stringify(items);
+    await turnFor(input.length);
+    const stored = JSON.stringify({ ...response, previous_response_id: previousId ?? null, store: true });
+    await turnFor(stored.length);
+    return {
+      accountId,
+      id,
+      input,
+      response: stored,
+      itemIds: outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : [])),
+      createdAt: now,
+      expiresAt: now + this.#host.section(responsesSection).keep_hours * hour,
+    };
+  }
+}

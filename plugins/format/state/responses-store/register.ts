@@ -1,0 +1,87 @@
+import type { Server } from '@hapi/hapi';
+import { bounds } from '#core/bounds.ts';
+import { defineSection } from '#core/config/section.ts';
+import type { JobDefinition } from '#core/jobs/definition.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import { deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
+import { ResponseRows } from './rows.ts';
+
+/** Paths that clients try besides those of responses: Codex compacts there. */
+const siblings = ['compact', 'input_tokens'];
+
+/** Registers section, job and endpoints of stored responses. */
+export function registerResponsesStore(server: Server): void {
+  const endpoint = (name: string, given: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
+    server.gateway.endpoint({ ...given, name, dialect: 'openai', isMetered: false, isAliased: true });
+  server.gateway.section(responsesSection);
+  server.gateway.job(cleanupJob);
+  for (const name of siblings) {
+    endpoint(`responses_${name}`, { method: 'POST', path: `/v1/responses/${name}`, answer: refuseUnsupported });
+  }
+  endpoint('get_response', {
+    documentation: { summary: 'format.docs.get_response' },
+    method: 'GET',
+    path: '/v1/responses/{id}',
+    answer: (exchange) => getResponse(server.host(), exchange),
+  });
+  endpoint('delete_response', {
+    documentation: { summary: 'format.docs.delete_response' },
+    method: 'DELETE',
+    path: '/v1/responses/{id}',
+    answer: (exchange) => deleteResponse(server.host(), exchange),
+  });
+  endpoint('list_input_items', {
+    documentation: { summary: 'format.docs.list_input_items' },
+    method: 'GET',
+    path: '/v1/responses/{id}/input_items',
+    answer: (exchange) => listInputItems(server.host(), exchange),
+  });
+}
+
+const MiB = 1024 ** 2;
+
+/** What the gateway stores so that clients of the Responses format can continue an answer. */
+export const responsesSection = defineSection({
+  name: 'responses',
+  schema: {
+    type: 'object',
+    description: 'Storage of responses from /v1/responses, so that clients can continue and retrieve them.',
+    default: {},
+    properties: {
+      keep_hours: {
+        type: 'number',
+        minimum: 0,
+        maximum: 8784,
+        default: 24,
+        description: 'Hours for which a response can be continued and retrieved; 0 stores none.',
+      },
+      max_bytes: {
+        type: 'integer',
+        minimum: 1024,
+        maximum: bounds.storedResponse,
+        default: 4_194_304,
+        description: 'Maximum bytes of a stored conversation, including the response.',
+      },
+      max_account_bytes: {
+        type: 'integer',
+        minimum: MiB,
+        default: 256 * MiB,
+        description:
+          'Maximum bytes of the stored conversations of one account, at least 1048576 (1 MiB); the oldest are deleted first. Every ' +
+          'response counts with its whole conversation.',
+      },
+    },
+    additionalProperties: false,
+  },
+});
+
+/** Safe to run twice and concurrently. When it is late, expired rows only take up space. */
+export const cleanupJob: JobDefinition = {
+  name: 'responses-cleanup',
+  description: 'Deletes stored responses that have expired.',
+  schedule: { every: 60 * 60 },
+  async run(_data, host) {
+    const count = await new ResponseRows(host.database).deleteExpired(host.now());
+    if (count > 0) host.log.info(`deleted ${count} stored responses that had expired`);
+  },
+};

@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+import { listen } from '#core/config/sections.ts';
+import { delivery, principal } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { defineFact } from '#core/pipeline/fact.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { formatNotes, notesHeaderName } from '#core/model-call/notes-header.ts';
+import { turnFor } from '#core/timing/turn.ts';
+import type { ClientRequest } from '../../request/client-request.ts';
+import { expand } from './continuation.ts';
+import { holdEnding } from './hold-ending.ts';
+import { type Draft, Recorder } from './recorder.ts';
+import { ResponseRows } from './rows.ts';
+
+const draft = defineFact<Draft>('response_draft');
+
+/** The call whose answer is stored. */
+export interface StoredCall {
+  /** The finished answer as the client gets it; undefined until then. */
+  finished(): JsonObject | undefined;
+}
+
+export const storedCall = defineFact<StoredCall>('model_call');
+
+/**
+ * Lets clients of the Responses format continue an answer by its id, whatever the upstream speaks: requests get the items
+ * that they refer to, and answers are stored before the client has their end.
+ */
+export class ResponsesStore {
+  readonly #host: Host;
+  readonly #recorder: Recorder;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#recorder = new Recorder(host);
+  }
+
+  /**
+   * Returns the request with the items that it refers to in place of the references.
+   *
+   * @throws GatewayError what `expand` throws
+   */
+  async enter(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
+    if (exchange.endpoint.name !== 'responses') return request;
+    const host = this.#host;
+    const { previous_response_id: id, ...body } = request.body;
+    const previousId = typeof id === 'string' ? id : undefined;
+    const accountId = exchange.find(principal)?.accountId;
+    const rows = new ResponseRows(host.database);
+    const maxBytes = () => host.section(listen).max_body_bytes;
+    const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
+    if (accountId !== undefined && body['store'] !== false) exchange.set(draft, { accountId, items, previousId });
+    return isExpanded ? await withBody({ ...request, previousId }, { ...body, input: [...items] }) : request;
+  }
+
+  /** Stores the answer if the client wants that. Never fails. */
+  leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
+    const begun = exchange.find(draft);
+    const call = exchange.find(storedCall);
+    const { body, status } = reply;
+    if (begun === undefined || call === undefined || status !== 200 || body === null || !this.#recorder.isEnabled) {
+      return reply;
+    }
+    const save = async (answer: JsonObject): Promise<string | undefined> => {
+      const note = await this.#recorder.save(begun, answer);
+      if (note !== undefined) addNote(exchange, note);
+      return note;
+    };
+    if (!(body instanceof Readable)) return this.#storeWhole(exchange, reply, call.finished(), save);
+    if (!isEventStream(reply)) return reply;
+    return { ...reply, body: holdEnding(body, () => call.finished(), save) };
+  }
+
+  async #storeWhole(
+    exchange: Exchange,
+    reply: Reply,
+    answer: JsonObject | undefined,
+    save: (answer: JsonObject) => Promise<string | undefined>,
+  ): Promise<Reply> {
+    const { body } = reply;
+    if (typeof body === 'string' || Buffer.isBuffer(body)) await turnFor(body.length);
+    const note = answer && (await save(answer));
+    if (note === undefined) return reply;
+    const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);
+    const headers = { ...reply.headers, [notesHeaderName(this.#host.service)]: notes };
+    // Events that were converted from a JSON answer arrive as one body, too.
+    if (isEventStream(reply) || answer?.['store'] === false) return { ...reply, headers };
+    const written = JSON.stringify({ ...answer, store: false });
+    await turnFor(written.length);
+    const bytes = Buffer.from(written);
+    await turnFor(bytes.length);
+    return { ...reply, headers, body: bytes };
+  }
+}
+
+function isEventStream({ headers }: Reply): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') === true;
+}
+
+/** For the record: the headers of a stream are gone by then. */
+function addNote(exchange: Exchange, note: string): void {
+  const served = exchange.find(delivery);
+  if (served !== undefined) served.notes = [...(served.notes ?? []), note];
+}
+
+/** The request's own body and what it refers to are long together: each step has a turn of the event loop. */
+async function withBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
+  await turnFor(request.text.length);
+  const text = JSON.stringify(body);
+  await turnFor(text.length);
+  const bytes = Buffer.from(text);
+  await turnFor(text.length);
+  return { ...request, body, text, bytes };
+}

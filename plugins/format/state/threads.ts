@@ -1,0 +1,93 @@
+import { bounds } from '#core/bounds.ts';
+import type { Model, Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
+import { principal } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import { isJsonObject, parseObject } from '#core/json.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { withDeadline } from '#core/timing/deadline.ts';
+import { Throttle } from '#core/timing/throttle.ts';
+import { originOf } from '../canonical/opaque-state.ts';
+import { isRefused } from '../formats/adaptation/adapt-refused.ts';
+import type { ClientRequest } from '../request/client-request.ts';
+import { readSession } from '../request/session.ts';
+import { type Thread, threadNotFound, unsupportedThread } from '../request/thread.ts';
+
+/** Ms that a request waits for the state of its thread. */
+const deadline = 250;
+/** Ms between warnings about a store that fails. */
+const warnInterval = 60_000;
+const limits = { seconds: 86_400, entries: bounds.keptThreads, bytes: bounds.accountThreads };
+
+/**
+ * Message threads: conversations that Anthropic holds between turns, so that a request has only the new messages. An entry
+ * names the upstream that began a thread and the session that leads to its key, by the id of an answer and only for the
+ * account that got it. Where no route can continue a thread, the error code makes the SDKs send the whole conversation.
+ * Source: Anthropic SDKs, `message-threads-2026-08-12`.
+ */
+export class ThreadStore {
+  readonly #host: Host;
+  readonly #warning = new Throttle(warnInterval);
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /**
+   * The request with its thread, if it has one.
+   *
+   * @throws GatewayError `invalid_request` when a route of the model would lose it, `not_found` for an unknown thread
+   */
+  open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
+    const { thread } = request.body;
+    if (request.format.name !== 'messages' || thread === undefined || thread === null) return request;
+    if (!model.routes.every(keepsThreads)) throw unsupportedThread();
+    const group = `threads:${exchange.find(principal)?.accountId ?? ''}`;
+    const previousId = isJsonObject(thread) ? thread['previous_message_id'] : undefined;
+    if (typeof previousId !== 'string') {
+      const session = readSession(exchange.headers, request.body) ?? exchange.id;
+      return { ...request, thread: this.#thread(group, session, undefined) };
+    }
+    return this.#find(group, previousId).then(({ session, origin }) => ({
+      ...request,
+      thread: this.#thread(group, session, origin),
+    }));
+  }
+
+  #thread(group: string, session: string, origin: string | undefined): Thread {
+    return {
+      session,
+      origin,
+      keep: (id, answering) => {
+        const entry = Buffer.from(JSON.stringify({ session, origin: answering }));
+        const saved = this.#host.shared.groups.set(group, new Map([[id, entry]]), limits);
+        saved.catch((error: unknown) => this.#warn(error));
+      },
+    };
+  }
+
+  async #find(group: string, id: string): Promise<{ readonly session: string; readonly origin: string }> {
+    const found = await withDeadline(this.#host.shared.groups.get(group, [id]), deadline, 'shared state is slow').catch(
+      (error: unknown) => this.#warn(error),
+    );
+    const { session, origin } = parseObject(found?.get(id)?.toString() ?? '') ?? {};
+    if (typeof session !== 'string' || typeof origin !== 'string') throw threadNotFound();
+    return { session, origin };
+  }
+
+  #warn(error: unknown): undefined {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (this.#warning.pass()) this.#host.log.warn(`message threads are not continued: ${reason}`);
+  }
+}
+
+/** True for a route to the vendor of the format, which is the only one known to keep threads. */
+function keepsThreads({ upstream, profile }: Route): boolean {
+  const { quirks } = profileIn('messages', profile);
+  return upstream.formats.includes('messages') && quirks.betas && !isRefused('thread', quirks);
+}
+
+/** True when the thread of a request began at another upstream. */
+export function isForeign({ thread }: ClientRequest, { upstream }: Route): boolean {
+  return thread?.origin !== undefined && thread.origin !== originOf(upstream);
+}

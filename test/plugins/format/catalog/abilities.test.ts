@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { bestSupport, type ModelFeature, readAbilities } from '#core/catalog/abilities.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import { abilitiesOf } from '../../../../plugins/format/catalog/abilities.ts';
+import type { Format } from '../../../support/formats.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
+import { modelOf } from './catalog-fixture.ts';
+
+const routeOf = (formats: readonly Format[], priority: number, profile: ProfileSettings = {}) =>
+  routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { priority, profile: mergeProfiles(profile) });
+
+const abilities = (...routes: ReturnType<typeof routeOf>[]) => abilitiesOf(modelOf('test', [], { routes }));
+const blind = { capabilities: { images: false } };
+
+describe('the abilities of a model', () => {
+  it('name every format of clients that a text route serves, by translation or not', () => {
+    const { conversations, others } = abilities(routeOf(['chat'], 0));
+    expect(conversations.map(({ format }) => format)).toEqual(['responses', 'messages', 'chat', 'gemini']);
+    expect(others).toEqual([]);
+  });
+
+  it('of an image model include no conversation', () => {
+    expect(abilities(routeOf(['images'], 0))).toMatchObject({ conversations: [], others: ['images'] });
+  });
+
+  it('have the losses of a format once, by name', () => {
+    const { conversations } = abilities(routeOf(['chat'], 0), routeOf(['chat'], 0));
+    const messages = conversations.find(({ format }) => format === 'messages');
+    expect(messages?.features.reasoning).toBe('partly');
+    expect(messages?.losses.filter((loss) => loss === 'no_reasoning_signature')).toHaveLength(1);
+  });
+
+  it.each([
+    ['no', [routeOf(['chat'], 0, blind)]],
+    ['no', [routeOf(['chat'], 0, blind), routeOf(['messages'], 1, blind)]],
+    ['partly', [routeOf(['chat'], 0, blind), routeOf(['chat'], 1)]],
+    ['partly', [routeOf(['chat'], 0, blind), routeOf(['chat'], 0)]],
+    ['yes', [routeOf(['chat'], 0), routeOf(['chat'], 1, blind)]],
+  ] as const)('follow the routes that are asked first: %s', (support, routes) => {
+    const { conversations } = abilities(...routes);
+    expect(conversations.find(({ format }) => format === 'chat')?.features.images).toBe(support);
+  });
+
+  it('are, of all formats together, what the best format gets', () => {
+    const noReasoning = abilities(routeOf(['chat'], 0, { quirks: { reasoning: 'none' } }));
+    expect(['tools', 'reasoning'].map((feature) => bestSupport(noReasoning, feature as ModelFeature))).toEqual([
+      'yes',
+      'partly',
+    ]);
+    expect(bestSupport(abilities(routeOf(['chat'], 0, blind)), 'images')).toBe('no');
+  });
+
+  it('are read once a model, and are none without a plugin that tells them', () => {
+    const model = modelOf('test', ['chat']);
+    let reads = 0;
+    const registry = { abilityReader: () => (reads++, abilitiesOf(model)) };
+    const read = readAbilities(registry, model);
+    expect(readAbilities(registry, model)).toBe(read);
+    expect(reads).toBe(1);
+    expect(readAbilities({}, modelOf('other', ['chat'])).conversations).toEqual([]);
+  });
+});

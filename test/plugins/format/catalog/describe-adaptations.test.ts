@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { mergeProfiles } from '#core/catalog/profile.ts';
+import type { QuirkSettings } from '#core/catalog/quirks.ts';
+import type { Format } from '../../../support/formats.ts';
+import { describeAdaptations } from '../../../../plugins/format/catalog/describe-adaptations.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
+import { hostOf, modelOf } from './catalog-fixture.ts';
+
+/** The lines of a route, each as format and words. */
+function described(formats: readonly Format[], quirks: QuirkSettings): string[] {
+  const route = routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { profile: mergeProfiles({ quirks }) });
+  const { catalog } = hostOf([modelOf('a', [], { routes: [route] }), modelOf('b', [], { routes: [route] })]);
+  return describeAdaptations(catalog)
+    .slice(1, -1)
+    .map((line) => line.replace(/^ +\S+ +/, '').replace(/ {2,}/, ': '));
+}
+
+/** A vendor that takes everything. */
+const origin: QuirkSettings = {
+  late_system: true,
+  strict_tools: true,
+  hosted_search: true,
+  betas: true,
+  signed_thinking: false,
+};
+
+it('a route whose vendor takes everything has no line', () => {
+  expect(described(['chat', 'responses', 'messages', 'gemini'], origin)).toEqual([]);
+});
+
+it('a route has one line for each format, whatever models it serves', () => {
+  expect(described(['chat', 'messages'], { ...origin, late_system: false })).toEqual([
+    'messages: late system messages as user text',
+    'chat: late system messages as user text',
+  ]);
+});
+
+it('a line says what is expressed differently, then what is left out', () => {
+  const quirks = { ...origin, reasoning: 'budget', betas: false, strict_tools: false, stop: 0 } as const;
+  expect(described(['messages'], quirks)).toEqual([
+    'messages: adaptive thinking as a budget; stop sequences cut here; without strict, betas',
+  ]);
+});
+
+it('a quirk of one format is in its line only', () => {
+  expect(described(['chat', 'responses'], { ...origin, by_format: { chat: { refuses: ['store'] } } })).toEqual([
+    'chat: without store',
+  ]);
+});
+
+it('long lists are cut', () => {
+  const refuses = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  expect(described(['chat'], { ...origin, refuses })).toEqual(['chat: without a, b, c, d, e, f and 2 more']);
+});

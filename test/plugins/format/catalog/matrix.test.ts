@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { type Format, descriptors } from '../../../support/formats.ts';
+import type { ModelFeature } from '#core/catalog/abilities.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import {
+  describeMatrix,
+  findUselessBackups,
+  type Support,
+  supportOf,
+} from '../../../../plugins/format/catalog/matrix.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
+import { hostOf, modelOf } from './catalog-fixture.ts';
+
+const routeOf = (formats: readonly Format[], profile: ProfileSettings = {}) =>
+  routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { profile: mergeProfiles(profile) });
+
+describe('a route', () => {
+  it('of the client’s own format serves everything as it is', () => {
+    const quirks = { freeform_tools: true };
+    expect(supportOf(descriptors.chat, routeOf(['chat'], { quirks }), 'tools')).toBe('yes');
+  });
+
+  it('of the client’s own format that knows no freeform tools has them as functions', () => {
+    expect(supportOf(descriptors.responses, routeOf(['responses']), 'tools')).toEqual({
+      losses: ['the grammar of freeform tools is described, not enforced'],
+    });
+  });
+
+  it('without a capability serves nothing that needs it', () => {
+    expect(supportOf(descriptors.chat, routeOf(['chat'], { capabilities: { images: false } }), 'images')).toBe('no');
+  });
+
+  it('that only draws serves no conversation', () => {
+    expect(supportOf(descriptors.messages, routeOf(['images']), 'stream')).toBe('no');
+  });
+
+  it('of another format serves with a loss that is named', () => {
+    expect(supportOf(descriptors.messages, routeOf(['chat']), 'reasoning')).toEqual({
+      losses: ['reasoning has no signature'],
+    });
+  });
+
+  it.each<[ModelFeature, ProfileSettings, Support]>([
+    ['tools', { quirks: { forced_tools: false, freeform_tools: true } }, { losses: ['tool calls cannot be forced'] }],
+    ['parallel tools', { quirks: { parallel_switch: false } }, { losses: ['parallel tool calls cannot be disabled'] }],
+    ['reasoning', { quirks: { reasoning: 'none' } }, { losses: ['reasoning effort cannot be set'] }],
+    ['reasoning', { quirks: { responses_for_tools: true } }, { losses: ['no reasoning together with tools'] }],
+    [
+      'structured output',
+      { capabilities: { structured_output: 'none' } },
+      { losses: ['the schema is in the prompt; nothing is enforced'] },
+    ],
+  ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, profile, support) => {
+    expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
+  });
+
+  it('cannot lose what the client has no word for', () => {
+    const route = routeOf(['chat'], { quirks: { parallel_switch: false } });
+    expect(supportOf(descriptors.gemini, route, 'parallel tools')).toBe('yes');
+    expect(supportOf(descriptors.messages, route, 'parallel tools')).not.toBe('yes');
+  });
+
+  it('of the client’s own format shows where images in tool results go', () => {
+    const route = routeOf(['gemini'], { quirks: { tool_result_images: false } });
+    expect(supportOf(descriptors.gemini, route, 'images')).toEqual({
+      losses: ['images in tool results are sent in a user message'],
+    });
+  });
+
+  it('that has tools and thoughts together on another endpoint loses what that one has no words for', () => {
+    const route = routeOf(['responses', 'chat'], { quirks: { responses_for_tools: true } });
+    expect(supportOf(descriptors.chat, route, 'tools')).toEqual({
+      losses: ['the grammar of freeform tools is described, not enforced'],
+    });
+    expect(supportOf(descriptors.chat, route, 'reasoning')).toBe('yes');
+  });
+
+  it('of a vendor without schemas has them in the prompt', () => {
+    const route = routeOf(['chat'], { capabilities: { structured_output: 'object' } });
+    expect(supportOf(descriptors.responses, route, 'structured output')).toEqual({
+      losses: ['the schema is in the prompt; only JSON is enforced'],
+    });
+  });
+});
+
+it('the matrix has a row for each route and client format, and says each loss once', () => {
+  const lines = describeMatrix(hostOf([modelOf('a', ['chat']), modelOf('b', ['messages'])]).catalog);
+  expect(lines.filter((line) => /^ {2}[ab] +\S+\/model-there /.test(line))).toHaveLength(8);
+  const losses = lines.filter((line) => /^ {2}\d+: /.test(line)).map((line) => line.slice(5));
+  expect(new Set(losses).size).toBe(losses.length);
+});
+
+const backups = (formats: readonly Format[][]) =>
+  findUselessBackups(hostOf([modelOf('test', [], { routes: formats.map((one) => routeOf(one)) })]).catalog);
+
+describe('a backup', () => {
+  it('in another text format can take over', () => {
+    expect(backups([['chat'], ['messages']])).toEqual([]);
+  });
+
+  it('that only draws cannot take over conversations', () => {
+    expect(backups([['chat'], ['images']])).toMatchObject([
+      { model: 'test', right: expect.stringContaining('remove it') },
+    ]);
+  });
+});

@@ -1,0 +1,555 @@
+import { describe, expect, it } from 'vitest';
+import { mergeProfiles } from '#core/catalog/profile.ts';
+import type { QuirkSettings } from '#core/catalog/quirks.ts';
+import type { JsonObject } from '#core/json.ts';
+import { ChatReplyRepair } from '../../../../../plugins/format/formats/chat/repair/reply-repair.ts';
+import { streamEvent } from '../../codec-fixture.ts';
+
+const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 7, model: 'there' };
+const choice = (delta: JsonObject | null, more: JsonObject = {}): JsonObject => ({
+  index: 0,
+  delta,
+  finish_reason: null,
+  ...more,
+});
+const chunk = (delta: JsonObject | null, more: JsonObject = {}): JsonObject => ({
+  ...head,
+  choices: [choice(delta, more)],
+});
+const finish = (reason: string, delta: JsonObject = {}): JsonObject => chunk(delta, { finish_reason: reason });
+const begin = chunk({ role: 'assistant', content: '' });
+const calls = (...entries: JsonObject[]): JsonObject => chunk({ tool_calls: entries });
+const entry = (index: number, id: string, name: string, input = ''): JsonObject => ({
+  index,
+  id,
+  type: 'function',
+  function: { name, arguments: input },
+});
+const next = (index: number, input: string): JsonObject => ({ index, function: { arguments: input } });
+
+function newRepair(request: JsonObject = {}, quirks: QuirkSettings = {}): ChatReplyRepair {
+  return new ChatReplyRepair({ id: 'x', model: 'asked', created: 9, request }, mergeProfiles({ quirks }));
+}
+
+/** The chunks that a client gets for those of an upstream. */
+function repaired(chunks: readonly (JsonObject | '[DONE]')[], repair = newRepair()): JsonObject[] {
+  const texts = chunks.map((each) => `data: ${each === '[DONE]' ? each : JSON.stringify(each)}\n\n`);
+  const events = texts.flatMap((text) => repair.event(streamEvent(text)));
+  const data = events.map((event) => event.data ?? '').filter((each) => each !== '[DONE]');
+  return data.map((each) => JSON.parse(each) as JsonObject);
+}
+
+const wholeOf = (body: JsonObject, repair = newRepair()) => repair.whole(body, JSON.stringify(body));
+const choicesOf = (body: JsonObject | undefined) => (body?.['choices'] ?? []) as JsonObject[];
+const deltasOf = (chunks: readonly JsonObject[], index = 0) =>
+  chunks
+    .flatMap((each) => choicesOf(each).filter((one) => one['index'] === index))
+    .map(({ delta }) => delta as JsonObject);
+const textOf = (chunks: readonly JsonObject[], name = 'content', index = 0) =>
+  deltasOf(chunks, index)
+    .map((delta) => (delta[name] ?? '') as string)
+    .join('');
+const entriesOf = (chunks: readonly JsonObject[]) =>
+  deltasOf(chunks).flatMap(({ tool_calls }) => (tool_calls ?? []) as JsonObject[]);
+const finishesOf = (chunks: readonly JsonObject[], index = 0) =>
+  chunks
+    .flatMap((each) => choicesOf(each).filter((one) => one['index'] === index))
+    .map(({ finish_reason }) => finish_reason ?? null)
+    .filter((reason) => reason !== null);
+
+describe('a clean stream', () => {
+  const clean = [
+    begin,
+    chunk({ reasoning_content: 'Hm "quoted" \\ é' }),
+    chunk({ content: 'Say "tool_calls": [ and "finish_reason": "stop"' }),
+    chunk({ content: 'é\n' }),
+    calls(entry(0, 'c1', 'a')),
+    calls(next(0, '{"x":')),
+    calls(next(0, '"}"}')),
+    calls(entry(1, 'c2', 'b', '{}')),
+    finish('tool_calls'),
+    { ...head, choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
+  ];
+
+  it('passes as the very same events', () => {
+    const repair = newRepair();
+    const events = [...clean, '[DONE]'].map((each) =>
+      streamEvent(`data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`),
+    );
+    for (const event of events) expect(repair.event(event)).toEqual([event]);
+    expect(repair.failure).toBeUndefined();
+  });
+
+  it('passes with comments, events without choices and members of the vendor', () => {
+    const repair = newRepair();
+    const azure = { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [] };
+    const last = { ...finish('stop'), citations: ['https://a.test'], usage: { prompt_tokens: 1 } };
+    for (const text of [': ping\n\n', ...[azure, begin, last].map((each) => `data: ${JSON.stringify(each)}\n\n`)]) {
+      const event = streamEvent(text);
+      expect(repair.event(event)).toEqual([event]);
+    }
+  });
+});
+
+/** True when the repair finds the last of these chunks plain. */
+function isLastPlain(...texts: string[]): boolean {
+  const repair = newRepair();
+  const events = texts.map((text) => streamEvent(text));
+  for (const event of events) repair.event(event);
+  return events.at(-1)?.isPlain === true;
+}
+
+const line = (body: JsonObject) => `data: ${JSON.stringify(body)}\n\n`;
+const word = (content: string, more: JsonObject = {}) => line({ ...chunk({ content }), ...more });
+
+describe('a chunk of a stream', () => {
+  it('is never plain when it is long', () => {
+    expect(isLastPlain(line(begin), word('a'), word('b'.repeat(70_000)), word('c'.repeat(70_000)))).toBe(false);
+  });
+
+  it('is plain when it differs from one before in its text only', () => {
+    expect(isLastPlain(line(begin), word('a'), word('b "usage":{'))).toBe(true);
+  });
+
+  it.each([
+    ['the first of its kind', [line(begin), word('a')]],
+    ['one with counts', [line(begin), word('a', { usage: { a: 1 } }), word('b', { usage: { a: 1 } })]],
+    ['one with other members behind its choices', [line(begin), word('a'), word('b', { usage: { a: 1 } })]],
+    ['one with an ending', [line(begin), word('a'), line(finish('stop', { content: 'b' }))]],
+    ['one named an error', [line(begin), word('a'), `event: error\n${word('b')}`]],
+  ])('is not plain when it is %s', (_what, texts) => {
+    expect(isLastPlain(...texts)).toBe(false);
+  });
+});
+
+describe('calls in a stream', () => {
+  it('without index and type get both', () => {
+    const given = { id: 'c1', function: { name: 'a', arguments: '{}' } };
+    const chunks = repaired([begin, calls(given, { ...given, id: 'c2' }), finish('tool_calls')]);
+    expect(entriesOf(chunks)).toEqual([entry(0, 'c1', 'a', '{}'), entry(1, 'c2', 'a', '{}')]);
+  });
+
+  it('with one index and several ids get an index each', () => {
+    const chunks = repaired([
+      begin,
+      calls(entry(0, 'c1', 'a', '{"x":')),
+      calls(next(0, '1}')),
+      calls(entry(0, 'c2', 'b', '{"y":')),
+      calls(next(0, '2}')),
+    ]);
+    expect(entriesOf(chunks)).toEqual([
+      entry(0, 'c1', 'a', '{"x":'),
+      next(0, '1}'),
+      entry(1, 'c2', 'b', '{"y":'),
+      next(1, '2}'),
+    ]);
+  });
+
+  it.each([
+    ['missing', undefined],
+    ['empty', ''],
+    ['null', null],
+    ['the word null', 'null'],
+  ])('whose ids are %s get one each', (_what, id) => {
+    const nameless = (index: number, name: string): JsonObject => {
+      const { id: _id, ...rest } = entry(index, '', name, '{}');
+      return id === undefined ? rest : { ...rest, id };
+    };
+    const expected = [entry(0, 'call_x_0', 'a', '{}'), entry(1, 'call_x_1', 'b', '{}')];
+    const chunks = repaired([begin, calls(nameless(0, 'a')), calls(nameless(1, 'b')), finish('tool_calls')]);
+    expect(entriesOf(chunks)).toEqual(expected);
+    const [first, second] = [nameless(0, 'a'), nameless(1, 'b')].map(({ index: _index, ...rest }) => rest);
+    const together = repaired([begin, calls(first as JsonObject, second as JsonObject), finish('tool_calls')]);
+    expect(entriesOf(together)).toEqual(expected);
+  });
+
+  it.each([
+    ['missing', {}],
+    ['null', { arguments: null }],
+    ['empty', { arguments: '' }],
+    ['white space', { arguments: ' ' }],
+  ])('whose arguments are %s get an empty object before the finish', (_what, members) => {
+    const given = { index: 0, id: 'c1', type: 'function', function: { name: 'a', ...members } };
+    const chunks = repaired([begin, calls(given), finish('tool_calls')]);
+    const input = entriesOf(chunks)
+      .map((each) => (each['function'] as JsonObject)['arguments'])
+      .join('');
+    expect(JSON.parse(input)).toEqual({});
+    expect(finishesOf(chunks)).toEqual(['tool_calls']);
+  });
+
+  it('get it in their own entry when they finish with it', () => {
+    const given = { index: 0, id: 'c1', type: 'function', function: { name: 'a', arguments: '' } };
+    const chunks = repaired([begin, finish('tool_calls', { tool_calls: [given] })]);
+    expect(entriesOf(chunks)).toEqual([entry(0, 'c1', 'a', '{}')]);
+  });
+
+  it('whose arguments are an object get its text', () => {
+    const given = { index: 0, id: 'c1', type: 'function', function: { name: 'a', arguments: { x: 1 } } };
+    expect(entriesOf(repaired([begin, calls(given)]))).toEqual([entry(0, 'c1', 'a', '{"x":1}')]);
+  });
+
+  it('keep the digits of long numbers', () => {
+    const text = JSON.stringify(calls({ ...entry(0, 'c1', 'a'), function: { name: 'a', arguments: {} } }));
+    const long = text.replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
+    const [event] = newRepair().event(streamEvent(`data: ${long}\n\n`));
+    const [given] = entriesOf([JSON.parse(event?.data ?? '') as JsonObject]);
+    expect(given?.['function']).toEqual({ name: 'a', arguments: '{"id":12345678901234567890}' });
+  });
+
+  it('keep members of the vendor, and lose repeated names and ids', () => {
+    const signed = { ...entry(3, 'c1', 'a'), extra_content: { google: { thought_signature: 's' } } };
+    const chunks = repaired([begin, calls(signed), calls({ ...entry(3, 'other', 'a', '{}') })]);
+    expect(entriesOf(chunks)).toEqual([{ ...signed, index: 0 }, entry(1, 'other', 'a', '{}')]);
+    const same = repaired([begin, calls(entry(0, 'c1', 'a', '{"x":')), calls(entry(0, 'c1', 'a', '1}'))]);
+    expect(entriesOf(same)[1]).toEqual(next(0, '1}'));
+  });
+
+  it('wait for a name that comes later, and are left out without one', () => {
+    const chunks = repaired([
+      begin,
+      calls({ index: 0, id: 'c1', type: 'function', function: { arguments: '{"x"' } }),
+      calls({ index: 0, function: { name: 'a', arguments: ':1}' } }),
+      calls({ index: 1, id: 'c2', type: 'function', function: { arguments: '{}' } }),
+      finish('tool_calls'),
+    ]);
+    expect(entriesOf(chunks)).toEqual([entry(0, 'c1', 'a', '{"x":1}')]);
+  });
+
+  it('in place of tools are written as tools, unless the client knows only functions', () => {
+    const old = [begin, chunk({ function_call: { name: 'a', arguments: '{}' } }), finish('function_call')];
+    const chunks = repaired(old);
+    expect(entriesOf(chunks)).toEqual([entry(0, 'call_x_0', 'a', '{}')]);
+    expect(finishesOf(chunks)).toEqual(['tool_calls']);
+    expect(repaired(old, newRepair({ functions: [{ name: 'a' }] }))).toEqual(old);
+  });
+
+  it('have text as their input when they are freeform', () => {
+    const custom = { index: 0, id: 'c1', type: 'custom', custom: { name: 'a', input: '' } };
+    const given = [begin, calls(custom), calls({ index: 0, custom: { input: 'text {' } }), finish('tool_calls')];
+    expect(repaired(given)).toEqual(given);
+  });
+});
+
+const two = (index: number, delta: JsonObject) => ({ ...head, choices: [{ index, delta, finish_reason: null }] });
+
+/** For a vendor that never gives a finish reason. */
+const sure = () => newRepair({}, { finish_reason: false });
+
+describe('the finish reason of a stream', () => {
+  it.each([
+    ['model_length', 'length'],
+    ['sensitive', 'content_filter'],
+    ['eos', 'stop'],
+    ['end_turn', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['tool_calls', 'stop'],
+  ])('%s of a text becomes %s', (given, reason) => {
+    expect(finishesOf(repaired([begin, chunk({ content: 'a' }), finish(given)]))).toEqual([reason]);
+  });
+
+  it('stop of calls becomes tool_calls', () => {
+    expect(finishesOf(repaired([begin, calls(entry(0, 'c1', 'a', '{}')), finish('stop')]))).toEqual(['tool_calls']);
+  });
+
+  it('comes once, with what the vendor says beside its repetition', () => {
+    const chunks = repaired([
+      begin,
+      chunk({ content: 'a' }),
+      finish('stop'),
+      { ...finish('stop'), usage: { prompt_tokens: 1 } },
+    ]);
+    expect(finishesOf(chunks)).toEqual(['stop']);
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ delta: {}, finish_reason: null }], usage: { prompt_tokens: 1 } });
+  });
+
+  it.each(['', 'null'])('“%s” is none', (given) => {
+    expect(finishesOf(repaired([begin, finish(given, { content: 'a' }), finish('stop')]))).toEqual(['stop']);
+  });
+
+  it('comes before [DONE] when the vendor never gives one', () => {
+    expect(finishesOf(repaired([begin, chunk({ content: 'a' }), '[DONE]'], sure()))).toEqual(['stop']);
+    const called = repaired([begin, calls(entry(0, 'c1', 'a', '{"x":1}')), '[DONE]'], sure());
+    expect(finishesOf(called)).toEqual(['tool_calls']);
+    const chunks = repaired([begin, calls(entry(0, 'c1', 'a')), '[DONE]'], sure());
+    expect([entriesOf(chunks).at(-1), finishesOf(chunks)]).toEqual([next(0, '{}'), ['tool_calls']]);
+  });
+
+  it('is not invented for a vendor whose habits are unknown, and is noted as missing', () => {
+    const repair = newRepair();
+    expect(repaired([begin, chunk({ content: 'a' }), '[DONE]'], repair)).toEqual([begin, chunk({ content: 'a' })]);
+    expect([repair.notes, repair.failure]).toEqual([['missing finish reason'], undefined]);
+  });
+
+  it('is missed as a failure once the route has given one', () => {
+    const profile = mergeProfiles();
+    const context = { id: 'x', model: 'asked', created: 9, request: {} };
+    const stream = [begin, chunk({ content: 'a' })];
+    repaired([...stream, finish('stop'), '[DONE]'], new ChatReplyRepair(context, profile));
+    const repair = new ChatReplyRepair(context, profile);
+    expect(finishesOf(repaired([...stream, '[DONE]'], repair))).toEqual([]);
+    expect(repair.failure).toMatchObject({ code: 'upstream_failed' });
+  });
+
+  it('does not come when there was no content, or an error', () => {
+    expect(finishesOf(repaired([begin, '[DONE]']))).toEqual([]);
+    expect(finishesOf(repaired([begin, chunk({ content: 'a' }), { error: { message: 'gone' } }, '[DONE]']))).toEqual(
+      [],
+    );
+    expect(finishesOf(repaired([begin, chunk({ content: 'a' }), finish('network_error'), '[DONE]']))).toEqual([
+      'network_error',
+    ]);
+  });
+
+  it('does not come inside a call: that is a failure', () => {
+    const repair = newRepair();
+    const chunks = repaired([begin, calls(entry(0, 'c1', 'a', '{"x":')), calls(next(0, '"}')), '[DONE]'], repair);
+    expect(finishesOf(chunks)).toEqual([]);
+    expect(repair.failure?.message).toContain('inside a tool call');
+  });
+
+  it('comes for each of several answers', () => {
+    const repair = newRepair({ n: 2 }, { finish_reason: false });
+    const given = [
+      two(0, { role: 'assistant', content: 'a' }),
+      two(1, { content: 'b' }),
+      finish('eos'),
+      '[DONE]',
+    ] as const;
+    const chunks = repaired(given, repair);
+    expect([finishesOf(chunks, 0), finishesOf(chunks, 1)]).toEqual([['stop'], ['stop']]);
+    expect(deltasOf(chunks, 1)[0]).toEqual({ role: 'assistant', content: 'b' });
+  });
+});
+
+describe('the text of a stream', () => {
+  it('is not repeated by a whole message behind it', () => {
+    const message = { role: 'assistant', content: 'hello', tool_calls: null };
+    const { delta: _, ...last } = choice(null, { message, finish_reason: 'stop' });
+    const chunks = repaired([
+      begin,
+      chunk({ content: 'hel' }),
+      finish('stop', { content: 'lo' }),
+      { ...head, choices: [last], usage: {} },
+    ]);
+    expect([textOf(chunks), finishesOf(chunks)]).toEqual(['hello', ['stop']]);
+    expect(chunks.at(-1)).toEqual({ ...head, choices: [{ index: 0, delta: {}, finish_reason: null }], usage: {} });
+  });
+
+  it('is that of a whole message when nothing came before', () => {
+    const message = { role: 'assistant', content: 'hello', annotations: [{ type: 'url_citation' }] };
+    const chunks = repaired([{ ...head, choices: [{ index: 0, message, finish_reason: 'stop' }] }]);
+    expect(chunks).toEqual([{ ...head, choices: [{ index: 0, finish_reason: 'stop', delta: message }] }]);
+  });
+
+  it.each([
+    ['all of it', 'hello'],
+    ['its last piece', 'lo'],
+  ])('is not repeated behind the finish: %s', (_what, again) => {
+    const given = [
+      begin,
+      chunk({ content: 'hel' }),
+      chunk({ content: 'lo' }),
+      finish('stop'),
+      chunk({ content: again }),
+    ];
+    expect(textOf(repaired(given))).toBe('hello');
+  });
+
+  it('is text where the vendor sends parts, and reasoning where they are thoughts', () => {
+    const chunks = repaired([
+      chunk({ role: 'assistant', content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
+      chunk({
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'reference', reference_ids: [1] },
+        ],
+      }),
+      chunk({ content: 'b' }),
+    ]);
+    expect([textOf(chunks), textOf(chunks, 'reasoning_content')]).toEqual(['ab', 'Hm']);
+  });
+
+  it('loses its inline thinking where the route has any', () => {
+    const given = [
+      chunk({ role: 'assistant', content: '<thi' }),
+      chunk({ content: 'nk>Hm</think>a' }),
+      chunk({ content: 'b' }),
+      finish('stop'),
+    ];
+    const chunks = repaired(given, newRepair({}, { inline_thinking: true }));
+    expect([textOf(chunks), textOf(chunks, 'reasoning_content')]).toEqual(['ab', 'Hm']);
+    expect(textOf(repaired(given))).toBe('<think>Hm</think>ab');
+  });
+
+  it('has its inline thinking once when the vendor gives it as reasoning too', () => {
+    const given = [
+      chunk({ role: 'assistant', content: '<think>Hm', reasoning_content: 'Hm' }),
+      chunk({ content: '</think>a' }),
+    ];
+    const chunks = repaired(given, newRepair({}, { inline_thinking: true }));
+    expect([textOf(chunks), textOf(chunks, 'reasoning_content')]).toEqual(['a', 'Hm']);
+  });
+
+  it('held back until the end comes with the finish', () => {
+    const quirks = { inline_thinking: true };
+    expect(textOf(repaired([begin, chunk({ content: '<th' }), finish('stop')], newRepair({}, quirks)))).toBe('<th');
+    expect(textOf(repaired([begin, chunk({ content: '<th' }), '[DONE]'], newRepair({}, quirks)))).toBe('<th');
+  });
+});
+
+const detail = (text: string): JsonObject => chunk({ reasoning_details: [{ type: 'reasoning.text', text, index: 0 }] });
+
+describe('the reasoning of a stream', () => {
+  it('is taken from details, which may repeat all before them', () => {
+    const chunks = repaired([begin, detail('First'), detail('First, then'), chunk({ content: 'a' })]);
+    expect(textOf(chunks, 'reasoning_content')).toBe('First, then');
+    expect(deltasOf(chunks)[2]?.['reasoning_details']).toEqual([{ type: 'reasoning.text', text: ', then', index: 0 }]);
+  });
+
+  it('is not repeated when its last piece comes twice', () => {
+    const last = chunk({ reasoning_content: ' and that is the reason.' });
+    const chunks = repaired([begin, chunk({ reasoning_content: 'So' }), last, last, chunk({ content: 'a' })]);
+    expect(textOf(chunks, 'reasoning_content')).toBe('So and that is the reason.');
+  });
+});
+
+const bare = (delta: JsonObject): JsonObject => ({ choices: [{ delta }] });
+
+describe('a chunk', () => {
+  it.each([
+    ['missing', {}],
+    ['null', { choices: null }],
+  ])('whose choices are %s gets an empty list', (_what, members) => {
+    expect(repaired([{ ...head, ...members }])).toEqual([{ ...head, choices: [] }]);
+  });
+
+  it.each([
+    ['null', { index: 0, delta: null, finish_reason: null }],
+    ['missing', { index: 0, finish_reason: null }],
+  ])('whose delta is %s gets an empty one', (_what, given) => {
+    expect(repaired([begin, { ...head, choices: [given] }]).at(-1)).toEqual(chunk({}));
+  });
+
+  it('gets the members and the role that clients insist on, the same in all', () => {
+    const chunks = repaired([
+      bare({ content: 'a' }),
+      bare({ content: 'b' }),
+      { choices: [], usage: { prompt_tokens: 1 } },
+    ]);
+    const filled = { id: 'chatcmpl-x', object: 'chat.completion.chunk', created: 9, model: 'asked' };
+    expect(chunks).toMatchObject([filled, filled, filled]);
+    expect(chunks.map(choicesOf)).toEqual([
+      [{ index: 0, delta: { role: 'assistant', content: 'a' } }],
+      [{ index: 0, delta: { content: 'b' } }],
+      [],
+    ]);
+  });
+
+  it('with the usage gets the id of the others', () => {
+    const { id: _, ...rest } = head;
+    const chunks = repaired([begin, finish('stop'), { ...rest, choices: [], usage: { prompt_tokens: 1 } }]);
+    expect(chunks.at(-1)).toMatchObject({ id: head.id });
+  });
+});
+
+const whole = (message: JsonObject, more: JsonObject = {}): JsonObject => ({
+  ...head,
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop', ...more }],
+  citations: ['https://a.test'],
+});
+const { index: _index, ...call } = entry(0, 'c1', 'a', '{}');
+const choiceIn = (body: JsonObject, quirks: QuirkSettings = {}) =>
+  choicesOf(wholeOf(body, newRepair({}, quirks)))[0] ?? {};
+
+describe('a whole answer', () => {
+  const contents: JsonObject[] = [{ content: 'a' }, { content: '' }, { content: null }, { content: [] }];
+  const others: JsonObject[] = [
+    {},
+    { role: '' },
+    { refusal: null },
+    { refusal: 'no' },
+    { tool_calls: null },
+    { tool_calls: [call] },
+    { function_call: {} },
+    { reasoning: 'r' },
+    { reasoning_details: [{ text: 'r' }] },
+    { annotations: [] },
+    { audio: { id: 'x' } },
+  ];
+  const messages = contents.flatMap((content) => others.map((other) => ({ ...content, ...other })));
+  const ends = ['stop', 'length', 'content_filter', 'eos', 'tool_calls', 'STOP', '', null];
+  const heads: JsonObject[] = [{}, { id: '' }, { object: 'x' }, { created: null }, { model: null }];
+
+  it.each(heads)('with %j that passes at a glance is one that needs no repair', (changed) => {
+    for (const message of messages) {
+      for (const finish_reason of ends) {
+        const body = { ...whole(message, { finish_reason }), ...changed };
+        // With this quirk every answer is read in full.
+        expect(wholeOf(body)).toEqual(wholeOf(body, newRepair({}, { inline_thinking: true })));
+      }
+    }
+  });
+
+  it('that is clean is the very same object', () => {
+    for (const clean of [whole({ content: 'a' }), whole({ tool_calls: [call] }, { finish_reason: 'tool_calls' })]) {
+      expect(wholeOf(clean)).toBe(clean);
+    }
+  });
+
+  it('has its calls repaired, and other members kept', () => {
+    const given = { function: { name: 'a', arguments: '' }, vendor: 1 };
+    const body = wholeOf(whole({ tool_calls: [given, { ...given, id: '' }, call] }));
+    expect(body).toMatchObject({ citations: ['https://a.test'], choices: [{ finish_reason: 'tool_calls' }] });
+    const { message } = choicesOf(body)[0] ?? {};
+    expect((message as JsonObject)['tool_calls']).toEqual([
+      { ...call, id: 'call_x_0', vendor: 1 },
+      { ...call, id: 'call_x_1', vendor: 1 },
+      call,
+    ]);
+  });
+
+  it('has text, reasoning and a finish reason of the format', () => {
+    const parts = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
+      { type: 'text', text: 'a' },
+    ];
+    const message = { role: 'assistant', content: 'a', reasoning_content: 'Hm' };
+    expect(choiceIn(whole({ content: parts }, { finish_reason: 'model_length' }))).toMatchObject({
+      message,
+      finish_reason: 'length',
+    });
+    const inline = whole({ content: '<think>Hm</think>a' }, { finish_reason: null });
+    expect(choiceIn(inline, { inline_thinking: true })).toMatchObject({ message, finish_reason: 'stop' });
+  });
+
+  it('has each of several answers repaired', () => {
+    const body = { choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] };
+    expect(wholeOf(body, newRepair({ n: 2 }))).toEqual({
+      id: 'chatcmpl-x',
+      object: 'chat.completion',
+      created: 9,
+      model: 'asked',
+      choices: ['a', 'b'].map((content, index) => ({
+        index,
+        message: { role: 'assistant', content },
+        finish_reason: 'stop',
+      })),
+    });
+  });
+
+  it('keeps the digits of long numbers in arguments that are an object', () => {
+    const given = whole({ tool_calls: [{ ...call, function: { name: 'a', arguments: {} } }] });
+    const text = JSON.stringify(given).replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
+    const repairedText = JSON.stringify(newRepair().whole(JSON.parse(text) as JsonObject, text));
+    expect(repairedText).toContain(String.raw`{\"id\":12345678901234567890}`);
+  });
+
+  it('that is an error, or no answer, stays one', () => {
+    const body = { error: { message: 'no' }, choices: [] };
+    expect(wholeOf(body)).toBe(body);
+    const silent = whole({}, { finish_reason: null });
+    expect(wholeOf(silent)).toBe(silent);
+  });
+});

@@ -1,0 +1,465 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/json.ts';
+import { ChatDecoder } from '../../../../../../plugins/format/formats/chat/reply/decode-reply.ts';
+import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
+import { clientTool, delta, fragmentsOf, newGuard, settle } from '../fixture.ts';
+
+const stop = delta({}, { finish_reason: 'stop' });
+const replyTo = (...chunks: (JsonObject | string)[]) => settle(fragmentsOf([...chunks, '[DONE]']));
+const blocksOf = (...chunks: (JsonObject | string)[]) => replyTo(...chunks).blocks;
+const piece = (index: number | undefined, entry: JsonObject): JsonObject =>
+  delta({ tool_calls: [index === undefined ? entry : { index, ...entry }] });
+const opening = (index: number | undefined, id: string | undefined, name: string, input = ''): JsonObject =>
+  piece(index, { ...(id !== undefined && { id }), type: 'function', function: { name, arguments: input } });
+const input = (index: number | undefined, text: string): JsonObject => piece(index, { function: { arguments: text } });
+/** Pieces of several calls in one chunk, without numbers. */
+const pieces = (...texts: string[]): JsonObject =>
+  delta({ tool_calls: texts.map((text) => ({ function: { arguments: text } })) });
+const message = (said: JsonObject, more: JsonObject = {}): JsonObject => ({
+  choices: [{ index: 0, message: { role: 'assistant', ...said }, finish_reason: 'stop', ...more }],
+});
+const whole = (body: JsonObject) => settle(new ChatDecoder().whole(body));
+const failureOf = (...chunks: (JsonObject | string)[]) => {
+  const guard = newGuard();
+  guard.push(fragmentsOf([delta({ content: 'x' }), ...chunks]));
+  return guard.failure;
+};
+
+const detail = (text: string) => delta({ reasoning_details: [{ type: 'reasoning.text', text }] });
+const entry = (value: number): JsonObject => ({ function: { name: 'a', arguments: { x: value } } });
+const again = (text: string, id = 'c1') => opening(0, id, 'a', text);
+const usageOf = (body: JsonObject) => replyTo(delta({ content: 'x' }), stop, body).usage;
+const inline = (...texts: string[]) =>
+  settle(
+    fragmentsOf(
+      [...texts.map((content) => delta({ content })), stop, '[DONE]'],
+      chatCodec.createDecoder(mergeProfiles({ quirks: { inline_thinking: true } })),
+    ),
+  ).blocks;
+
+describe('a stream', () => {
+  it('is text, reasoning, refusal and calls', () => {
+    const reply = replyTo(
+      delta({ role: 'assistant', content: '', refusal: null }),
+      delta({ reasoning_content: 'Hm' }),
+      delta({ reasoning_content: '.' }),
+      delta({ content: 'Hel' }),
+      delta({ content: 'lo' }),
+      opening(0, 'c1', 'weather'),
+      input(0, '{"a"'),
+      input(0, ':1}'),
+      opening(1, 'c2', 'now'),
+      delta({}, { finish_reason: 'tool_calls' }),
+      { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } },
+    );
+    expect(reply).toMatchObject({
+      blocks: [
+        { type: 'reasoning', text: 'Hm.' },
+        { type: 'text', text: 'Hello' },
+        { type: 'tool_call', id: 'c1', name: 'weather', input: '{"a":1}' },
+        { type: 'tool_call', id: 'c2', name: 'now', input: '{}' },
+      ],
+      finish: 'tool_calls',
+      usage: { input: 10, output: 5 },
+    });
+    expect(blocksOf(delta({ refusal: 'No.' }), stop)).toMatchObject([{ type: 'refusal', text: 'No.' }]);
+  });
+
+  it.each([
+    ['the whole text', [delta({ content: 'hello' })]],
+    ['the last piece', [delta({ content: 'lo' })]],
+    ['the whole text, with the finish', [delta({ content: 'hello' }, { finish_reason: 'stop' })]],
+    ['nothing', [delta({ content: '' })]],
+  ])('is read once when %s comes again behind the finish', (_what, after) => {
+    expect(blocksOf(delta({ content: 'hel' }), delta({ content: 'lo' }), stop, ...after)).toMatchObject([
+      { type: 'text', text: 'hello' },
+    ]);
+  });
+
+  it('keeps what is new behind the finish', () => {
+    expect(blocksOf(delta({ content: 'hel' }), stop, delta({ content: 'hello' }))).toMatchObject([{ text: 'hello' }]);
+    expect(blocksOf(delta({ content: 'hel' }), stop, delta({ content: 'lo!' }))).toMatchObject([{ text: 'hello!' }]);
+  });
+
+  it('that ends inside a call without a finish is a failure', () => {
+    expect(failureOf(opening(0, 'c1', 'a', '{"x":'), '[DONE]')?.message).toContain('inside a tool call');
+    expect(failureOf(opening(0, 'c1', 'a', '{"x":1}'), '[DONE]')).toBeUndefined();
+    expect(failureOf(opening(0, 'c1', 'a'), '[DONE]')).toBeUndefined();
+    expect(failureOf(opening(0, 'c1', 'a', '{"x":'), stop, '[DONE]')).toBeUndefined();
+  });
+
+  it('may lack choices, deltas, contents and calls, and may end without its last line', () => {
+    const odd = [
+      {},
+      { choices: null },
+      { choices: [] },
+      { choices: [null] },
+      { choices: [{ delta: null }] },
+      delta({ content: null, tool_calls: null }),
+      'no json',
+      '',
+      '\uFEFF{"choices":[{"delta":{"content":"Hi"}}]}',
+      { choices: [{ delta: {}, finish_reason: 'stop' }] },
+    ];
+    expect(settle(fragmentsOf(odd)).blocks).toMatchObject([{ type: 'text', text: 'Hi' }]);
+  });
+
+  it('may finish twice, count before it finishes, and say nothing of why it ends', () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 4 };
+    expect(replyTo(delta({ content: 'x' }), { choices: [], usage }, stop, stop)).toMatchObject({
+      finish: 'stop',
+      usage: { input: 3, output: 4 },
+    });
+    expect(replyTo(delta({ content: 'x' }))).toMatchObject({ finish: 'stop' });
+  });
+
+  it('may say content as a list, thoughts among it', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
+      { type: 'text', text: 'Hi' },
+    ];
+    expect(blocksOf(delta({ content }), stop)).toMatchObject([
+      { type: 'reasoning', text: 'Hm' },
+      { type: 'text', text: 'Hi' },
+    ]);
+  });
+
+  it('may call thoughts reasoning, say them twice over, or send one piece twice', () => {
+    const twice = { reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.text', text: 'Hm.' }] };
+    expect(blocksOf(delta(twice), delta({ content: 'x' }), stop)).toMatchObject([{ text: 'Hm.' }, {}]);
+    const long = delta({ reasoning_content: 'a long thought indeed' });
+    expect(blocksOf(long, long, delta({ content: 'x' }), stop)).toMatchObject([{ text: 'a long thought indeed' }, {}]);
+  });
+
+  it('may repeat in every piece all that came before', () => {
+    expect(
+      blocksOf(
+        detail('The'),
+        detail('The cat'),
+        detail('The cat sat'),
+        delta({ content: 'Mi' }),
+        delta({ content: 'Miau' }),
+        stop,
+      ),
+    ).toMatchObject([
+      { type: 'reasoning', text: 'The cat sat' },
+      { type: 'text', text: 'Miau' },
+    ]);
+    expect(blocksOf(detail('The'), detail(' cat'), detail(' cat'), stop)).toMatchObject([{ text: 'The cat cat' }]);
+  });
+
+  it('may say the whole message at once, or once more at the end', () => {
+    const calls = [{ id: 'c1', function: { name: 'a', arguments: '{"x":1}' } }];
+    const said = message({ content: 'Hi there', tool_calls: calls });
+    const expected = [{ text: 'Hi there' }, { id: 'c1', input: '{"x":1}' }];
+    expect(blocksOf(said)).toMatchObject(expected);
+    expect(blocksOf(delta({ content: 'Hi' }), opening(0, 'c1', 'a', '{"x"'), input(0, ':1}'), said)).toMatchObject([
+      { text: 'Hi' },
+      { id: 'c1', input: '{"x":1}' },
+      { text: ' there' },
+    ]);
+    const all = [delta({ content: 'Hi there' }), opening(0, 'c1', 'a', '{"x":1}'), stop, said];
+    expect(blocksOf(...all)).toMatchObject(expected);
+    expect(blocksOf(...all)).toHaveLength(2);
+  });
+
+  it('may cite', () => {
+    const annotations = [
+      { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 } },
+    ];
+    expect(blocksOf(delta({ content: 'Hi' }), delta({ annotations }), stop)).toMatchObject([
+      { citations: [{ url: 'https://a.example', title: 'A', start: 0, end: 2 }] },
+    ]);
+  });
+
+  it('of several answers gives the first', () => {
+    const other = { choices: [{ index: 1, delta: { content: 'no' } }] };
+    expect(blocksOf(delta({ content: 'yes' }), other, stop)).toMatchObject([{ text: 'yes' }]);
+  });
+});
+
+describe('calls', () => {
+  const two = [
+    { id: 'c1', name: 'a', input: '{"x":1}' },
+    { id: 'c2', name: 'b', input: '{"y":2}' },
+  ];
+
+  it('may come interleaved', () => {
+    expect(
+      blocksOf(opening(0, 'c1', 'a', '{"x"'), opening(1, 'c2', 'b', '{"y"'), input(0, ':1}'), input(1, ':2}'), stop),
+    ).toMatchObject(two);
+  });
+
+  it('may all be number 0', () => {
+    expect(
+      blocksOf(opening(0, 'c1', 'a', '{"x"'), input(0, ':1}'), opening(0, 'c2', 'b'), input(0, '{"y":2}'), stop),
+    ).toMatchObject(two);
+  });
+
+  it('may have no numbers', () => {
+    expect(
+      blocksOf(
+        opening(undefined, 'c1', 'a', '{"x"'),
+        input(undefined, ':1}'),
+        opening(undefined, 'c2', 'b', '{"y":2}'),
+        stop,
+      ),
+    ).toMatchObject(two);
+  });
+
+  it('may be told apart by the order of their pieces alone, when one chunk has pieces of several', () => {
+    const named = [
+      { id: 'c1', type: 'function', function: { name: 'a', arguments: '' } },
+      { id: 'c2', type: 'function', function: { name: 'b', arguments: '' } },
+    ];
+    const both = [delta({ tool_calls: named }), pieces('{"x"', '{"y"'), pieces(':1}', ':2}')];
+    expect(blocksOf(...both, stop)).toMatchObject(two);
+    const later = opening(undefined, 'c3', 'c', '{"z"');
+    expect(blocksOf(...both, later, pieces(':3}'), stop)).toMatchObject([...two, { id: 'c3', input: '{"z":3}' }]);
+  });
+
+  it('may have neither numbers nor ids nor text as arguments', () => {
+    const blocks = blocksOf(delta({ tool_calls: [entry(1), entry(2)] }), stop);
+    expect(blocks).toMatchObject([{ input: '{"x":1}' }, { input: '{"x":2}' }]);
+    expect(new Set(blocks.map((block) => (block.type === 'tool_call' ? block.id : ''))).size).toBe(2);
+  });
+
+  it('may repeat id and name with every piece, or have another id in it', () => {
+    expect(blocksOf(again('{"x"'), again(':1}'), again(''), stop)).toMatchObject([two[0]]);
+    const renamed = piece(0, { id: 'other', function: { arguments: ':1}' } });
+    expect(blocksOf(again('{"x"'), renamed, stop)).toMatchObject([two[0]]);
+    const nameless = piece(0, { id: '', function: { name: 'a', arguments: ':1}' } });
+    expect(blocksOf(again('{"x"'), nameless, stop)).toMatchObject([two[0]]);
+  });
+
+  it('may be named late', () => {
+    expect(
+      blocksOf(piece(0, { id: 'c1' }), input(0, '{"x"'), piece(0, { function: { name: 'a', arguments: ':1}' } }), stop),
+    ).toMatchObject([two[0]]);
+  });
+
+  it('never share an id', () => {
+    const blocks = blocksOf(opening(0, 'c1', 'a', '{"x":1}'), opening(1, 'c1', 'b', '{"y":2}'), stop);
+    expect(blocks).toMatchObject([
+      { id: 'c1', name: 'a' },
+      { id: 'call_x1_1', name: 'b' },
+    ]);
+  });
+
+  it('end the answer whatever the upstream calls it', () => {
+    expect(replyTo(opening(0, 'c1', 'a', '{}'), stop).finish).toBe('tool_calls');
+    expect(replyTo(delta({ content: 'x' }), delta({}, { finish_reason: 'tool_calls' })).finish).toBe('stop');
+  });
+
+  it('may be of the form of 2023', () => {
+    const name = delta({ function_call: { name: 'a', arguments: '' } });
+    expect(blocksOf(name, delta({ function_call: { arguments: '{"x":1}' } }), stop)).toMatchObject([
+      { name: 'a', input: '{"x":1}' },
+    ]);
+  });
+
+  it('may take raw text, or have it inside an object', () => {
+    const patch = clientTool({ name: 'patch', form: 'freeform' });
+    const custom = piece(0, { id: 'c1', type: 'custom', custom: { name: 'patch', input: '*** B' } });
+    const rest = piece(0, { custom: { input: 'egin' } });
+    const wrapped = opening(0, 'c1', 'patch', '{"input":"*** Begin"}');
+    for (const chunks of [[custom, rest], [wrapped]]) {
+      expect(settle(fragmentsOf([...chunks, stop, '[DONE]']), [patch]).blocks).toMatchObject([
+        { form: 'freeform', name: 'patch', input: '*** Begin' },
+      ]);
+    }
+  });
+});
+
+describe('endings', () => {
+  it.each([
+    ['stop', 'stop'],
+    ['eos', 'stop'],
+    ['COMPLETE', 'stop'],
+    ['length', 'length'],
+    ['model_length', 'context_length'],
+    ['sensitive', 'content_filter'],
+    ['something new', 'stop'],
+  ])('%s is %s', (word, finish) => {
+    expect(replyTo(delta({ content: 'x' }), delta({}, { finish_reason: word })).finish).toBe(finish);
+  });
+
+  it('may tell the stop sequence', () => {
+    const end = delta({}, { finish_reason: 'stop', stop_reason: 'END' });
+    expect(replyTo(delta({ content: 'x' }), end)).toMatchObject({ finish: 'stop_sequence', stopSequence: 'END' });
+  });
+
+  it('may be failures', () => {
+    expect(failureOf(delta({}, { finish_reason: 'network_error' }))?.code).toBe('upstream_failed');
+    expect(failureOf(delta({}, { finish_reason: 'insufficient_system_resource' }))?.code).toBe('unavailable');
+    expect(failureOf({ error: { message: 'broke' } })?.message).toContain('broke');
+    expect(failureOf({ error: 'broke', code: 5 })?.message).toContain('broke');
+    expect(failureOf({ base_resp: { status_code: 1000, status_msg: 'broke down' } })?.message).toContain('broke down');
+    expect(failureOf(delta({}, { finish_reason: 'error', error: { message: 'provider' } }))?.message).toContain(
+      'provider',
+    );
+    expect(failureOf({ base_resp: { status_code: 0 } })).toBeUndefined();
+  });
+
+  it('in an event called error are failures, whatever it holds', () => {
+    for (const data of ['{"message":"broke"}', '{"error":{"message":"broke"}}', 'broke']) {
+      expect(new ChatDecoder().event('error', data)).toMatchObject([
+        { type: 'error', error: { code: 'upstream_failed' } },
+      ]);
+    }
+  });
+});
+
+describe('usage', () => {
+  it.each([
+    [{ prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 } }, { cacheRead: 4, cacheWrite: 2 }],
+    [{ prompt_cache_hit_tokens: 4 }, { cacheRead: 4 }],
+    [{ cached_tokens: 4 }, { cacheRead: 4 }],
+    [{ num_cached_tokens: 4 }, { cacheRead: 4 }],
+    [{ prompt_tokens_details: { cache_creation_input_tokens: 3 } }, { cacheWrite: 3 }],
+    [
+      { completion_tokens_details: { reasoning_tokens: 3 }, total_tokens: 15 },
+      { output: 5, reasoning: 3 },
+    ],
+    [
+      { completion_tokens_details: { reasoning_tokens: 3 }, total_tokens: 18 },
+      { output: 8, reasoning: 3 },
+    ],
+  ])('%j is read', (more, expected) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, ...more };
+    expect(usageOf({ choices: [], usage })).toMatchObject({ input: 10, ...expected });
+  });
+
+  it('may stand elsewhere', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5 };
+    expect(usageOf({ choices: [{ index: 0, delta: {}, usage }] })).toMatchObject({ input: 10, output: 5 });
+    expect(usageOf({ x_groq: { usage } })).toMatchObject({ input: 10, output: 5 });
+  });
+});
+
+describe('thoughts inside the text', () => {
+  it('are parted from it, wherever the stream is cut', () => {
+    const all = '\n<think>\nI <b think.\n</think>\n\nHello </think>';
+    for (const size of [1, 2, 3, 5, 8, all.length]) {
+      const texts = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+        all.slice(at * size, (at + 1) * size),
+      );
+      expect(inline(...texts)).toMatchObject([
+        { type: 'reasoning', text: 'I <b think.' },
+        { type: 'text', text: 'Hello </think>' },
+      ]);
+    }
+  });
+
+  it('that never end are still thoughts', () => {
+    expect(inline('<think>Hm', 'm')).toMatchObject([{ type: 'reasoning', text: 'Hmm' }]);
+  });
+
+  it('are only at the beginning', () => {
+    expect(inline('Write <think>x</think>')).toMatchObject([{ type: 'text', text: 'Write <think>x</think>' }]);
+    expect(inline('<thi')).toMatchObject([{ type: 'text', text: '<thi' }]);
+  });
+
+  it('are text where nobody says otherwise', () => {
+    expect(blocksOf(delta({ content: '<think>x</think>y' }), stop)).toMatchObject([{ type: 'text' }]);
+  });
+});
+
+describe('a whole reply', () => {
+  it('is the same as a stream', () => {
+    const said = {
+      content: 'Hi',
+      reasoning_content: 'Hm',
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'a', arguments: '{"x":1}' } }],
+    };
+    const usage = { prompt_tokens: 10, completion_tokens: 5 };
+    expect(whole({ ...message(said), usage })).toEqual(
+      replyTo(delta({ reasoning_content: 'Hm' }), delta({ content: 'Hi' }), opening(0, 'c1', 'a', '{"x":1}'), stop, {
+        usage,
+      }),
+    );
+  });
+
+  it('may have calls without ids and arguments', () => {
+    const calls = [{ function: { name: 'a' } }, { function: { name: 'a', arguments: null } }];
+    expect(whole(message({ content: null, tool_calls: calls })).blocks).toMatchObject([
+      { id: 'call_x1_0', input: '{}' },
+      { id: 'call_x1_1', input: '{}' },
+    ]);
+  });
+
+  it('of nothing but an ending is an empty answer', () => {
+    expect(new ChatDecoder().whole(message({ content: '' }))).toMatchObject([
+      { type: 'finish', reason: 'stop' },
+      { type: 'end' },
+    ]);
+  });
+
+  it('without an answer is a failure', () => {
+    expect(() => whole({})).toThrow('without choices');
+    expect(() => whole({ choices: [], message: 'out of order' })).toThrow('out of order');
+    expect(() => whole({ object: 'error', message: 'broke' })).toThrow('broke');
+  });
+
+  it('about a prompt that is too long is reported to the client as such', () => {
+    const [failure] = new ChatDecoder().whole({ error: { message: 'maximum context length is 5' } });
+    expect(failure).toMatchObject({ error: { details: { upstream: { isContextOverflow: true } } } });
+  });
+});
+
+describe('whatever an upstream sends', () => {
+  const value = fc.jsonValue({ maxDepth: 4 });
+  const said = fc.record(
+    {
+      content: fc.oneof(fc.string(), value),
+      reasoning_content: fc.oneof(fc.string(), value),
+      reasoning_details: fc.oneof(fc.array(fc.record({ text: fc.string() })), value),
+      refusal: value,
+      annotations: value,
+      function_call: value,
+      tool_calls: fc.oneof(
+        fc.array(
+          fc.record(
+            {
+              index: fc.oneof(fc.integer(), value),
+              id: fc.oneof(fc.string(), value),
+              type: value,
+              function: fc.oneof(fc.record({ name: fc.string(), arguments: fc.oneof(fc.string(), value) }), value),
+              custom: value,
+            },
+            { requiredKeys: [] },
+          ),
+        ),
+        value,
+      ),
+    },
+    { requiredKeys: [] },
+  );
+  const choice = fc.record(
+    { index: value, delta: fc.oneof(said, value), message: fc.oneof(said, value), finish_reason: value, usage: value },
+    { requiredKeys: [] },
+  );
+  const chunk = fc.record(
+    { choices: fc.oneof(fc.array(fc.oneof(choice, value)), value), usage: value, error: value, base_resp: value },
+    { requiredKeys: [] },
+  );
+
+  it('breaks neither the reader nor the guard', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(chunk, value), { maxLength: 8 }), fc.boolean(), (chunks, inlineThinking) => {
+        const decoder = new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } }));
+        const guard = newGuard();
+        for (const one of chunks) guard.push(decoder.event(undefined, JSON.stringify(one)));
+        guard.push(decoder.event('error', 'x'));
+        newGuard().push(
+          new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } })).whole(
+            (chunks[0] ?? {}) as JsonObject,
+          ),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,306 @@
+import fc from 'fast-check';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
+import { describe, expect, it } from 'vitest';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
+import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
+import { TranslatingReader } from '../../../../../../plugins/format/routes/translation/reader.ts';
+import { asking, guarded } from '../fixture.ts';
+
+function fragmentsOf(...chunks: JsonValue[]): Fragment[] {
+  const decoder = geminiCodec.createDecoder();
+  return chunks.flatMap((chunk) => decoder.event(undefined, JSON.stringify(chunk)));
+}
+
+function replyTo(...chunks: JsonValue[]): CompleteReply {
+  const { guard } = guarded(fragmentsOf(...chunks));
+  if (guard.failure !== undefined) throw guard.failure;
+  if (guard.reply === undefined) throw new Error('the reply is not complete');
+  return guard.reply;
+}
+
+function wholeReply(body: JsonObject): CompleteReply {
+  const { guard } = guarded(geminiCodec.createDecoder().whole(body));
+  if (guard.failure !== undefined) throw guard.failure;
+  if (guard.reply === undefined) throw new Error('the reply is not complete');
+  return guard.reply;
+}
+
+const failureOf = (...chunks: JsonValue[]): GatewayError | undefined => guarded(fragmentsOf(...chunks)).guard.failure;
+const says = (parts: JsonValue[], more: JsonObject = {}, envelope: JsonObject = {}): JsonObject => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+  modelVersion: 'gemini-there',
+  responseId: 'r1',
+  ...envelope,
+});
+const stop = { finishReason: 'STOP' };
+const usageMetadata = {
+  promptTokenCount: 20,
+  cachedContentTokenCount: 5,
+  toolUsePromptTokenCount: 2,
+  candidatesTokenCount: 6,
+  thoughtsTokenCount: 3,
+  totalTokenCount: 31,
+};
+
+/** What a client gets of a stream that comes in these pieces. */
+function read(...pieces: Buffer[]): string {
+  const encoder = geminiCodec.createEncoder(asking());
+  const reader = new TranslatingReader(
+    { decoder: geminiCodec.createDecoder(), framer: new SseFramer() },
+    guarded([]).guard,
+    encoder,
+  );
+  const seen = pieces.map((piece) => reader.push(piece).toString());
+  return [...seen, reader.end().toString()].join('');
+}
+
+it('says what of an answer no other format has a place for', () => {
+  const parts = [
+    { text: 'Here.' },
+    { inlineData: { mimeType: 'image/png', data: 'iVBOR' } },
+    { inlineData: { mimeType: 'image/png', data: 'iVBOS' } },
+    { inlineData: { mimeType: 'audio/L16', data: 'AAAA' } },
+    { fileData: { fileUri: 'gs://there' } },
+    { executableCode: { language: 'PYTHON', code: '1+1' } },
+    { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2' } },
+  ];
+  const { guard } = guarded(fragmentsOf(says(parts, stop, { usageMetadata })));
+  expect(guard.reply?.blocks).toMatchObject([{ type: 'text', text: 'Here.' }]);
+  const lost = ['images', 'audio', 'files', 'executed code'];
+  expect(guard.notes.entries).toEqual(lost.map((what) => `dropped ${what} in the answer`));
+});
+
+/** A reply as Google streams it, and the same whole. */
+const recorded: readonly JsonObject[] = [
+  says([{ text: 'Let me ', thought: true }], {}, { usageMetadata: { promptTokenCount: 20, totalTokenCount: 20 } }),
+  says([{ text: 'see.', thought: true }]),
+  says([{ text: 'Grüße' }]),
+  says([{ text: ' you' }]),
+  says([
+    { functionCall: { id: 'fc1', name: 'look', args: { at: 'sky' } }, thoughtSignature: 'EqQB' },
+    { functionCall: { id: 'fc2', name: 'wait' } },
+  ]),
+  says([{ text: '', thoughtSignature: 'Zz==' }], stop, { usageMetadata }),
+];
+const inOne = says(
+  [
+    { text: 'Let me see.', thought: true },
+    { text: 'Grüße you' },
+    { functionCall: { id: 'fc1', name: 'look', args: { at: 'sky' } }, thoughtSignature: 'EqQB' },
+    { functionCall: { id: 'fc2', name: 'wait' } },
+    { text: '', thoughtSignature: 'Zz==' },
+  ],
+  stop,
+  { usageMetadata },
+);
+
+describe('a reply', () => {
+  it('is thoughts, words and calls in their order', () => {
+    expect(replyTo(...recorded)).toMatchObject({
+      blocks: [
+        { type: 'reasoning', text: 'Let me see.', state: 'dps1n0a1b2c3d.' },
+        { type: 'text', text: 'Grüße you' },
+        { type: 'reasoning', text: '', state: 'dps1t0a1b2c3d.EqQB' },
+        { type: 'tool_call', id: 'fc1', name: 'look', input: '{"at":"sky"}' },
+        { type: 'tool_call', id: 'fc2', name: 'wait', input: '{}' },
+        { type: 'reasoning', text: '', state: 'dps1t0a1b2c3d.Zz==' },
+      ],
+      finish: 'tool_calls',
+      usage: { input: 22, output: 9, cacheRead: 5, reasoning: 3 },
+    });
+  });
+
+  it('is the same whole and streamed', () => {
+    expect(wholeReply(inOne)).toEqual(replyTo(...recorded));
+  });
+
+  it('is the state of the thoughts right before a call', () => {
+    const parts = [
+      { text: 'Hm.', thought: true },
+      { functionCall: { name: 'ls', args: {} }, thoughtSignature: 'EqQB' },
+    ];
+    expect(replyTo(says(parts, stop)).blocks).toMatchObject([
+      { type: 'reasoning', text: 'Hm.', state: 'dps1t0a1b2c3d.EqQB' },
+      { type: 'tool_call', id: 'call_x_0' },
+    ]);
+  });
+
+  it('gives the same bytes wherever its stream is cut', () => {
+    const bytes = Buffer.from(recorded.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join(''));
+    const expected = read(bytes);
+    expect(expected).toContain('Grüße');
+    for (let cut = 1; cut < bytes.length; cut++) {
+      expect(read(bytes.subarray(0, cut), bytes.subarray(cut))).toBe(expected);
+    }
+    expect(read(...Array.from(bytes, (byte) => Buffer.of(byte)))).toBe(expected);
+  });
+
+  it.each([
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['CONTINUATION', 'length'],
+    ['SAFETY', 'content_filter'],
+    ['RECITATION', 'content_filter'],
+    ['IMAGE_SAFETY', 'content_filter'],
+    ['FUNCTION_CALL', 'stop'],
+    ['OTHER', 'stop'],
+  ])('that ends with %s ends with %s', (finishReason, finish) => {
+    expect(replyTo(says([{ text: 'a' }], { finishReason })).finish).toBe(finish);
+  });
+
+  it('has not ended while it says no reason', () => {
+    for (const finishReason of [null, '', 'FINISH_REASON_UNSPECIFIED']) {
+      expect(guarded(fragmentsOf(says([{ text: 'a' }], { finishReason }))).guard.reply).toBe(undefined);
+    }
+  });
+
+  it('says why it was withheld when nothing else can be seen', () => {
+    expect(replyTo(says([{ text: 'Hm.', thought: true }]), { candidates: [{ finishReason: 'SAFETY' }] })).toMatchObject(
+      {
+        blocks: [{ type: 'reasoning' }, { type: 'refusal', text: 'The answer was withheld: SAFETY.' }],
+        finish: 'content_filter',
+      },
+    );
+    const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 4 } };
+    const expected = {
+      blocks: [{ type: 'refusal', text: 'The prompt was blocked: PROHIBITED_CONTENT.' }],
+      finish: 'content_filter',
+      usage: { input: 4 },
+    };
+    expect(replyTo(blocked)).toMatchObject(expected);
+    expect(wholeReply(blocked)).toMatchObject(expected);
+  });
+
+  it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])(
+    'that ends with %s has failed',
+    (finishReason) => {
+      const failure = failureOf(says([], { finishReason, finishMessage: 'cal(' }));
+      expect(failure).toMatchObject({
+        code: 'upstream_failed',
+        message: expect.stringContaining(`${finishReason}: cal(`),
+      });
+    },
+  );
+
+  it('that is an error has failed, alone or in a list', () => {
+    const error = { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } };
+    for (const chunk of [error, [error]]) {
+      expect(failureOf(chunk)).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('overloaded'),
+      });
+    }
+    const long = {
+      error: { code: 400, message: 'The input token count (5) exceeds the maximum', status: 'INVALID_ARGUMENT' },
+    };
+    expect(failureOf(long)?.details.upstream).toMatchObject({ isContextOverflow: true });
+    expect(guarded(geminiCodec.createDecoder().whole({})).guard.failure).toMatchObject({ code: 'upstream_failed' });
+  });
+
+  it('may be packed into another object', () => {
+    expect(replyTo({ response: says([{ text: 'a' }], stop) }).blocks).toMatchObject([{ text: 'a' }]);
+  });
+
+  it('puts together a call that comes in pieces', () => {
+    const piece = (jsonPath: string, value: JsonObject, willContinue = true) =>
+      says([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue } }]);
+    const { blocks } = replyTo(
+      says([{ functionCall: { name: 'ls', willContinue: true } }]),
+      piece('$.path', { stringValue: '/us' }),
+      piece('$.path', { stringValue: 'r' }),
+      piece('$.depth[0].n', { numberValue: 2 }),
+      piece("$['a b']", { boolValue: true }, false),
+      says([{ functionCall: { name: 'cat', args: { path: 'x' } } }], stop),
+    );
+    expect(blocks).toMatchObject([
+      { name: 'ls', input: '{"path":"/usr","depth":[{"n":2}],"a b":true}' },
+      { name: 'cat', input: '{"path":"x"}' },
+    ]);
+  });
+
+  it('names its sources', () => {
+    const groundingMetadata = {
+      groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }, { web: { uri: 'https://b.example' } }],
+      groundingSupports: [{ segment: { startIndex: 8, endIndex: 11, text: 'you' }, groundingChunkIndices: [0, 1] }],
+    };
+    const { blocks } = replyTo(
+      says([{ text: 'Grüße you' }]),
+      says([{ text: '', thoughtSignature: 'Zz==' }], { ...stop, groundingMetadata }),
+    );
+    expect(blocks[0]).toMatchObject({
+      citations: [
+        { url: 'https://a.example', title: 'A', quote: 'you', start: 6, end: 9 },
+        { url: 'https://b.example', title: undefined, start: 6, end: 9 },
+      ],
+    });
+  });
+});
+
+const anything = fc.jsonValue({ maxDepth: 3 });
+const partialArgs = fc.array(
+  fc.record({
+    jsonPath: fc.oneof(
+      fc.constantFrom('$.a', '$.a.length', '$.a[0]', '$[0]', '$.__proto__.x', '$.a[99999999]'),
+      fc.string(),
+    ),
+    stringValue: fc.string(),
+  }),
+);
+const part = fc.record(
+  {
+    text: fc.oneof(fc.string(), anything),
+    thought: fc.oneof(fc.boolean(), anything),
+    thoughtSignature: fc.oneof(fc.string(), anything),
+    functionCall: fc.oneof(
+      fc.record(
+        {
+          id: anything,
+          name: fc.oneof(fc.string(), anything),
+          args: anything,
+          partialArgs,
+          willContinue: fc.boolean(),
+        },
+        { requiredKeys: [] },
+      ),
+      anything,
+    ),
+  },
+  { requiredKeys: [] },
+);
+const candidate = fc.record(
+  {
+    content: fc.oneof(fc.record({ parts: fc.array(part) }), anything),
+    finishReason: fc.oneof(fc.constantFrom('STOP', 'SAFETY'), anything),
+    groundingMetadata: anything,
+    citationMetadata: anything,
+  },
+  { requiredKeys: [] },
+);
+const chunk = fc.record(
+  {
+    candidates: fc.oneof(fc.array(candidate), anything),
+    promptFeedback: anything,
+    usageMetadata: anything,
+    error: anything,
+  },
+  { requiredKeys: ['candidates'] },
+);
+
+describe('whatever an upstream sends', () => {
+  it('is read without a throw', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(chunk, anything), { maxLength: 5 }), (chunks) => {
+        const { guard } = guarded(fragmentsOf(...(chunks as JsonValue[])));
+        const encoder = geminiCodec.createEncoder(asking());
+        if (guard.reply !== undefined) expect(encoder.whole(guard.reply)).toHaveProperty('usageMetadata');
+        const [first] = chunks;
+        if (typeof first === 'object' && first !== null && !Array.isArray(first)) {
+          geminiCodec.createDecoder().whole(first as JsonObject);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,293 @@
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
+import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
+import { chunkSchema, errorSchema, wholeReplySchema } from '../../../../../support/schemas/gemini.ts';
+import { asking, guarded, withThoughts } from '../fixture.ts';
+import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+const isWhole = ajv.compile(wholeReplySchema);
+const isChunk = ajv.compile(chunkSchema);
+const isError = ajv.compile(errorSchema);
+
+const done: readonly Fragment[] = [{ type: 'finish', reason: 'stop' }, { type: 'end' }];
+const unseal = (part: JsonObject) => Buffer.from(String(part['thoughtSignature']), 'base64').toString();
+
+function checked(value: JsonObject, check: typeof isWhole): JsonObject {
+  const travelled = JSON.parse(JSON.stringify(value)) as JsonObject;
+  if (!check(travelled)) throw new Error(`${ajv.errorsText(check.errors)}\n${JSON.stringify(travelled)}`);
+  return travelled;
+}
+
+/** The chunks of a stream, each checked for its frame and its schema. */
+function streamed(fragments: readonly Fragment[], request: JsonObject = withThoughts): JsonObject[] {
+  const encoder = geminiCodec.createEncoder(asking(request));
+  const stream = guarded(fragments)
+    .events.map((event) => encoder.event(event))
+    .join('');
+  const blocks = stream.split('\n\n');
+  expect(blocks.pop()).toBe('');
+  return blocks.map((block, index) => {
+    expect(block).toMatch(/^data: .*$/);
+    const chunk = JSON.parse(block.slice('data: '.length)) as JsonObject;
+    return checked(chunk, index === blocks.length - 1 ? isWhole : isChunk);
+  });
+}
+
+function whole(fragments: readonly Fragment[], request: JsonObject = withThoughts): JsonObject {
+  const { guard } = guarded(fragments);
+  if (guard.reply === undefined) throw new Error('the reply is not complete');
+  return checked(geminiCodec.createEncoder(asking(request)).whole(guard.reply), isWhole);
+}
+
+interface Candidate {
+  readonly content: { readonly parts: JsonObject[] };
+  readonly finishReason?: string;
+  readonly groundingMetadata?: JsonObject;
+}
+
+const candidateOf = (reply: JsonObject) => (reply['candidates'] as unknown as Candidate[])[0] as Candidate;
+const partsOf = (reply: JsonObject) => candidateOf(reply).content.parts;
+const partsOfAll = (chunks: readonly JsonObject[]) => chunks.flatMap(partsOf);
+
+/** Chunks as a client puts them together: neighbours of one kind become one part, empty ones without a signature go. */
+function fold(chunks: readonly JsonObject[]): JsonObject {
+  const parts: JsonObject[] = [];
+  for (const part of partsOfAll(chunks)) {
+    const last = parts.at(-1);
+    const isSame =
+      typeof part['text'] === 'string' && last?.['thought'] === part['thought'] && typeof last?.['text'] === 'string';
+    if (isSame && part['thoughtSignature'] === undefined) last['text'] = String(last['text']) + String(part['text']);
+    else if (part['text'] !== '' || part['thoughtSignature'] !== undefined) parts.push({ ...part });
+  }
+  const end = chunks.at(-1) as JsonObject;
+  return { ...end, candidates: [{ ...candidateOf(end), content: { role: 'model', parts } }] } as unknown as JsonObject;
+}
+
+const everything: readonly Fragment[] = [
+  { type: 'reasoning', text: 'Let me ' },
+  { type: 'reasoning', text: 'see.' },
+  { type: 'reasoning_state', kind: 'signature', data: 'EqQB' },
+  { type: 'text', text: 'Grüße' },
+  { type: 'citation', citation: { url: 'https://e.com', title: 'E', quote: 'you', start: 6, end: 9 } },
+  { type: 'text', text: ' you' },
+  { type: 'call', key: 0, id: 'call_1', name: 'look' },
+  { type: 'input', key: 0, text: '{"at":' },
+  { type: 'input', key: 0, text: '"sky"}' },
+  { type: 'call_end', key: 0 },
+  { type: 'reasoning', text: 'And.' },
+  { type: 'reasoning_state', kind: 'thought', data: 'Zz==' },
+  { type: 'call', key: 1, id: 'call_2', name: 'wait' },
+  { type: 'call_end', key: 1 },
+  { type: 'call', key: 2, id: 'call_3', name: 'patch', form: 'freeform' },
+  { type: 'input', key: 2, text: '*** Begin' },
+  { type: 'call_end', key: 2 },
+  { type: 'usage', usage: { input: 20, output: 9, cacheRead: 5, reasoning: 3 } },
+  ...done,
+];
+
+describe('an answer', () => {
+  it('is its parts, in their order', () => {
+    const parts = partsOf(whole(everything));
+    expect(parts).toMatchObject([
+      { text: 'Let me see.', thought: true },
+      { text: 'Grüße you' },
+      { functionCall: { id: 'call_1', name: 'look', args: { at: 'sky' } } },
+      { text: 'And.', thought: true },
+      { functionCall: { id: 'call_2', name: 'wait', args: {} } },
+      { functionCall: { id: 'call_3', name: 'patch', args: { input: '*** Begin' } } },
+    ]);
+    // Most clients keep it on a call, also where text came between.
+    expect(unseal(parts[2] as JsonObject)).toBe('dps1s0a1b2c3d.EqQB');
+    expect(unseal(parts[4] as JsonObject)).toBe('dps1t0a1b2c3d.Zz==');
+    expect(parts[1]).not.toHaveProperty('thoughtSignature');
+    expect(parts[5]).not.toHaveProperty('thoughtSignature');
+  });
+
+  it('is the same when it is streamed', () => {
+    expect(fold(streamed(everything))).toEqual(fold([whole(everything)]));
+  });
+
+  it('streams words as they come, calls whole', () => {
+    const parts = partsOfAll(streamed(everything));
+    expect(parts.flatMap((part) => (part['thought'] === undefined && 'text' in part ? [part['text']] : []))).toEqual([
+      'Grüße',
+      ' you',
+    ]);
+    expect(parts.filter((part) => 'functionCall' in part)).toHaveLength(3);
+  });
+
+  it('streams calls together, with the end of the answer', () => {
+    const chunks = streamed(everything, {});
+    expect(partsOf(chunks.at(-1) as JsonObject).filter((part) => 'functionCall' in part)).toHaveLength(3);
+    expect(candidateOf(chunks.at(-1) as JsonObject).finishReason).toBe('STOP');
+  });
+
+  it('shows thoughts to clients that asked for them, their signature to all', () => {
+    for (const request of [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }]) {
+      const parts = partsOf(whole(everything, request));
+      expect(parts.some((part) => 'thought' in part)).toBe(false);
+      expect(parts.filter((part) => 'thoughtSignature' in part)).toHaveLength(2);
+    }
+    const snake = { generation_config: { thinking_config: { include_thoughts: true } } };
+    expect(partsOf(whole(everything, snake))[0]).toHaveProperty('thought', true);
+  });
+
+  it('puts the signature at the end where nothing follows the thoughts', () => {
+    const fragments: Fragment[] = [
+      { type: 'text', text: 'So.' },
+      { type: 'reasoning_state', kind: 'thought', data: 'Zz==' },
+      ...done,
+    ];
+    expect(partsOf(whole(fragments))).toMatchObject([
+      { text: 'So.' },
+      { text: '', thoughtSignature: expect.any(String) },
+    ]);
+    expect(fold(streamed(fragments))).toEqual(fold([whole(fragments)]));
+  });
+
+  it('loses no signature where two follow each other', () => {
+    const fragments: Fragment[] = [
+      { type: 'reasoning_state', kind: 'redacted', data: 'a' },
+      { type: 'reasoning_state', kind: 'redacted', data: 'b' },
+      { type: 'text', text: 'So.' },
+      ...done,
+    ];
+    const parts = partsOf(whole(fragments));
+    expect(parts).toMatchObject([{ text: '' }, { text: 'So.' }, { text: '' }]);
+    expect([parts[0], parts[2]].map((part) => unseal(part as JsonObject))).toEqual([
+      'dps1x0a1b2c3d.a',
+      'dps1x0a1b2c3d.b',
+    ]);
+  });
+
+  it.each([true, false])(
+    'returns as the reasoning of its vendor, before the text, with thoughts: %s',
+    (hasThoughts) => {
+      const request = { generationConfig: { thinkingConfig: { includeThoughts: hasThoughts } } };
+      const parts = partsOf(whole(everything, request));
+      const contents = [
+        { role: 'user', parts: [{ text: 'Hi' }] },
+        { role: 'model', parts },
+      ];
+      const { items } = geminiCodec.decodeRequest({ contents }, new Notes());
+      expect(items.slice(1)).toMatchObject([
+        { type: 'reasoning', text: hasThoughts ? 'Let me see.' : '', state: { kind: 'signature', data: 'EqQB' } },
+        { type: 'message', parts: [{ text: 'Grüße you' }] },
+        { type: 'tool_call', name: 'look' },
+        { type: 'reasoning', state: { kind: 'thought', data: 'Zz==' } },
+        { type: 'tool_call', name: 'wait' },
+        { type: 'tool_call', name: 'patch' },
+      ]);
+    },
+  );
+
+  it('has a part even when the model says nothing', () => {
+    const silent: Fragment[] = [{ type: 'usage', usage: { input: 5, output: 1 } }, ...done];
+    expect(partsOf(whole(silent))).toEqual([{ text: '' }]);
+    expect(streamed(silent)).toHaveLength(1);
+  });
+
+  it('keeps broken input of a call', () => {
+    const broken: Fragment[] = [
+      { type: 'call', key: 0, id: 'a', name: 'ls' },
+      { type: 'input', key: 0, text: '{"a":' },
+      { type: 'finish', reason: 'length' },
+      { type: 'end' },
+    ];
+    expect(candidateOf(whole(broken))).toMatchObject({
+      content: { parts: [{ functionCall: { args: { _raw: '{"a":' } } }] },
+      finishReason: 'MAX_TOKENS',
+    });
+  });
+
+  it('names its sources, with places in bytes', () => {
+    expect(candidateOf(whole(everything)).groundingMetadata).toEqual({
+      groundingChunks: [{ web: { uri: 'https://e.com', title: 'E' } }],
+      groundingSupports: [{ segment: { startIndex: 8, endIndex: 11, text: 'you' }, groundingChunkIndices: [0] }],
+    });
+  });
+
+  it.each([
+    ['stop', 'STOP'],
+    ['stop_sequence', 'STOP'],
+    ['length', 'MAX_TOKENS'],
+    ['context_length', 'MAX_TOKENS'],
+    ['content_filter', 'SAFETY'],
+    ['pause', 'STOP'],
+  ] as const)('that ends with %s says %s', (reason, finishReason) => {
+    const fragments: Fragment[] = [{ type: 'text', text: 'a' }, { type: 'finish', reason }, { type: 'end' }];
+    expect(candidateOf(whole(fragments)).finishReason).toBe(finishReason);
+    expect(streamed(fragments).map((chunk) => candidateOf(chunk).finishReason)).toEqual([undefined, finishReason]);
+  });
+
+  it('that is a refusal ends as one', () => {
+    expect(candidateOf(whole([{ type: 'refusal', text: 'No.' }, ...done]))).toMatchObject({
+      content: { parts: [{ text: 'No.' }] },
+      finishReason: 'SAFETY',
+    });
+  });
+
+  it('counts thoughts beside the words', () => {
+    expect(whole(everything)['usageMetadata']).toEqual({
+      promptTokenCount: 20,
+      cachedContentTokenCount: 5,
+      candidatesTokenCount: 6,
+      thoughtsTokenCount: 3,
+      totalTokenCount: 29,
+    });
+  });
+
+  it('counts in every chunk, whatever the upstream has counted', () => {
+    const counts = streamed([{ type: 'text', text: 'Hello' }, ...done]).map(({ usageMetadata }) => usageMetadata);
+    expect(counts).toEqual([
+      { promptTokenCount: 25, candidatesTokenCount: 0, totalTokenCount: 25 },
+      { promptTokenCount: 25, candidatesTokenCount: 2, totalTokenCount: 27 },
+    ]);
+  });
+
+  it('that breaks off ends with an error', () => {
+    const error = geminiCodec.createEncoder(asking()).failure(new GatewayError('unavailable', 'no room'));
+    expect(error).toMatch(/^data: .*\n\n$/);
+    const body = checked(JSON.parse(error.slice('data: '.length)) as JsonObject, isError);
+    expect(body).toMatchObject({
+      error: { code: 503, message: expect.stringMatching(/ no room$/), status: 'UNAVAILABLE' },
+    });
+  });
+});
+
+const key = fc.integer({ min: 0, max: 2 });
+const fragment: fc.Arbitrary<Fragment> = fc.oneof(
+  fc.record({ type: fc.constantFrom('text' as const, 'reasoning' as const, 'refusal' as const), text: fc.string() }),
+  fc.record({
+    type: fc.constant('reasoning_state' as const),
+    kind: fc.constantFrom('thought' as const, 'signature' as const, 'redacted' as const, 'encrypted' as const),
+    data: fc.string({ minLength: 1 }),
+  }),
+  fc.record({ type: fc.constant('break' as const) }),
+  fc.record({
+    type: fc.constant('call' as const),
+    key,
+    id: fc.string({ minLength: 1 }),
+    name: fc.constantFrom('a', 'b'),
+  }),
+  fc.record({ type: fc.constant('input' as const), key, text: fc.constantFrom('{', '"a":1', '}', 'x') }),
+  fc.record({ type: fc.constant('call_end' as const), key }),
+);
+
+describe('any reply', () => {
+  it('fits the schemas, and is the same streamed and whole', () => {
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 12 }), fc.boolean(), (fragments, isShown) => {
+        const all: Fragment[] = [...fragments, { type: 'usage', usage: { input: 1, output: 1 } }, ...done];
+        const request = isShown ? withThoughts : {};
+        expect(fold(streamed(all, request))).toEqual(fold([whole(all, request)]));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

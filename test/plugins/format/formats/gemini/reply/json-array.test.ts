@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { asJsonArray } from '../../../../../../plugins/format/formats/gemini/reply/json-array.ts';
+import { createExchange } from '../../../../../support/exchange.ts';
+import { descriptors } from '../../../../../support/formats.ts';
+
+const endpoint: Endpoint = {
+  name: 'stream_generate_content',
+  method: 'POST',
+  path: '/v1beta/models/{id*}:streamGenerateContent',
+  format: descriptors.gemini,
+  isMetered: true,
+};
+const stream = ': keep-alive\n\ndata: {"a":"Grüße"}\n\ndata: {"b":2}\n\n';
+const replyOf = (body: Reply['body'], contentType = 'text/event-stream; charset=utf-8'): Reply => ({
+  status: 200,
+  headers: { 'content-type': contentType },
+  body,
+});
+const arrayOf = (body: string) => JSON.parse(String(asJsonArray(createExchange({ endpoint }), replyOf(body)).body));
+const cut = (events: string, error: Error) =>
+  Readable.from(
+    (async function* () {
+      yield Buffer.from(events);
+      throw error;
+    })(),
+    { objectMode: false },
+  );
+
+describe('a stream for a client that has not asked for events', () => {
+  it('is one array, wherever its bytes are cut', async () => {
+    const bytes = Buffer.from(stream);
+    for (let at = 1; at < bytes.length; at++) {
+      const body = Readable.from([bytes.subarray(0, at), bytes.subarray(at)], { objectMode: false });
+      const reply = asJsonArray(createExchange({ endpoint }), replyOf(body));
+      expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(JSON.parse(await textOf(reply.body as Readable))).toEqual([{ a: 'Grüße' }, { b: 2 }]);
+    }
+  });
+
+  it('may have its keep-alive before it and between any of its entries', async () => {
+    const chunks = stream.split(/(?<=\n\n)/).map((event) => Buffer.from(event));
+    const reply = asJsonArray(createExchange({ endpoint }), replyOf(Readable.from(chunks, { objectMode: false })));
+    const pieces: string[] = [];
+    for await (const piece of reply.body as Readable) pieces.push(String(piece));
+    expect(pieces).toHaveLength(3);
+    expect(JSON.parse(pieces.map((piece) => `${reply.keepAlive}${piece}`).join(''))).toEqual([
+      { a: 'Grüße' },
+      { b: 2 },
+    ]);
+  });
+
+  it('is one array when all of it has come at once, and when nothing has', () => {
+    expect(arrayOf(stream)).toEqual([{ a: 'Grüße' }, { b: 2 }]);
+    expect(arrayOf('')).toEqual([]);
+  });
+
+  it('that breaks off ends with an error, and is on record as broken', async () => {
+    const exchange = createExchange({ endpoint });
+    const error = new GatewayError('upstream_timeout', 'silent');
+    const reply = asJsonArray(exchange, replyOf(cut('data: {"a":1}\n\n', error)));
+    expect(JSON.parse(await textOf(reply.body as Readable))).toEqual([
+      { a: 1 },
+      { error: { code: 504, message: expect.stringMatching(/ silent$/), status: 'DEADLINE_EXCEEDED' } },
+    ]);
+    expect(exchange.failure).toBe(error);
+  });
+
+  it.each([
+    ['before it is read', async () => undefined],
+    ['while it is silent', (body: Readable) => once(body, 'data')],
+  ])('is given up when the client leaves %s', async (_when, read) => {
+    const source = new Readable({ read: () => undefined });
+    source.push('data: {"a":1}\n\n');
+    const body = asJsonArray(createExchange({ endpoint }), replyOf(source)).body as Readable;
+    await read(body);
+    const closed = once(source, 'close');
+    body.destroy();
+    await closed;
+    expect(source.destroyed).toBe(true);
+  });
+});
+
+it('leaves every other reply as it is', () => {
+  const asked = replyOf(Readable.from([stream]));
+  expect(asJsonArray(createExchange({ endpoint, query: 'alt=sse' }), asked)).toBe(asked);
+  expect(asJsonArray(createExchange(), asked)).toBe(asked);
+  const error = replyOf('{}', 'application/json');
+  expect(asJsonArray(createExchange({ endpoint }), error)).toBe(error);
+});

@@ -1,0 +1,444 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
+import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
+import { noSignature } from '../../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
+import { decode, hello, model, refusal, madeBy, text, user } from '../fixture.ts';
+import { descriptors } from '../../../../../support/formats.ts';
+
+const itemsOf = (...contents: JsonObject[]) => decode({ contents }).conversation.items;
+const partsOf = (...parts: JsonValue[]) => {
+  const [item] = itemsOf(user(...parts));
+  return item !== undefined && 'parts' in item ? item.parts : [];
+};
+const configured = (generationConfig: JsonObject) => decode({ generationConfig });
+const declares = (...functionDeclarations: JsonObject[]): JsonObject => ({ tools: [{ functionDeclarations }] });
+const choosing = (functionCallingConfig: JsonObject) =>
+  decode({ ...declares({ name: 'ls' }, { name: 'cat' }), toolConfig: { functionCallingConfig } });
+const calling = (functionCall: JsonObject, more: JsonObject = {}) => model({ functionCall, ...more });
+const answering = (functionResponse: JsonObject) => user({ functionResponse });
+const resultOf = (response: JsonObject, more: JsonObject = {}) =>
+  itemsOf(hello, calling({ name: 'ls' }), answering({ name: 'ls', response, ...more }))[2];
+/** Calls and results with their ids, in their order. */
+const idsOf = (...contents: JsonObject[]) =>
+  itemsOf(...contents).flatMap((item) => ('id' in item ? [`${item.type} ${item.id}`] : []));
+
+describe('instructions', () => {
+  it.each<[JsonValue]>([
+    [{ parts: [{ text: 'A' }, { text: 'B' }] }],
+    [{ role: 'system', parts: [{ text: 'A' }, { text: '' }, { text: 'B' }] }],
+  ])('are the parts of a content: %j', (systemInstruction) => {
+    expect(decode({ systemInstruction }).conversation.instructions).toEqual(['A', 'B']);
+  });
+
+  it('are a string, or one part that stands for a list', () => {
+    expect(decode({ systemInstruction: 'A' }).conversation.instructions).toEqual(['A']);
+    expect(decode({ system_instruction: { parts: { text: 'A' } } }).conversation.instructions).toEqual(['A']);
+  });
+});
+
+describe('the dialogue', () => {
+  it('has two sides; who is not named is the user', () => {
+    expect(itemsOf({ parts: [{ text: 'Hi' }] }, model({ text: 'Hello' }))).toEqual([
+      { type: 'message', role: 'user', parts: [text('Hi')] },
+      { type: 'message', role: 'assistant', parts: [text('Hello')] },
+    ]);
+  });
+
+  it('shows pictures, documents and sounds', () => {
+    expect(
+      partsOf(
+        { inlineData: { mimeType: 'image/png', data: 'iV\nBO' } },
+        { inline_data: { mime_type: 'application/pdf', data: 'JVBE', display_name: 'Report' } },
+        { inlineData: { mimeType: 'audio/mpeg', data: 'SUQz' } },
+        { fileData: { mimeType: 'image/png', fileUri: 'https://a.example/b.png' } },
+        { fileData: { mimeType: 'video/mp4', fileUri: 'gs://bucket/clip' } },
+        { file_data: { file_uri: 'https://generativelanguage.googleapis.com/v1beta/files/f1' } },
+      ),
+    ).toEqual([
+      { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBO' }, detail: undefined },
+      { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBE' }, name: 'Report' },
+      { type: 'audio', data: 'SUQz', format: 'mp3' },
+      { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' }, detail: undefined },
+      { type: 'file', source: { type: 'id', id: 'gs://bucket/clip' }, name: undefined },
+      {
+        type: 'file',
+        source: { type: 'id', id: 'https://generativelanguage.googleapis.com/v1beta/files/f1' },
+        name: undefined,
+      },
+    ]);
+  });
+
+  it('has one answer where a client keeps the chunks of a stream', () => {
+    const thoughtSignature = madeBy('4fa61b0c', 'Eq');
+    const chunks = [
+      { text: 'H', thought: true },
+      { text: 'm.', thought: true },
+      { text: 'Grü', thoughtSignature },
+      { text: 'ße' },
+    ];
+    expect(itemsOf(hello, ...chunks.map((chunk) => model(chunk)), hello).slice(1, -1)).toEqual([
+      { type: 'reasoning', text: 'Hm.', state: { kind: 'thought', origin: '4fa61b0c', data: 'Eq' } },
+      { type: 'message', role: 'assistant', parts: [text('Grüße')] },
+    ]);
+  });
+
+  it('loses what Google has run, and says so', () => {
+    const { conversation, notes } = decode({
+      contents: [hello, model({ executableCode: { code: '1' } }, { text: 'Found.' }, {})],
+    });
+    expect(conversation.items).toHaveLength(2);
+    expect(notes).toEqual(['dropped executableCode']);
+  });
+
+  it.each(['hologram', 'executableCode'])('is refused when its last content is nothing but %s', (name) => {
+    const { code, details, message } = refusal({ contents: [hello, user({ [name]: {} })] });
+    expect([code, details.param]).toEqual(['unsupported_content', 'contents[1].parts[0]']);
+    expect(message).toContain(name);
+  });
+});
+
+describe('calls and results', () => {
+  it('belong together by their ids', () => {
+    const items = itemsOf(
+      hello,
+      calling({ id: 'a', name: 'ls', args: { path: '/' } }),
+      answering({ id: 'a', name: 'ls', response: { output: 'x' } }),
+    );
+    expect(items.slice(1)).toEqual([
+      { type: 'tool_call', id: 'a', name: 'ls', namespace: undefined, form: 'function', input: '{"path":"/"}' },
+      { type: 'tool_result', id: 'a', parts: [text('x')], isError: false },
+    ]);
+  });
+
+  it('belong together by name and order where there are no ids, the same in every turn', () => {
+    const turn = [
+      hello,
+      model({ functionCall: { name: 'ls' } }, { functionCall: { name: 'cat' } }, { functionCall: { name: 'ls' } }),
+      user(
+        { functionResponse: { name: 'cat', response: { output: 'c' } } },
+        { functionResponse: { name: 'ls', response: { output: 'l1' } } },
+        { functionResponse: { name: 'ls', response: { output: 'l2' } } },
+      ),
+    ];
+    expect(idsOf(...turn)).toEqual([
+      'tool_call call_0_ls',
+      'tool_call call_1_cat',
+      'tool_call call_2_ls',
+      'tool_result call_1_cat',
+      'tool_result call_0_ls',
+      'tool_result call_2_ls',
+    ]);
+    expect(idsOf(...turn, model({ text: 'So.' }), hello).slice(0, 6)).toEqual(idsOf(...turn));
+  });
+
+  it('keep a result whose call is gone', () => {
+    expect(itemsOf(answering({ id: 'z', name: 'ls', response: {} }))).toMatchObject([{ type: 'tool_result', id: 'z' }]);
+  });
+
+  it.each<[JsonObject, string, boolean]>([
+    [{ output: 'ok' }, 'ok', false],
+    [{ result: { a: 1 } }, '{"a":1}', false],
+    [{ error: 'broken' }, 'broken', true],
+    [{ error: { code: 5 } }, '{"code":5}', true],
+    [{ error: 'x', output: 'y' }, '{"error":"x","output":"y"}', false],
+    [{ temperature: 5 }, '{"temperature":5}', false],
+  ])('read the result %j', (response, said, isError) => {
+    expect(resultOf(response)).toMatchObject({ parts: [text(said)], isError });
+  });
+
+  it('may be empty, and may show pictures', () => {
+    expect(resultOf({})).toMatchObject({ parts: [], isError: false });
+    expect(
+      resultOf({ output: 'a' }, { parts: [{ inlineData: { mimeType: 'image/png', data: 'iVBO' } }] }),
+    ).toMatchObject({ parts: [text('a'), { type: 'image' }] });
+  });
+});
+
+describe('thoughts', () => {
+  const state = { kind: 'thought', origin: '4fa61b0c', data: 'Eq' };
+
+  it('have the signature of the part that they led to', () => {
+    const thoughtSignature = madeBy('4fa61b0c', 'Eq');
+    const items = itemsOf(
+      hello,
+      model({ text: 'Hm.', thought: true }, { functionCall: { name: 'ls' }, thoughtSignature }),
+      model({ text: 'So.', thought_signature: thoughtSignature }),
+    );
+    expect(items.slice(1)).toEqual([
+      { type: 'reasoning', text: 'Hm.', state },
+      expect.objectContaining({ type: 'tool_call' }),
+      { type: 'reasoning', text: '', state },
+      { type: 'message', role: 'assistant', parts: [text('So.')] },
+    ]);
+  });
+
+  it('may come back in base64 of another alphabet', () => {
+    const thoughtSignature = Buffer.from('dps1t4fa61b0c.??>>').toString('base64url');
+    expect(itemsOf(hello, model({ functionCall: { name: 'ls' }, thoughtSignature }))[1]).toMatchObject({
+      state: { data: '??>>' },
+    });
+  });
+
+  it('have no signature without our tag', () => {
+    const { conversation, notes } = decode({
+      contents: [
+        hello,
+        model({ text: 'Hm.', thought: true, thoughtSignature: 'Zm9v' }, { text: 'So.', thoughtSignature: 'YmFy' }),
+      ],
+    });
+    expect(conversation.items.slice(1)).toEqual([
+      { type: 'reasoning', text: 'Hm.', state: undefined },
+      { type: 'message', role: 'assistant', parts: [text('So.')] },
+    ]);
+    expect(notes).toEqual(['dropped thoughtSignature of unknown origin']);
+  });
+
+  it('that are placeholders for a missing signature are not reported as lost', () => {
+    for (const thoughtSignature of ['skip_thought_signature_validator', noSignature]) {
+      const { conversation, notes } = decode({ contents: [hello, calling({ name: 'ls' }, { thoughtSignature })] });
+      expect(conversation.items.map(({ type }) => type)).toEqual(['message', 'tool_call']);
+      expect(notes).toEqual([]);
+    }
+  });
+});
+
+describe('tools', () => {
+  it('are functions, their parameters in either kind of schema', () => {
+    const own = {
+      type: 'OBJECT',
+      properties: {
+        type: { type: 'STRING', nullable: true, enum: ['a'], format: 'enum' },
+        many: { type: 'ARRAY', items: { type: 'INTEGER' }, min_items: '2' },
+      },
+      required: ['type'],
+      propertyOrdering: ['type', 'many'],
+    };
+    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    const { tools } = decode(
+      declares({ name: 'own', description: 'D', parameters: own }, { name: 'other', parameters_json_schema: schema }),
+    ).conversation;
+    expect(tools).toMatchObject([
+      { form: 'function', name: 'own', description: 'D' },
+      { name: 'other', schema },
+    ]);
+    expect(tools[0]).toHaveProperty('schema', {
+      type: 'object',
+      properties: {
+        type: { type: ['string', 'null'], enum: ['a', null] },
+        many: { type: 'array', items: { type: 'integer' }, minItems: 2 },
+      },
+      required: ['type'],
+    });
+  });
+
+  it('keep the first meaning of a name', () => {
+    const twice = declares({ name: 'a', description: '1' }, { name: 'a', description: '2' });
+    expect(decode(twice).conversation.tools).toMatchObject([{ description: '1' }]);
+  });
+
+  it('that search are the vendor’s; others of Google are left out', () => {
+    expect(
+      decode({ tools: [{ googleSearch: {} }, { google_search_retrieval: {} }, { urlContext: {} }] }),
+    ).toMatchObject({
+      conversation: { tools: [{ form: 'web_search' }] },
+      notes: ['dropped tool urlContext'],
+    });
+  });
+
+  it.each<[JsonObject, JsonValue]>([
+    [{ mode: 'AUTO' }, { type: 'auto' }],
+    [
+      { mode: 'auto', allowedFunctionNames: ['ls'] },
+      { type: 'auto', allowed: ['ls'] },
+    ],
+    [{ mode: 'NONE' }, { type: 'none' }],
+    [{ mode: 'ANY' }, { type: 'required' }],
+    [
+      { mode: 'ANY', allowed_function_names: ['ls'] },
+      { type: 'tool', name: 'ls' },
+    ],
+    [
+      { mode: 'ANY', allowedFunctionNames: ['ls', 'cat'] },
+      { type: 'required', allowed: ['ls', 'cat'] },
+    ],
+    [{ mode: 'VALIDATED' }, { type: 'auto' }],
+  ])('are chosen by %j', (config, toolChoice) => {
+    expect(choosing(config).conversation.toolChoice).toEqual(toolChoice);
+  });
+
+  it('are not chosen when nothing is said', () => {
+    expect(choosing({}).conversation.toolChoice).toBe(undefined);
+    expect(choosing({ mode: 'MODE_UNSPECIFIED' }).conversation.toolChoice).toBe(undefined);
+  });
+});
+
+describe('the configuration', () => {
+  it('is read by both names of its members', () => {
+    const wanted = {
+      sampling: { temperature: 1.5, topP: 0.5, topK: 40, seed: -1, presencePenalty: 1, frequencyPenalty: -1 },
+      maxOutputTokens: 9,
+      stop: ['END'],
+    };
+    const camel = { temperature: 1.5, topP: 0.5, topK: 40, seed: -1, presencePenalty: 1, frequencyPenalty: -1 };
+    const snake = { temperature: 1.5, top_p: 0.5, top_k: 40, seed: -1, presence_penalty: 1, frequency_penalty: -1 };
+    expect(configured({ ...camel, maxOutputTokens: 9, stopSequences: ['END', ''] }).conversation).toMatchObject(wanted);
+    expect(
+      decode({ generation_config: { ...snake, max_output_tokens: 9, stop_sequences: ['END'] } }).conversation,
+    ).toMatchObject(wanted);
+  });
+
+  it.each<[JsonObject, JsonValue]>([
+    [
+      { thinkingBudget: 5_000, includeThoughts: true },
+      { effort: undefined, budget: 5_000, wantsText: true },
+    ],
+    [{ thinkingBudget: -1 }, { effort: undefined, budget: undefined, wantsText: false }],
+    [
+      { thinkingBudget: 0, includeThoughts: true },
+      { effort: 'none', budget: undefined, wantsText: false },
+    ],
+    [{ thinking_level: 'high' }, { effort: 'high', budget: undefined, wantsText: false }],
+    [{ thinkingLevel: 'MINIMAL' }, { effort: 'minimal', budget: undefined, wantsText: false }],
+  ])('asks for thoughts by %j', (thinkingConfig, reasoning) => {
+    expect(configured({ thinkingConfig }).conversation.reasoning).toEqual(reasoning);
+  });
+
+  it('asks for JSON, of any form or of one', () => {
+    const json = { responseMimeType: 'application/json' };
+    const schema = { type: 'object', properties: {} };
+    expect(configured(json).conversation.output).toEqual({ type: 'json_object' });
+    for (const own of [{ responseSchema: { type: 'OBJECT', properties: {} } }, { responseJsonSchema: schema }]) {
+      expect(configured({ ...json, ...own }).conversation.output).toMatchObject({ type: 'json_schema', schema });
+    }
+    expect(configured({ responseMimeType: 'text/plain' }).conversation.output).toBe(undefined);
+  });
+
+  it('notes what has no place in a conversation', () => {
+    const { notes } = decode({
+      safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' }],
+      labels: {},
+      toolConfig: { retrievalConfig: { languageCode: 'en' } },
+      generationConfig: { responseModalities: ['TEXT', 'IMAGE'], speechConfig: {}, responseMimeType: 'text/x.enum' },
+    });
+    expect(notes.toSorted()).toEqual([
+      'approximated responseMimeType as text',
+      'dropped generationConfig.responseModalities',
+      'dropped generationConfig.speechConfig',
+      'dropped labels',
+      'dropped safetySettings',
+      'dropped toolConfig.retrievalConfig',
+    ]);
+  });
+});
+
+describe('a wrong request', () => {
+  it.each<[string, JsonObject]>([
+    ['contents', { contents: 'Hi' }],
+    ['contents', { contents: [] }],
+    ['contents[0]', { contents: ['Hi'] }],
+    ['contents[0].role', { contents: [{ role: 'system', parts: [] }] }],
+    ['contents[0].parts', { contents: [{ role: 'user', parts: 'Hi' }] }],
+    ['contents[0].parts[0]', { contents: [user('Hi')] }],
+    ['contents[0].parts[0].text', { contents: [user({ text: 1 })] }],
+    ['contents[0].parts[0].inlineData', { contents: [user({ inlineData: 'x' })] }],
+    ['contents[0].parts[0].inlineData.mimeType', { contents: [user({ inlineData: { data: 'x' } })] }],
+    ['contents[0].parts[0].inlineData.data', { contents: [user({ inlineData: { mimeType: 'image/png' } })] }],
+    ['contents[0].parts[0].fileData.fileUri', { contents: [user({ fileData: {} })] }],
+    ['contents[0].parts[0].functionCall.name', { contents: [calling({})] }],
+    ['contents[0].parts[0].functionCall.args', { contents: [calling({ name: 'a', args: 'b' })] }],
+    ['contents[0].parts[0].functionResponse.name', { contents: [answering({ response: {} })] }],
+    ['contents[0].parts[0].functionResponse.response', { contents: [answering({ name: 'a', response: 'b' })] }],
+    ['contents[0].parts[0].thoughtSignature', { contents: [user({ text: 'a', thoughtSignature: 1 })] }],
+    ['systemInstruction', { systemInstruction: 1 }],
+    ['systemInstruction.parts[0].text', { systemInstruction: { parts: [{ text: 1 }] } }],
+    ['tools', { tools: 'a' }],
+    ['tools[0]', { tools: ['a'] }],
+    ['tools[0].functionDeclarations[0].name', declares({})],
+    ['tools[0].functionDeclarations[0].parameters', declares({ name: 'a', parameters: 'b' })],
+    ['toolConfig', { toolConfig: 'a' }],
+    ['toolConfig.functionCallingConfig.mode', { toolConfig: { functionCallingConfig: { mode: 'ALL' } } }],
+    [
+      'toolConfig.functionCallingConfig.allowedFunctionNames[0]',
+      { toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['a'] } } },
+    ],
+    ['generationConfig', { generationConfig: 'a' }],
+    ['generationConfig.temperature', { generationConfig: { temperature: 2.1 } }],
+    ['generationConfig.topK', { generationConfig: { topK: 'a' } }],
+    ['generationConfig.maxOutputTokens', { generationConfig: { maxOutputTokens: 0 } }],
+    ['generationConfig.stopSequences[0]', { generationConfig: { stopSequences: [1] } }],
+    ['generationConfig.candidateCount', { generationConfig: { candidateCount: 0 } }],
+    ['generationConfig.responseSchema', { generationConfig: { responseSchema: 'a' } }],
+    ['generationConfig.thinkingConfig.thinkingLevel', { generationConfig: { thinkingConfig: { thinkingLevel: 'x' } } }],
+    [
+      'generationConfig.thinkingConfig.thinkingBudget',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'LOW', thinkingBudget: 5 } } },
+    ],
+  ])('is refused by its path: %s', (param, body) => {
+    expect(refusal(body)).toMatchObject({ code: 'invalid_request', details: { param } });
+  });
+
+  it('cannot lean on what only Google has', () => {
+    expect(refusal({ cachedContent: 'cachedContents/1' })).toMatchObject({
+      code: 'not_supported',
+      details: { param: 'cachedContent' },
+    });
+  });
+});
+
+/** Bodies that are nearly right: what a client may get wrong is in any place. */
+const anything = fc.jsonValue({ maxDepth: 2 });
+const near = (...names: string[]) =>
+  fc.record(Object.fromEntries(names.map((name) => [name, fc.oneof(fc.string(), anything)])), { requiredKeys: [] });
+const functionCall = near('id', 'name', 'args');
+const functionResponse = near('id', 'name', 'response', 'parts');
+const inlineData = near('mimeType', 'mime_type', 'data');
+const part = fc.record(
+  {
+    text: fc.oneof(fc.string(), anything),
+    thought: fc.oneof(fc.boolean(), anything),
+    thoughtSignature: fc.oneof(fc.string(), anything),
+    functionCall: fc.oneof(functionCall, anything),
+    function_response: fc.oneof(functionResponse, anything),
+    inlineData: fc.oneof(inlineData, anything),
+  },
+  { requiredKeys: [] },
+);
+const content = fc.record(
+  {
+    role: fc.oneof(fc.constantFrom('user', 'model'), anything),
+    parts: fc.oneof(fc.array(fc.oneof(part, anything)), anything),
+  },
+  { requiredKeys: [] },
+);
+const declaration = fc.oneof(near('name', 'description', 'parameters', 'parametersJsonSchema'), anything);
+const body = fc.record(
+  {
+    contents: fc.oneof(fc.array(content, { minLength: 1 }), anything),
+    systemInstruction: fc.oneof(content, anything),
+    tools: fc.oneof(fc.array(fc.record({ functionDeclarations: fc.array(declaration) })), anything),
+    toolConfig: fc.oneof(fc.record({ functionCallingConfig: near('mode', 'allowedFunctionNames') }), anything),
+    generationConfig: fc.oneof(near('temperature', 'stopSequences', 'thinkingConfig', 'responseSchema'), anything),
+    cachedContent: anything,
+  },
+  { requiredKeys: ['contents'] },
+);
+
+describe('any body', () => {
+  it('is read, or refused with a path', () => {
+    fc.assert(
+      fc.property(fc.oneof(body, fc.dictionary(fc.string(), anything)), (value) => {
+        try {
+          geminiCodec.decodeRequest(value as JsonObject, new Notes());
+        } catch (error) {
+          expect(error).toBeInstanceOf(GatewayError);
+          expect((error as GatewayError).status(descriptors.gemini)).toBeLessThan(502);
+          expect((error as GatewayError).details.param).toBeTypeOf('string');
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

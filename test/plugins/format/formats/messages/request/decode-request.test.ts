@@ -1,0 +1,451 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
+import { messagesCodec } from '../../../../../../plugins/format/formats/messages/codec.ts';
+import { decode, hello, refusal, text } from '../fixture.ts';
+import { descriptors } from '../../../../../support/formats.ts';
+
+const itemsOf = (...messages: JsonValue[]) => decode({ messages }).conversation.items;
+const partsOf = (...content: JsonValue[]) => {
+  const [item] = itemsOf({ role: 'user', content });
+  return item !== undefined && 'parts' in item ? item.parts : [];
+};
+const answer = (...content: JsonValue[]): JsonObject => ({ role: 'assistant', content });
+const resultOf = (members: JsonObject) =>
+  itemsOf({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', ...members }] })[0];
+const toolsOf = (...tools: JsonValue[]) => decode({ tools });
+const parallel = (flag: JsonObject) =>
+  decode({ tool_choice: { type: 'auto', ...flag } }).conversation.parallelToolCalls;
+const choose = (type: string) => ({ tools: [{ type, name: 'it' }], tool_choice: { type: 'tool', name: 'it' } });
+const reasoningOf = (body: JsonObject) => decode(body).conversation.reasoning;
+const user = (...content: JsonValue[]): JsonObject => ({ messages: [{ role: 'user', content }] });
+
+describe('instructions', () => {
+  it('are a string or blocks of text', () => {
+    expect(decode({ system: 'Be brief.' }).conversation.instructions).toEqual(['Be brief.']);
+    const system = ['A', 'B'].map((value) => ({ type: 'text', text: value, cache_control: { type: 'ephemeral' } }));
+    expect(decode({ system }).conversation.instructions).toEqual(['A', 'B']);
+  });
+
+  it('do not say who pays', () => {
+    const system = [
+      { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1' },
+      { type: 'text', text: 'Be brief.' },
+    ];
+    expect(decode({ system })).toMatchObject({ conversation: { instructions: ['Be brief.'] }, notes: [] });
+  });
+
+  it('stay in their place when they come within the dialogue', () => {
+    const late = { role: 'system', content: [{ type: 'text', text: 'In French.' }] };
+    expect(itemsOf(hello, late)).toEqual([
+      { type: 'message', role: 'user', parts: [text('Hi')] },
+      { type: 'message', role: 'system', parts: [text('In French.')] },
+    ]);
+  });
+
+  it('are those before the dialogue, too', () => {
+    const { conversation } = decode({ system: 'A', messages: [{ role: 'system', content: 'B' }, hello] });
+    expect(conversation.instructions).toEqual(['A', 'B']);
+    expect(conversation.items).toHaveLength(1);
+  });
+});
+
+describe('what a user shows', () => {
+  it('is pictures of all three sources', () => {
+    const sources = [
+      { type: 'base64', media_type: 'image/jpg', data: 'iV\nBO' },
+      { type: 'url', url: 'https://a.example/b.png' },
+      { type: 'file', file_id: 'file_1' },
+    ];
+    expect(partsOf(...sources.map((source) => ({ type: 'image', source })))).toEqual([
+      { type: 'image', source: { type: 'base64', mediaType: 'image/jpeg', data: 'iVBO' }, detail: undefined },
+      { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' }, detail: undefined },
+      { type: 'image', source: { type: 'id', id: 'file_1' }, detail: undefined },
+    ]);
+  });
+
+  it('is documents, those of text as text', () => {
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBE' };
+    const plain = { type: 'text', media_type: 'text/plain', data: 'Words' };
+    const content = { type: 'content', content: [{ type: 'text', text: 'More' }] };
+    expect(
+      partsOf(
+        { type: 'document', source: pdf, title: 'Report' },
+        { type: 'document', source: plain, title: 'Letter' },
+        { type: 'document', source: content },
+      ),
+    ).toEqual([
+      { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBE' }, name: 'Report' },
+      text('Letter\n\nWords'),
+      text('More'),
+    ]);
+  });
+
+  it('is what was found', () => {
+    const found = {
+      type: 'search_result',
+      source: 'https://a.example',
+      title: 'A',
+      content: [{ type: 'text', text: 'B' }],
+    };
+    expect(partsOf(found)).toEqual([text('A\nhttps://a.example'), text('B')]);
+  });
+
+  it('is nothing where a text is empty or a block unknown', () => {
+    const { conversation, notes } = decode({
+      messages: [{ role: 'user', content: [{ type: 'text', text: '' }, { type: 'hologram' }] }, hello],
+    });
+    expect(conversation.items).toHaveLength(1);
+    expect(notes).toEqual(['dropped content block hologram']);
+  });
+});
+
+describe('an answer of before', () => {
+  it('is thoughts, words and calls in their order', () => {
+    const items = itemsOf(
+      hello,
+      answer(
+        { type: 'thinking', thinking: 'Hm.', signature: 'dps1s4fa61b0c.Eq==' },
+        { type: 'redacted_thinking', data: 'dps1x4fa61b0c.Zz' },
+        { type: 'text', text: 'Let me see.' },
+        { type: 'tool_use', id: 'toolu_1', name: 'ls', input: { path: '/' }, cache_control: { type: 'ephemeral' } },
+      ),
+    );
+    expect(items.slice(1)).toEqual([
+      { type: 'reasoning', text: 'Hm.', state: { kind: 'signature', origin: '4fa61b0c', data: 'Eq==' } },
+      { type: 'reasoning', text: '', state: { kind: 'redacted', origin: '4fa61b0c', data: 'Zz' } },
+      { type: 'message', role: 'assistant', parts: [text('Let me see.')] },
+      expect.objectContaining({
+        type: 'tool_call',
+        id: 'toolu_1',
+        name: 'ls',
+        form: 'function',
+        input: '{"path":"/"}',
+      }),
+    ]);
+  });
+
+  it('has no state without our tag', () => {
+    const items = itemsOf(
+      hello,
+      answer({ type: 'thinking', thinking: 'Hm.', signature: 'EqQBCk' }, { type: 'thinking', thinking: 'So.' }),
+    );
+    expect(items.slice(1)).toEqual([
+      { type: 'reasoning', text: 'Hm.', state: undefined },
+      { type: 'reasoning', text: 'So.', state: undefined },
+    ]);
+  });
+
+  it('loses what nobody can read', () => {
+    const { conversation, notes } = decode({
+      messages: [
+        hello,
+        answer({ type: 'redacted_thinking', data: 'foreign' }, { type: 'thinking', thinking: '', signature: '' }),
+      ],
+    });
+    expect(conversation.items).toHaveLength(1);
+    expect(notes).toEqual(['dropped reasoning of unknown origin']);
+  });
+
+  it('loses what tools of the vendor did, and says so', () => {
+    const { conversation, notes } = decode({
+      messages: [
+        hello,
+        answer(
+          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'a' } },
+          { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+          { type: 'text', text: 'Found.' },
+        ),
+      ],
+    });
+    expect(conversation.items.slice(1)).toEqual([{ type: 'message', role: 'assistant', parts: [text('Found.')] }]);
+    expect(notes).toEqual(['dropped content block server_tool_use', 'dropped content block web_search_tool_result']);
+  });
+});
+
+describe('a result', () => {
+  it('is text, pictures, or nothing at all', () => {
+    expect(resultOf({ content: 'ok' })).toEqual({ type: 'tool_result', id: 't1', parts: [text('ok')], isError: false });
+    expect(resultOf({ is_error: true })).toEqual({ type: 'tool_result', id: 't1', parts: [], isError: true });
+    const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };
+    expect(resultOf({ content: [{ type: 'text', text: 'a' }, picture] })).toMatchObject({
+      parts: [{}, { type: 'image' }],
+    });
+  });
+
+  it('says in words which tools it has loaded', () => {
+    expect(resultOf({ content: [{ type: 'tool_reference', tool_name: 'WebFetch' }] })).toMatchObject({
+      parts: [text('The tool WebFetch is now available.')],
+    });
+  });
+
+  it('stands apart from what is said beside it', () => {
+    const content = [
+      { type: 'text', text: 'first' },
+      { type: 'tool_result', tool_use_id: 't1', content: 'ok' },
+      { type: 'text', text: 'then' },
+    ];
+    expect(itemsOf({ role: 'user', content }).map(({ type }) => type)).toEqual(['message', 'tool_result', 'message']);
+  });
+});
+
+describe('tools', () => {
+  it('are functions', () => {
+    const input_schema = { type: 'object', properties: {} };
+    const tool = { name: 'ls', description: 'Lists.', input_schema, strict: true, eager_input_streaming: true };
+    expect(toolsOf(tool, { ...tool, type: 'custom', name: 'cat' }).conversation.tools).toMatchObject([
+      { form: 'function', name: 'ls', description: 'Lists.', schema: input_schema, strict: true },
+      { name: 'cat' },
+    ]);
+  });
+
+  it.each(['bash_20250124', 'text_editor_20250728', 'memory_20250818'])(
+    'that are known by the type %s are told in full',
+    (type) => {
+      const [tool] = toolsOf({ type, name: 'it' }).conversation.tools;
+      expect(tool).toMatchObject({
+        form: 'function',
+        name: 'it',
+        schema: { type: 'object', properties: { command: {} } },
+      });
+      expect(tool).not.toHaveProperty('type');
+    },
+  );
+
+  it('that search are the vendor’s, once', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 };
+    expect(toolsOf(search, { ...search, type: 'web_search_20260209' }).conversation.tools).toEqual([
+      { form: 'web_search' },
+    ]);
+  });
+
+  it('that only Anthropic runs are left out', () => {
+    expect(toolsOf({ type: 'code_execution_20250825', name: 'code_execution' })).toMatchObject({
+      conversation: { tools: [] },
+      notes: ['dropped tool code_execution_20250825'],
+    });
+  });
+
+  it('that are loaded later count like all others, their placeholder does not', () => {
+    const tools = ['DeferredToolPlaceholder', 'WebFetch'].map((name) => ({
+      name,
+      defer_loading: true,
+      input_schema: { type: 'object' },
+    }));
+    expect(toolsOf(...tools).conversation.tools).toMatchObject([{ name: 'WebFetch' }]);
+  });
+
+  it('keep the first meaning of a name', () => {
+    expect(toolsOf({ name: 'a', description: '1' }, { name: 'a', description: '2' }).conversation.tools).toMatchObject([
+      { description: '1' },
+    ]);
+  });
+
+  it.each([
+    [{ type: 'auto' }, { type: 'auto' }],
+    [{ type: 'any' }, { type: 'required' }],
+    [{ type: 'none' }, { type: 'none' }],
+    [
+      { type: 'tool', name: 'ls' },
+      { type: 'tool', name: 'ls' },
+    ],
+  ])('are chosen by %j', (tool_choice, toolChoice) => {
+    expect(decode({ tool_choice, tools: [{ name: 'ls' }] }).conversation.toolChoice).toEqual(toolChoice);
+  });
+
+  it('are called one at a time when the client wants it', () => {
+    expect(parallel({ disable_parallel_tool_use: true })).toBe(false);
+    expect(parallel({ disable_parallel_tool_use: false })).toBe(true);
+    expect(parallel({})).toBe(undefined);
+  });
+
+  it('that search cannot be forced, others of the vendor not be served', () => {
+    expect(decode(choose('web_search_20250305'))).toMatchObject({
+      conversation: { toolChoice: { type: 'auto' } },
+      notes: ['approximated tool_choice web_search as auto'],
+    });
+    expect(refusal(choose('code_execution_20250825'))).toMatchObject({
+      code: 'not_supported',
+      details: { param: 'tool_choice' },
+    });
+  });
+});
+
+describe('thinking', () => {
+  it.each([
+    [{ thinking: { type: 'enabled', budget_tokens: 32_000 } }, { effort: undefined, budget: 32_000, wantsText: true }],
+    [
+      { thinking: { type: 'adaptive', display: 'omitted' } },
+      { effort: undefined, budget: undefined, wantsText: false },
+    ],
+    [
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
+      { effort: 'xhigh', budget: undefined, wantsText: true },
+    ],
+    [{ thinking: { type: 'between_tools' } }, { effort: undefined, budget: undefined, wantsText: true }],
+    [
+      { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+      { effort: 'none', budget: undefined, wantsText: false },
+    ],
+    [{ output_config: { effort: 'low' } }, { effort: 'low', budget: undefined, wantsText: false }],
+    [{}, undefined],
+  ])('is asked for by %j', (body, reasoning) => {
+    expect(reasoningOf(body)).toEqual(reasoning);
+  });
+});
+
+describe('everything else', () => {
+  it('is read under its own name', () => {
+    const { conversation, notes } = decode({
+      max_tokens: 128_000,
+      temperature: 0.5,
+      top_p: 0.9,
+      top_k: 40,
+      stop_sequences: ['END', ''],
+      service_tier: 'standard_only',
+      cache_control: { type: 'ephemeral' },
+      stream: true,
+    });
+    expect(conversation).toMatchObject({
+      maxOutputTokens: 128_000,
+      sampling: { temperature: 0.5, topP: 0.9, topK: 40 },
+      stop: ['END'],
+      serviceTier: 'default',
+      candidates: 1,
+    });
+    expect(notes).toEqual([]);
+  });
+
+  it('holds a schema of the answer, in the old spelling too', () => {
+    const format = { type: 'json_schema', schema: { type: 'object' } };
+    const output = { type: 'json_schema', schema: { type: 'object' } };
+    expect(decode({ output_config: { format } }).conversation.output).toMatchObject(output);
+    expect(decode({ output_format: format }).conversation.output).toMatchObject(output);
+  });
+
+  it.each([
+    ['{"device_id":"d","session_id":"s-1"}', 's-1'],
+    ['user_abc_account_def_session_12-34', '12-34'],
+    ['someone', undefined],
+  ])('tells the session from the user %s', (user_id, cacheKey) => {
+    expect(decode({ metadata: { user_id } }).conversation).toMatchObject({ user: user_id, cacheKey });
+  });
+
+  it('that is unknown is noted', () => {
+    const { notes } = decode({
+      context_management: { edits: [] },
+      safeguards: [],
+      container: null,
+      output_config: { task_budget: {} },
+    });
+    expect(notes).toEqual(['dropped output_config.task_budget', 'dropped context_management', 'dropped safeguards']);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['messages', { messages: 'Hi' }],
+    ['messages', { messages: [] }],
+    ['messages[0]', { messages: ['Hi'] }],
+    ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],
+    ['messages[0].content', { messages: [{ role: 'user' }] }],
+    ['messages[0].content', { messages: [{ role: 'user', content: 5 }] }],
+    ['messages[0].content[0].type', user({})],
+    ['messages[0].content[0].text', user({ type: 'text', text: 1 })],
+    ['messages[0].content[0].source', user({ type: 'image' })],
+    ['messages[0].content[0].source.type', user({ type: 'image', source: { type: 'x' } })],
+    [
+      'messages[0].content[0].source.data',
+      user({ type: 'image', source: { type: 'base64', media_type: 'image/png' } }),
+    ],
+    ['messages[0].content[0].tool_use_id', user({ type: 'tool_result' })],
+    [
+      'messages[0].content[0].content[0].text',
+      user({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text' }] }),
+    ],
+    ['messages[0].content[0].input', { messages: [answer({ type: 'tool_use', id: 'a', name: 'b', input: 'c' })] }],
+    ['messages[0].content[0].thinking', { messages: [answer({ type: 'thinking' })] }],
+    ['system', { system: 1 }],
+    ['max_tokens', { max_tokens: 0 }],
+    ['max_tokens', { max_tokens: 1.5 }],
+    ['temperature', { temperature: 1.1 }],
+    ['top_k', { top_k: -1 }],
+    ['stop_sequences', { stop_sequences: 'END' }],
+    ['stop_sequences[0]', { stop_sequences: [1] }],
+    ['tools', { tools: {} }],
+    ['tools[0].name', { tools: [{}] }],
+    ['tools[0].input_schema', { tools: [{ name: 'a', input_schema: 'b' }] }],
+    ['tool_choice', { tool_choice: 'auto' }],
+    ['tool_choice.type', { tool_choice: { type: 'all' } }],
+    ['tool_choice.name', { tool_choice: { type: 'tool', name: 'a' } }],
+    ['thinking.type', { thinking: { type: 'hard' } }],
+    ['thinking.budget_tokens', { thinking: { type: 'enabled' } }],
+    ['thinking.budget_tokens', { thinking: { type: 'enabled', budget_tokens: 5 } }],
+    ['output_config.effort', { output_config: { effort: 'huge' } }],
+    ['output_config.format.schema', { output_config: { format: { type: 'json_schema' } } }],
+    ['metadata.user_id', { metadata: { user_id: 1 } }],
+  ])('is refused by its path where it is wrong: %s', (param, body) => {
+    expect(refusal(body)).toMatchObject({ code: 'invalid_request', details: { param } });
+  });
+});
+
+/** Bodies that are nearly right: what a client may get wrong is in any place. */
+const anything = fc.jsonValue({ maxDepth: 2 });
+const word = fc.constantFrom('text', 'image', 'document', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result');
+const names = [
+  'type',
+  'text',
+  'source',
+  'thinking',
+  'signature',
+  'data',
+  'id',
+  'name',
+  'input',
+  'content',
+  'tool_use_id',
+];
+const block = fc.record(
+  Object.fromEntries(
+    names.map((name) => [name, name === 'type' ? fc.oneof(word, anything) : fc.oneof(fc.string(), anything)]),
+  ),
+  { requiredKeys: [] },
+);
+const message = fc.record({
+  role: fc.oneof(fc.constantFrom('user', 'assistant', 'system'), anything),
+  content: fc.oneof(fc.string(), fc.array(fc.oneof(block, anything)), anything),
+});
+const members = [
+  'system',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'metadata',
+  'stop_sequences',
+  'service_tier',
+];
+const body = fc.record(
+  {
+    messages: fc.oneof(fc.array(message, { minLength: 1 }), anything),
+    ...Object.fromEntries(members.map((name) => [name, anything])),
+  },
+  { requiredKeys: [] },
+);
+
+describe('any body', () => {
+  it('is read, or refused with a path', () => {
+    fc.assert(
+      fc.property(fc.oneof(body, fc.dictionary(fc.string(), anything)), (value) => {
+        try {
+          messagesCodec.decodeRequest(value as JsonObject, new Notes());
+        } catch (error) {
+          expect(error).toBeInstanceOf(GatewayError);
+          expect((error as GatewayError).status(descriptors.messages)).toBeLessThan(502);
+          expect((error as GatewayError).details.param).toBeTypeOf('string');
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import { ResponsesReplyRepair } from '../../../../../plugins/format/formats/responses/repair/reply-repair.ts';
+import { streamEvent } from '../../codec-fixture.ts';
+import { eventsOf } from '../../../../support/readers/answer.ts';
+import { recordings } from '../../replays/recordings.ts';
+
+const context = { id: 'x', model: 'dp/m', created: 1, request: { instructions: 'Be brief.' } };
+const repair = (request: JsonObject = context.request) => new ResponsesReplyRepair({ ...context, request }, false);
+const whole = (body: JsonObject, request?: JsonObject) => repair(request).whole(body);
+
+/** The data of the events that a client gets. */
+function stream(events: readonly JsonObject[]): JsonObject[] {
+  const one = repair();
+  return events
+    .flatMap((event) => one.event(streamEvent(`data: ${JSON.stringify(event)}\n\n`)))
+    .map(({ data = '' }) => JSON.parse(data) as JsonObject);
+}
+
+describe('a whole answer', () => {
+  const complete = recordings.find(({ name }) => name === 'responses/openai-function-calls')?.whole;
+
+  it('that lacks nothing is the very same', () => {
+    const body = JSON.parse(String(complete)) as JsonObject;
+    expect(whole(body)).toBe(body);
+  });
+
+  it('gets what its request has asked for where it says nothing', () => {
+    const answer = whole({ output: [], usage: { total_tokens: 3 }, citations: ['x'] });
+    expect(answer).toMatchObject({ id: 'resp_x', object: 'response', model: 'dp/m', instructions: 'Be brief.' });
+    expect(answer).toMatchObject({ status: 'completed', usage: { total_tokens: 3 }, citations: ['x'] });
+  });
+
+  it('has its text as an item', () => {
+    const part = { type: 'output_text', text: 'Hi', annotations: [] };
+    expect(whole({ output_text: 'Hi' })['output']).toMatchObject([{ type: 'message', content: [part] }]);
+  });
+
+  it('keeps members of items and parts that only the vendor knows', () => {
+    const part = { type: 'text', text: 'Hi', citations: [1] };
+    const output = [{ type: 'message', id: 'm', content: [part], reasoning_details: { a: 1 } }];
+    expect(whole({ output })['output']).toMatchObject([
+      { reasoning_details: { a: 1 }, content: [{ type: 'output_text', citations: [1] }] },
+    ]);
+  });
+
+  it('has different ids for items without one', () => {
+    const output = [{ type: 'reasoning' }, { content: 'a' }, { content: 'b' }, { type: 'function_call', name: 'f' }];
+    const ids = (whole({ output })['output'] as JsonObject[]).map(({ id }) => id);
+    expect(ids).toEqual(['rs_x_0', 'msg_x_1', 'msg_x_2', 'fc_x_3']);
+  });
+
+  it('repeats the description of the format, and of no other format', () => {
+    const format = { type: 'json_schema', name: 'n', schema: {} };
+    const request = { text: { format: { ...format, description: 'd' } } };
+    expect(whole({ output: [], text: { format, verbosity: 'low' } }, request)['text']).toEqual({
+      format: { ...format, description: 'd' },
+      verbosity: 'low',
+    });
+    expect(whole({ output: [], text: { format: { type: 'text' } } }, request)['text']).toEqual({
+      format: { type: 'text' },
+    });
+  });
+
+  it.each([
+    [{ error: { message: 'x' } }],
+    [{ status: 'failed', output: [] }],
+    [{ status: 'in_progress', output: [] }],
+    [{}],
+  ])('that is none is left alone: %j', (body) => {
+    expect(whole(body)).toBe(body);
+  });
+});
+
+describe('a stream', () => {
+  it('keeps the id of the response from its beginning to its end', () => {
+    const ids = stream([
+      { type: 'response.created', response: { id: 'a' } },
+      { type: 'response.completed', response: { id: 'b', output: [] } },
+    ]).map(({ response }) => (response as JsonObject)['id']);
+    expect(ids).toEqual(['a', 'a']);
+  });
+
+  it('that ends as those of Chat do has an end of its own', () => {
+    const one = repair();
+    const events = ['data: {"type":"response.output_text.delta","delta":"Hi"}\n\n', 'data: [DONE]\n\n'];
+    const types = events.flatMap((event) => one.event(streamEvent(event))).map(({ name }) => name);
+    expect(types).toContain('response.completed');
+  });
+
+  it('notes the events that were dropped', () => {
+    const one = repair();
+    expect(one.event(streamEvent('data: {"type":"response.heartbeat"}\n\n'))).toEqual([]);
+    expect(one.notes).toEqual(['dropped event response.heartbeat']);
+  });
+
+  it('that reports an error under a name of the vendor ends with it', () => {
+    const event = 'event: oops\ndata: {"type":"oops","error":{"message":"x"}}\n\n';
+    expect(repair().event(streamEvent(event))).toMatchObject([{ name: 'error' }]);
+  });
+
+  it('survives whatever it consists of, and numbers it without gaps', () => {
+    const given = recordings
+      .filter(({ format }) => format === 'responses')
+      .flatMap((recording) => eventsOf(recording.stream.toString()).map(({ data }) => JSON.parse(data) as JsonObject))
+      .filter(({ type }) => type !== 'error' && type !== 'response.failed');
+    const strange = fc.constantFrom<JsonValue>(null, 0, -1, 1.5, 1e9, '', 'x', '__proto__', [], {}, [null], true);
+    const mutated = fc
+      .tuple(
+        fc.constantFrom(...given),
+        fc.dictionary(fc.constantFrom(...Object.keys(given[6] ?? {}), 'item', 'part', 'response', 'delta'), strange, {
+          maxKeys: 2,
+        }),
+      )
+      .map(([event, members]): JsonObject => ({ ...event, ...members, type: event['type'] }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...given) }, mutated), { maxLength: 30 }),
+        (events) => {
+          const numbers = stream(events).map(({ sequence_number }) => Number(sequence_number));
+          expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
+          expect(new Set(numbers).size).toBe(numbers.length);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,374 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
+import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
+import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
+import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
+import { descriptors } from '../../../../../support/formats.ts';
+
+function fragmentsOf(events: readonly JsonObject[]): Fragment[] {
+  const decoder = responsesCodec.createDecoder();
+  return events.flatMap((event) => decoder.event(String(event['type']), JSON.stringify(event)));
+}
+
+function guarded(fragments: readonly Fragment[]): {
+  reply: CompleteReply | undefined;
+  failure: GatewayError | undefined;
+  losses: readonly string[];
+} {
+  const guard = new GrammarGuard({
+    names: new ToolNames({ tools: [], items: [] }, plainNames),
+    tag: (kind, data) => `${kind}=${data}`,
+    id: 'x',
+    inputTokens: () => 25,
+  });
+  guard.push(fragments);
+  return { reply: guard.reply, failure: guard.failure, losses: guard.notes.entries };
+}
+
+const replyTo = (events: readonly JsonObject[]) => guarded(fragmentsOf(events)).reply;
+const wholeReply = (body: JsonObject) => guarded(responsesCodec.createDecoder().whole(body)).reply;
+
+const usage = {
+  input_tokens: 20,
+  input_tokens_details: { cached_tokens: 5, cache_write_tokens: 2 },
+  output_tokens: 9,
+  output_tokens_details: { reasoning_tokens: 3 },
+  total_tokens: 29,
+};
+const thought = {
+  id: 'rs_1',
+  type: 'reasoning',
+  summary: [
+    { type: 'summary_text', text: 'First.' },
+    { type: 'summary_text', text: 'Second.' },
+  ],
+  encrypted_content: 'gAAA',
+};
+const annotation = { type: 'url_citation', url: 'https://e.com', title: 'E', start_index: 0, end_index: 5 };
+const said = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Hello you', annotations: [annotation], logprobs: [] }],
+};
+const called = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"at":"sky"}' };
+const patched = { id: 'ctc_1', type: 'custom_tool_call', call_id: 'call_2', name: 'patch', input: '*** Begin' };
+const output = [thought, said, called, patched];
+const completed = (more: JsonObject = {}) => ({
+  type: 'response.completed',
+  response: { id: 'resp_1', object: 'response', status: 'completed', error: null, output, usage, ...more },
+});
+const ofItem = (item: { id: string }, output_index: number) => ({ item_id: item.id, output_index });
+
+const argumentsOf = (item: { id: string }, index: number, delta: string) => ({
+  type: 'response.function_call_arguments.delta',
+  ...ofItem(item, index),
+  delta,
+});
+
+/** A reply as OpenAI streams it. */
+const recorded: readonly JsonObject[] = [
+  { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [], usage: null } },
+  { type: 'response.in_progress', response: { id: 'resp_1', status: 'in_progress', output: [], usage: null } },
+  { type: 'response.output_item.added', output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary: [] } },
+  { type: 'response.reasoning_summary_part.added', ...ofItem(thought, 0), summary_index: 0, part: { text: '' } },
+  { type: 'response.reasoning_summary_text.delta', ...ofItem(thought, 0), summary_index: 0, delta: 'Fir' },
+  { type: 'response.reasoning_summary_text.delta', ...ofItem(thought, 0), summary_index: 0, delta: 'st.' },
+  { type: 'response.reasoning_summary_text.done', ...ofItem(thought, 0), summary_index: 0, text: 'First.' },
+  { type: 'response.reasoning_summary_text.delta', ...ofItem(thought, 0), summary_index: 1, delta: 'Second.' },
+  { type: 'response.output_item.done', output_index: 0, item: thought },
+  { type: 'response.output_item.added', output_index: 1, item: { ...said, status: 'in_progress', content: [] } },
+  {
+    type: 'response.content_part.added',
+    ...ofItem(said, 1),
+    content_index: 0,
+    part: { type: 'output_text', text: '' },
+  },
+  { type: 'response.output_text.delta', ...ofItem(said, 1), content_index: 0, delta: 'Hello' },
+  { type: 'response.output_text.annotation.added', ...ofItem(said, 1), content_index: 0, annotation },
+  { type: 'response.output_text.delta', ...ofItem(said, 1), content_index: 0, delta: ' you' },
+  { type: 'response.output_text.done', ...ofItem(said, 1), content_index: 0, text: 'Hello you' },
+  { type: 'response.content_part.done', ...ofItem(said, 1), content_index: 0, part: said.content[0] as JsonObject },
+  { type: 'response.output_item.done', output_index: 1, item: said },
+  { type: 'response.output_item.added', output_index: 2, item: { ...called, arguments: '' } },
+  { type: 'response.function_call_arguments.delta', ...ofItem(called, 2), delta: '{"at":' },
+  { type: 'response.function_call_arguments.delta', ...ofItem(called, 2), delta: '"sky"}' },
+  { type: 'response.function_call_arguments.done', ...ofItem(called, 2), arguments: '{"at":"sky"}' },
+  { type: 'response.output_item.done', output_index: 2, item: called },
+  { type: 'response.output_item.added', output_index: 3, item: { ...patched, input: '' } },
+  { type: 'response.custom_tool_call_input.delta', ...ofItem(patched, 3), delta: '*** Begin' },
+  { type: 'response.custom_tool_call_input.done', ...ofItem(patched, 3), input: '*** Begin' },
+  { type: 'response.output_item.done', output_index: 3, item: patched },
+  completed(),
+];
+
+const expected = {
+  blocks: [
+    { type: 'reasoning', text: 'First.\n\nSecond.', state: 'encrypted=rs_1:gAAA', isRedacted: false },
+    { type: 'text', text: 'Hello you', citations: [{ url: 'https://e.com', title: 'E', start: 0, end: 5 }] },
+    { type: 'tool_call', id: 'call_1', name: 'look', form: 'function', input: '{"at":"sky"}' },
+    { type: 'tool_call', id: 'call_2', name: 'patch', form: 'freeform', input: '*** Begin' },
+  ],
+  finish: 'tool_calls',
+  usage: { input: 20, output: 9, cacheRead: 5, cacheWrite: 2, reasoning: 3 },
+};
+
+/** All but the events whose type matches. */
+const without = (pattern: RegExp) => recorded.filter(({ type }) => !pattern.test(String(type)));
+const renamed = (change: (event: JsonObject, index: number) => JsonObject) => recorded.map(change);
+
+describe('a reply', () => {
+  it('is read from its stream', () => {
+    expect(replyTo(recorded)).toMatchObject(expected);
+  });
+
+  it('is read as a whole', () => {
+    expect(wholeReply({ ...completed().response })).toMatchObject(expected);
+  });
+
+  it('says as much whichever way its parts are left out', () => {
+    const variants = [
+      without(/\.added$/),
+      without(/\.delta$/),
+      without(/(text|arguments|input|part)\.done$/),
+      without(/output_item\.done$/),
+      without(/delta$|(text|arguments|input|part)\.done$|annotation/),
+      without(/delta$|added$|(text|arguments|input|part)\.done$/),
+      without(/^response\.(?!completed)/),
+      [...without(/completed/), completed({ output: [] })],
+      [...without(/completed/), completed({ output: null })],
+    ];
+    for (const [number, variant] of variants.entries()) {
+      const blocks = replyTo(variant)?.blocks;
+      expect(
+        blocks?.map((block) => ('text' in block ? block.text : block.input)),
+        `variant ${number}`,
+      ).toEqual(['First.\n\nSecond.', 'Hello you', '{"at":"sky"}', '*** Begin']);
+    }
+  });
+
+  it('does not depend on ids that stay the same, on indexes that differ, or on either being there', () => {
+    const variants = [
+      renamed((event, index) => (event['item_id'] === undefined ? event : { ...event, item_id: `other_${index}` })),
+      renamed((event) => (event['output_index'] === undefined ? event : { ...event, output_index: 0 })),
+      renamed((event) => ({ ...event, output_index: null })),
+      renamed((event) => ({ ...event, item_id: null })),
+      renamed((event) => ({ ...event, item_id: null, output_index: null })),
+    ];
+    for (const variant of variants) expect(replyTo(variant)).toMatchObject(expected);
+  });
+
+  it('does not need event lines', () => {
+    const decoder = responsesCodec.createDecoder();
+    const fragments = recorded.flatMap((event) => decoder.event(undefined, JSON.stringify(event)));
+    expect(guarded(fragments).reply).toMatchObject(expected);
+  });
+
+  it('keeps interleaved calls apart', () => {
+    const other = { ...called, id: 'fc_2', call_id: 'call_9' };
+    expect(
+      replyTo([
+        { type: 'response.output_item.added', output_index: 0, item: { ...called, arguments: '' } },
+        { type: 'response.output_item.added', output_index: 1, item: { ...other, arguments: '' } },
+        argumentsOf(called, 0, '{"a"'),
+        argumentsOf(other, 1, '{"b"'),
+        argumentsOf(called, 0, ':1}'),
+        argumentsOf(other, 1, ':2}'),
+        completed({ output: [] }),
+      ])?.blocks,
+    ).toMatchObject([
+      { id: 'call_1', input: '{"a":1}' },
+      { id: 'call_9', input: '{"b":2}' },
+    ]);
+  });
+
+  it('may be a refusal', () => {
+    const refused = { ...said, content: [{ type: 'refusal', refusal: 'I will not.' }] };
+    expect(wholeReply({ status: 'completed', output: [refused] })).toMatchObject({
+      blocks: [{ type: 'refusal', text: 'I will not.' }],
+      finish: 'stop',
+    });
+    expect(
+      replyTo([
+        { type: 'response.refusal.delta', item_id: 'm', output_index: 0, content_index: 0, delta: 'I will' },
+        { type: 'response.refusal.done', item_id: 'm', output_index: 0, content_index: 0, refusal: 'I will not.' },
+        completed({ output: [] }),
+      ])?.blocks,
+    ).toMatchObject([{ type: 'refusal', text: 'I will not.' }]);
+  });
+
+  it('may think aloud, under either name of the event', () => {
+    for (const type of ['response.reasoning_text.delta', 'response.reasoning.delta']) {
+      expect(
+        replyTo([
+          { type, item_id: 'rs_1', output_index: 0, content_index: 0, delta: 'Hm.' },
+          {
+            type: 'response.output_item.done',
+            output_index: 0,
+            item: { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+          },
+          completed({ output: [said] }),
+        ])?.blocks,
+      ).toMatchObject([{ type: 'reasoning', text: 'Hm.' }, { type: 'text' }]);
+    }
+  });
+
+  it('may be encrypted reasoning without text', () => {
+    const tagged = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA' };
+    expect(wholeReply({ status: 'completed', output: [tagged, said] })?.blocks[0]).toMatchObject({
+      text: '',
+      state: 'encrypted=rs_1:gAAA',
+    });
+  });
+
+  it('names groups, and the searches of the client', () => {
+    const search = { id: 'ts', type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: { query: 'x' } };
+    expect(
+      wholeReply({ status: 'completed', output: [{ ...called, namespace: 'eyes' }, search] })?.blocks,
+    ).toMatchObject([
+      { name: 'look', namespace: 'eyes' },
+      { name: 'tool_search', form: 'tool_search', input: '{"query":"x"}' },
+    ]);
+  });
+
+  it('leaves out what the vendor does by itself', () => {
+    const search = { id: 'ts', type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} };
+    const browsed = { id: 'ws', type: 'web_search_call', status: 'completed', action: { type: 'search' } };
+    expect(wholeReply({ status: 'completed', output: [search, browsed, said] })?.blocks).toHaveLength(1);
+  });
+
+  describe('tells what has no place in it', () => {
+    const items: JsonObject[] = [
+      { id: 'ws', type: 'web_search_call', status: 'completed', action: { type: 'search' } },
+      { id: 'ts', type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
+      { id: 'h', type: 'hologram' },
+      { id: 'u', type: 'Set-Cookie: a' },
+    ];
+    const told = ['web_search_call', 'tool_search_call', 'hologram', 'unknown items'].map(
+      (what) => `dropped ${what} in the answer`,
+    );
+    const response = { status: 'completed', output: [...items, said], usage };
+
+    it('as a whole', () => {
+      expect(guarded(responsesCodec.createDecoder().whole(response)).losses).toEqual(told);
+    });
+
+    it('as a stream, whose end says all of it once more', () => {
+      const events = items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }));
+      const { losses, reply } = guarded(fragmentsOf([...events, { type: 'response.completed', response }]));
+      expect(losses).toEqual(told);
+      expect(reply?.blocks).toHaveLength(1);
+    });
+  });
+
+  it.each([
+    ['max_output_tokens', 'length'],
+    ['content_filter', 'content_filter'],
+    [undefined, 'length'],
+  ])('that is incomplete because of %s ends with %s', (reason, finish) => {
+    const response = { status: 'incomplete', incomplete_details: { reason }, output: [said], usage };
+    expect(replyTo([{ type: 'response.incomplete', response }])?.finish).toBe(finish);
+    expect(replyTo([{ type: 'response.completed', response }])?.finish).toBe(finish);
+    expect(wholeReply(response)?.finish).toBe(finish);
+  });
+
+  it('may lack its usage', () => {
+    expect(replyTo([...without(/completed/), completed({ usage: null })])?.usage.input).toBeGreaterThan(0);
+  });
+});
+
+describe('an error', () => {
+  it.each<JsonObject>([
+    { type: 'response.failed', response: { status: 'failed', error: { code: 'server_error', message: 'broken' } } },
+    { type: 'response.completed', response: { status: 'failed', error: { code: 'server_error', message: 'broken' } } },
+    { type: 'error', code: 'server_error', message: 'broken', param: null },
+    { type: 'error', error: { type: 'server_error', message: 'broken' } },
+    { error: { message: 'broken' } },
+    { error: 'broken' },
+  ])('is found in %j', (event) => {
+    const decoder = responsesCodec.createDecoder();
+    const name = typeof event['type'] === 'string' ? event['type'] : undefined;
+    const { failure } = guarded(decoder.event(name, JSON.stringify(event)));
+    expect(failure).toMatchObject({ code: 'upstream_failed', message: expect.stringContaining('broken') });
+  });
+
+  it.each<JsonObject>([
+    { status: 'failed', error: { code: 'server_error', message: 'broken' }, output: [] },
+    { status: 'cancelled', output: [] },
+    { status: 'queued', output: [] },
+    { base_resp: { status_code: 1000, status_msg: 'broken' } },
+    { object: 'error', message: 'broken' },
+    {},
+  ])('is found in a whole reply: %j', (body) => {
+    expect(guarded(responsesCodec.createDecoder().whole(body)).failure?.code).toBe('upstream_failed');
+  });
+
+  it('is whatever comes in an event called error', () => {
+    for (const data of ['broke', '[]', '{"type":"of_its_own","message":"broke"}']) {
+      expect(responsesCodec.createDecoder().event('error', data)).toMatchObject([
+        { type: 'error', error: { code: 'upstream_failed' } },
+      ]);
+    }
+  });
+
+  it('tells a prompt that is too long in the words that make clients shorten it', () => {
+    const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window' };
+    const { failure } = guarded(fragmentsOf([{ type: 'response.failed', response: { status: 'failed', error } }]));
+    expect(failure?.wording('openai').code).toBe('context_length_exceeded');
+    expect(failure?.status(descriptors.responses)).toBe(400);
+  });
+});
+
+describe('whatever comes', () => {
+  const value = fc.jsonValue({ maxDepth: 3 });
+  const types = [...new Set(recorded.map(({ type }) => String(type))), 'error', 'keepalive', 'response.failed'];
+  const item = fc.record(
+    {
+      type: fc.constantFrom('message', 'reasoning', 'function_call', 'tool_search_call', 'constructor'),
+      id: value,
+      call_id: value,
+      name: value,
+      arguments: value,
+      content: fc.oneof(value, fc.array(fc.record({ type: value, text: value, annotations: value }))),
+      summary: fc.oneof(value, fc.array(value)),
+      encrypted_content: value,
+    },
+    { requiredKeys: [] },
+  );
+  const event = fc.record(
+    {
+      type: fc.oneof(fc.constantFrom(...types), fc.string()),
+      item: fc.oneof(item, value),
+      item_id: value,
+      output_index: value,
+      delta: fc.oneof(fc.string(), value),
+      text: value,
+      annotation: value,
+      response: fc.oneof(fc.record({ status: value, output: fc.array(item), usage: value, error: value }), value),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('the decoder does not throw, and a whole reply has an end', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(event, value)), fc.string(), (events, rubbish) => {
+        const decoder = responsesCodec.createDecoder();
+        const fragments = events.flatMap((one) => decoder.event(undefined, JSON.stringify(one)));
+        fragments.push(...decoder.event('response.completed', rubbish), ...decoder.event(undefined, '[DONE]'));
+        guarded(fragments);
+        const body = events[0];
+        if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+        const last = responsesCodec
+          .createDecoder()
+          .whole(body as JsonObject)
+          .at(-1);
+        expect(['end', 'error']).toContain(last?.type);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

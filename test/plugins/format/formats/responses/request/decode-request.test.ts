@@ -1,0 +1,456 @@
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import { renderError } from '#core/errors/render.ts';
+import { errorSchema } from '../../../../../support/schemas/responses.ts';
+import { decode, encode, refusal } from '../fixture.ts';
+import { descriptors } from '../../../../../support/formats.ts';
+
+const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
+const sent = (...input: JsonValue[]) => decode({ model: 'm', input }).conversation;
+const told = (...tools: JsonValue[]) => decode({ input: 'Hi', tools }).conversation.tools;
+
+describe('input', () => {
+  it('may be a mere string', () => {
+    expect(decode({ input: 'Hello' }).conversation.items).toEqual([
+      { type: 'message', role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
+    ]);
+  });
+
+  it('may have messages without a type, with content that is a string', () => {
+    expect(sent({ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Ho' }).items).toMatchObject([
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'assistant', parts: [{ text: 'Ho' }] },
+    ]);
+  });
+
+  it('has instructions where developer and system messages stand before everything else', () => {
+    const { conversation } = decode({
+      instructions: 'Be kind.',
+      input: [{ role: 'developer', content: 'Be brief.' }, { role: 'system', content: 'Be right.' }, hello],
+    });
+    expect(conversation.instructions).toEqual(['Be kind.', 'Be brief.', 'Be right.']);
+    expect(conversation.items).toHaveLength(1);
+  });
+
+  it('keeps a developer message within the dialogue in its place', () => {
+    expect(
+      sent(hello, { role: 'developer', content: 'Now in French.' }, hello).items.map((item) => item),
+    ).toMatchObject([{ role: 'user' }, { role: 'system', parts: [{ text: 'Now in French.' }] }, { role: 'user' }]);
+  });
+
+  it('has no empty texts and no empty messages', () => {
+    const empty = { role: 'assistant', content: [{ type: 'output_text', text: '', annotations: [] }] };
+    expect(sent(hello, empty, { role: 'user', content: '' }).items).toHaveLength(1);
+  });
+
+  it('holds pictures as data, with the media type put right, as URL and as uploaded file', () => {
+    const { items } = sent({
+      role: 'user',
+      content: [
+        { type: 'input_image', image_url: 'data:image/jpg;charset=x;base64,AA\nBB', detail: 'original' },
+        { type: 'input_image', image_url: 'https://example.com/a.png' },
+        { type: 'input_image', file_id: 'file-1' },
+      ],
+    });
+    expect(items[0]).toMatchObject({
+      parts: [
+        { type: 'image', source: { type: 'base64', mediaType: 'image/jpeg', data: 'AABB' }, detail: 'original' },
+        { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
+        { type: 'image', source: { type: 'id', id: 'file-1' } },
+      ],
+    });
+  });
+
+  it('holds documents and sound', () => {
+    const { items } = sent({
+      role: 'user',
+      content: [
+        { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' },
+        { type: 'input_file', file_data: 'JVBE' },
+        { type: 'input_file', file_url: 'https://example.com/a.pdf' },
+        { type: 'input_audio', input_audio: { data: 'UklG', format: 'wav' } },
+      ],
+    });
+    expect(items[0]).toMatchObject({
+      parts: [
+        { type: 'file', name: 'a.pdf', source: { mediaType: 'application/pdf', data: 'JVBE' } },
+        { type: 'file', name: undefined, source: { mediaType: 'application/pdf', data: 'JVBE' } },
+        { type: 'file', source: { type: 'url' } },
+        { type: 'audio', data: 'UklG', format: 'wav' },
+      ],
+    });
+  });
+
+  it('tells calls and their results, with text or pictures', () => {
+    const { items } = sent(
+      hello,
+      { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'look', namespace: 'eyes', arguments: '{"at":1}' },
+      { type: 'function_call', call_id: 'c2', name: 'wait', arguments: '' },
+      { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_image', image_url: 'https://e.com/i' }] },
+      { type: 'function_call_output', call_id: 'c2', output: 'done' },
+    );
+    expect(items.slice(1)).toEqual([
+      { type: 'tool_call', id: 'c1', name: 'look', namespace: 'eyes', form: 'function', input: '{"at":1}' },
+      { type: 'tool_call', id: 'c2', name: 'wait', namespace: undefined, form: 'function', input: '{}' },
+      {
+        type: 'tool_result',
+        id: 'c1',
+        isError: false,
+        parts: [{ type: 'image', source: { type: 'url', url: 'https://e.com/i' }, detail: undefined }],
+      },
+      { type: 'tool_result', id: 'c2', isError: false, parts: [{ type: 'text', text: 'done' }] },
+    ]);
+  });
+
+  it('tells calls of freeform tools by their raw text', () => {
+    const { items } = sent(
+      { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** Begin Patch' },
+      { type: 'custom_tool_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'ok' }] },
+    );
+    expect(items).toMatchObject([
+      { type: 'tool_call', form: 'freeform', input: '*** Begin Patch' },
+      { type: 'tool_result', id: 'c1', parts: [{ text: 'ok' }] },
+    ]);
+  });
+
+  it('adds the tools that a search has found to those of the request', () => {
+    const { items, tools } = sent(
+      { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'mail' } },
+      {
+        type: 'tool_search_output',
+        call_id: 'c1',
+        tools: [{ type: 'namespace', name: 'mail', description: 'Mail', tools: [{ type: 'function', name: 'send' }] }],
+      },
+    );
+    expect(items).toMatchObject([
+      { type: 'tool_call', form: 'tool_search', name: 'tool_search', input: '{"query":"mail"}' },
+      { type: 'tool_result', parts: [{ text: 'These tools can be called now: mail.send' }] },
+    ]);
+    expect(tools).toMatchObject([{ name: 'send', namespace: 'mail' }]);
+  });
+
+  it('may bring the tools itself, and instructions may follow them', () => {
+    const { tools, instructions } = sent(
+      { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: 'exec' }] },
+      { role: 'developer', content: 'You are Codex.' },
+      hello,
+    );
+    expect(tools).toMatchObject([{ form: 'freeform', name: 'exec' }]);
+    expect(instructions).toEqual(['You are Codex.']);
+  });
+
+  it('leaves out items and parts that mean nothing here, and says so', () => {
+    const { conversation, notes } = decode({
+      input: [hello, { type: 'compaction', encrypted_content: 'x' }, { type: 'web_search_call', id: 'ws_1' }],
+    });
+    expect(conversation.items).toHaveLength(1);
+    expect(notes).toEqual(['dropped input item compaction', 'dropped input item web_search_call']);
+    expect(decode({ input: [{ role: 'user', content: [{ type: 'hologram' }] }, hello] }).notes).toEqual([
+      'dropped content part hologram',
+    ]);
+  });
+});
+
+describe('reasoning in the history', () => {
+  it('is the text of summary and content, with null for nothing', () => {
+    expect(
+      sent({
+        type: 'reasoning',
+        summary: [
+          { type: 'summary_text', text: 'One.' },
+          { type: 'summary_text', text: 'Two.' },
+        ],
+        content: [{ type: 'reasoning_text', text: 'Three.' }],
+      }).items,
+    ).toEqual([{ type: 'reasoning', text: 'One.\n\nTwo.\n\nThree.', state: undefined }]);
+    expect(sent({ type: 'reasoning', id: 'rs_1', summary: [], content: null }).items).toEqual([]);
+  });
+
+  it('keeps encrypted content with our tag', () => {
+    expect(sent({ type: 'reasoning', summary: [], encrypted_content: 'dps1e0123abcd.rs_9:gAAA' }).items).toEqual([
+      { type: 'reasoning', text: '', state: { kind: 'encrypted', origin: '0123abcd', data: 'rs_9:gAAA' } },
+    ]);
+    expect(sent({ type: 'reasoning', summary: [], encrypted_content: 'dps1s0123abcd.EqQB' }).items).toMatchObject([
+      { state: { kind: 'signature', data: 'EqQB' } },
+    ]);
+  });
+
+  it('drops encrypted content of unknown origin, and notes it', () => {
+    const { conversation, notes } = decode({ input: [{ type: 'reasoning', summary: [], encrypted_content: 'gAAA' }] });
+    expect(conversation.items).toEqual([]);
+    expect(notes).toEqual(['dropped encrypted_content of unknown origin']);
+  });
+});
+
+describe('tools', () => {
+  it('are functions, freeform tools with grammars, groups and searches', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
+    expect(
+      told(
+        { type: 'function', name: 'f', description: 'F', parameters: schema, strict: false },
+        { type: 'custom', name: 'apply_patch', format },
+        { type: 'namespace', name: 'ns', description: '', tools: [{ type: 'function', name: 'f', parameters: null }] },
+        { type: 'tool_search', execution: 'client', description: 'Search', parameters: schema },
+      ),
+    ).toMatchObject([
+      { form: 'function', name: 'f', namespace: undefined, schema, strict: false },
+      { form: 'freeform', name: 'apply_patch', grammar: { syntax: 'lark', definition: 'start: "x"' } },
+      { form: 'function', name: 'f', namespace: 'ns', schema: undefined, strict: undefined },
+      { form: 'tool_search', name: 'tool_search', schema },
+    ]);
+  });
+
+  it('are kept once when they come twice', () => {
+    expect(told({ type: 'function', name: 'f', description: '1' }, { type: 'function', name: 'f' })).toMatchObject([
+      { description: '1' },
+    ]);
+  });
+
+  it('may be a web search under any of its names', () => {
+    expect(told({ type: 'web_search', external_web_access: true }, { type: 'web_search_preview_2025_03_11' })).toEqual([
+      { form: 'web_search' },
+    ]);
+  });
+
+  it('that only their vendor runs are left out while there are others', () => {
+    const { conversation, notes } = decode({
+      input: 'Hi',
+      tools: [
+        { type: 'code_interpreter', container: { type: 'auto' } },
+        { type: 'function', name: 'f' },
+      ],
+    });
+    expect(conversation.tools).toHaveLength(1);
+    expect(notes).toEqual(['dropped tool code_interpreter']);
+  });
+
+  it('that only their vendor can run are rejected when there is no other tool, or when they are forced', () => {
+    const tools = [{ type: 'file_search', vector_store_ids: [] }];
+    expect(refusal({ input: 'Hi', tools })).toMatchObject({
+      code: 'not_supported',
+      details: { param: 'tools[0].type' },
+    });
+    expect(
+      refusal({
+        input: 'Hi',
+        tools: [...tools, { type: 'function', name: 'f' }],
+        tool_choice: { type: 'file_search' },
+      }),
+    ).toMatchObject({ code: 'not_supported', details: { param: 'tool_choice' } });
+    expect(decode({ input: 'Hi', tools, tool_choice: 'none' }).conversation.tools).toEqual([]);
+  });
+
+  it('are chosen by word, by name and by list', () => {
+    const tools = [
+      { type: 'function', name: 'f' },
+      { type: 'namespace', name: 'ns', description: '', tools: [{ type: 'function', name: 'g' }] },
+    ];
+    const chosen = (tool_choice: JsonValue) => decode({ input: 'Hi', tools, tool_choice }).conversation.toolChoice;
+    expect(chosen('required')).toEqual({ type: 'required' });
+    expect(chosen({ type: 'function', name: 'f' })).toMatchObject({ type: 'tool', name: 'f' });
+    expect(chosen({ type: 'custom', name: 'c' })).toMatchObject({ type: 'tool', name: 'c' });
+    expect(
+      chosen({
+        type: 'allowed_tools',
+        mode: 'required',
+        tools: [
+          { type: 'function', name: 'f' },
+          { type: 'namespace', name: 'ns' },
+        ],
+      }),
+    ).toEqual({ type: 'required', allowed: ['f', 'g'] });
+  });
+});
+
+describe('settings', () => {
+  it('are read', () => {
+    expect(
+      decode({
+        input: 'Hi',
+        parallel_tool_calls: false,
+        max_output_tokens: 100,
+        temperature: 0.5,
+        top_p: 0.9,
+        reasoning: { effort: 'xhigh', summary: 'detailed' },
+        text: {
+          verbosity: 'low',
+          format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
+        },
+        safety_identifier: 'u',
+        prompt_cache_key: 'k',
+        service_tier: 'flex',
+      }).conversation,
+    ).toMatchObject({
+      parallelToolCalls: false,
+      maxOutputTokens: 100,
+      sampling: { temperature: 0.5, topP: 0.9 },
+      reasoning: { effort: 'xhigh', budget: undefined, wantsText: true },
+      verbosity: 'low',
+      output: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
+      safetyId: 'u',
+      cacheKey: 'k',
+      serviceTier: 'flex',
+      candidates: 1,
+    });
+  });
+
+  it('want no text of the reasoning unless a summary is asked for', () => {
+    expect(decode({ input: 'Hi', reasoning: { effort: 'low' } }).conversation.reasoning?.wantsText).toBe(false);
+  });
+
+  it('are filed under what the client says', () => {
+    expect(decode({ input: 'Hi', metadata: { team: 'a' } }).conversation.metadata).toEqual({ team: 'a' });
+    expect(decode({ input: 'Hi', metadata: {} }).conversation.metadata).toBeUndefined();
+  });
+
+  it('that ask for more in the answer are noted, except for reasoning state, which is always included', () => {
+    const include = [
+      'reasoning.encrypted_content',
+      'message.output_text.logprobs',
+      'web_search_call.results',
+      'my own',
+    ];
+    expect(decode({ input: 'Hi', include }).notes).toEqual([
+      'dropped include message.output_text.logprobs',
+      'dropped include web_search_call.results',
+      'dropped include',
+    ]);
+  });
+
+  it('that are unknown are left out and noted; those of the gateway are not worth a word', () => {
+    const { notes } = decode({
+      input: 'Hi',
+      store: false,
+      stream: true,
+      metadata: {},
+      client_metadata: { a: 'b' },
+      include: ['reasoning.encrypted_content'],
+      truncation: 'disabled',
+      moderation: { on: true },
+      reasoning: { effort: null, mode: 'x' },
+    });
+    expect(notes).toEqual(['dropped moderation', 'dropped reasoning.mode']);
+  });
+});
+
+describe('a request is refused by the name of what is wrong', () => {
+  it.each<[JsonObject, string]>([
+    [{}, 'input'],
+    [{ input: 7 }, 'input'],
+    [{ input: ['x'] }, 'input[0]'],
+    [{ input: [{}] }, 'input[0].type'],
+    [{ input: [{ type: 'message', role: 'narrator', content: 'x' }] }, 'input[0].role'],
+    [{ input: [{ role: 'user', content: 7 }] }, 'input[0].content'],
+    [{ input: [{ role: 'user', content: [{ text: 'x' }] }] }, 'input[0].content[0].type'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_text' }] }] }, 'input[0].content[0].text'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }, 'input[0].content[0].image_url'],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png,x' }] }] },
+      'input[0].content[0].image_url',
+    ],
+    [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input[0].content[0].file_data'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, 'input[0].content[0].input_audio'],
+    [{ input: [{ type: 'function_call', name: 'f', arguments: '{}' }] }, 'input[0].call_id'],
+    [{ input: [{ type: 'function_call', call_id: 'c', arguments: '{}' }] }, 'input[0].name'],
+    [{ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: {} }] }, 'input[0].arguments'],
+    [{ input: [{ type: 'reasoning', summary: 'x' }] }, 'input[0].summary'],
+    [{ input: 'Hi', instructions: ['x'] }, 'instructions'],
+    [{ input: 'Hi', tools: {} }, 'tools'],
+    [{ input: 'Hi', tools: [{ type: 'function', name: '' }] }, 'tools[0].name'],
+    [{ input: 'Hi', tools: [{ type: 'function', name: 'f', parameters: 'x' }] }, 'tools[0].parameters'],
+    [{ input: 'Hi', tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] }, 'tools[0].tools[0].name'],
+    [{ input: 'Hi', tools: [{ type: 'custom', name: 'c', format: { type: 'grammar' } }] }, 'tools[0].format.syntax'],
+    [{ input: 'Hi', tool_choice: 'any' }, 'tool_choice'],
+    [{ input: 'Hi', tool_choice: { type: 'function' } }, 'tool_choice.name'],
+    [{ input: 'Hi', tool_choice: { type: 'allowed_tools', mode: 'x', tools: [] } }, 'tool_choice.mode'],
+    [{ input: 'Hi', temperature: 3 }, 'temperature'],
+    [{ input: 'Hi', max_output_tokens: 0 }, 'max_output_tokens'],
+    [{ input: 'Hi', reasoning: { effort: 'huge' } }, 'reasoning.effort'],
+    [{ input: 'Hi', text: { format: { type: 'xml' } } }, 'text.format.type'],
+    [{ input: 'Hi', text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
+    [{ input: 'Hi', metadata: 'x' }, 'metadata'],
+    [{ input: 'Hi', store: 'no' }, 'store'],
+  ])('%j', (body, param) => {
+    expect(refusal(body)).toMatchObject({ code: 'invalid_request', details: { param } });
+  });
+
+  it('names a response that is not stored in the words that clients know', () => {
+    const references: [JsonObject, string][] = [
+      [{ input: 'Hi', previous_response_id: 'resp_1' }, 'previous_response_id'],
+      [{ input: 'Hi', conversation: { id: 'conv_1' } }, 'conversation'],
+      [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].id'],
+    ];
+    for (const [body, param] of references) {
+      const error = refusal(body);
+      expect(error.details.param).toBe(param);
+      expect(error.status(descriptors.responses)).toBe(400);
+      expect(error.wording('openai').code).toBe('previous_response_not_found');
+    }
+  });
+
+  it('is refused in the shape that clients read', () => {
+    const { body } = renderError(refusal({}), { id: 'req1', format: descriptors.responses, dialect: 'openai' });
+    expect(new Ajv({ allowUnionTypes: true }).compile(errorSchema)(JSON.parse(String(body)))).toBe(true);
+  });
+
+  it('refuses to work in the background and from stored prompts', () => {
+    expect(refusal({ input: 'Hi', background: true })).toMatchObject({ code: 'not_supported' });
+    expect(refusal({ prompt: { id: 'pmpt_1' } })).toMatchObject({ code: 'not_supported' });
+  });
+});
+
+describe('whatever comes', () => {
+  const value = fc.jsonValue({ maxDepth: 4 });
+  const item = fc.record(
+    {
+      type: fc.constantFrom('message', 'reasoning', 'function_call', 'custom_tool_call', 'tool_search_output', 'x'),
+      role: fc.constantFrom('user', 'assistant', 'developer', 'other'),
+      content: fc.oneof(
+        value,
+        fc.array(fc.record({ type: fc.constantFrom('input_text', 'input_image'), text: value })),
+      ),
+      call_id: fc.oneof(fc.string(), value),
+      name: fc.oneof(fc.string(), value),
+      arguments: value,
+      summary: value,
+      tools: value,
+    },
+    { requiredKeys: [] },
+  );
+  const body = fc.record(
+    {
+      input: fc.oneof(fc.array(item), value),
+      tools: fc.oneof(
+        fc.array(fc.record({ type: fc.constantFrom('function', 'namespace', 'mcp'), name: value })),
+        value,
+      ),
+      tool_choice: value,
+      text: value,
+      reasoning: value,
+      instructions: value,
+      temperature: value,
+    },
+    { requiredKeys: [] },
+  );
+
+  it('is a conversation that can be sent on, or a refusal', () => {
+    fc.assert(
+      fc.property(fc.oneof(body, fc.dictionary(fc.string(), value)), (request) => {
+        try {
+          const { conversation } = decode(request as JsonObject);
+          encode(conversation);
+          encode(conversation, { quirks: { freeform_tools: true, tool_result_images: false } });
+        } catch (error) {
+          if (!(error instanceof GatewayError)) throw error;
+          expect(error.status(descriptors.responses)).toBeGreaterThanOrEqual(400);
+          expect(error.status(descriptors.responses)).toBeLessThan(500);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

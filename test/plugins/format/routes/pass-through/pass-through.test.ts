@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { mergeProfiles } from '#core/catalog/profile.ts';
+import { PassThrough } from '../../../../../plugins/format/routes/pass-through/pass-through.ts';
+import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
+import { exchange, requestOf } from '../../invariants/fixture.ts';
+
+const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: mergeProfiles({ quirks: { stop: 0 } }) });
+const asks = { model: 'asked-for', messages: [{ role: 'user', content: 'count' }] };
+const wayFor = (body: object) => new PassThrough(exchange, requestOf('chat', { ...asks, ...body }), route);
+const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'there' };
+const chunk = (delta: object, finish_reason: string | null = null) =>
+  `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+const stream = `${['one ', 'two E', 'ND three'].map((content) => chunk({ content })).join('')}${chunk({}, 'stop')}data: [DONE]\n\n`;
+
+function said(text: string): string {
+  const events = text.split('\n\n').flatMap((event) => (event.startsWith('data: {') ? [event.slice(6)] : []));
+  return events
+    .map((event) => (JSON.parse(event) as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content)
+    .join('');
+}
+
+describe('a Chat route that refuses stop sequences', () => {
+  it('is not told of them, and its stream is cut at the first', () => {
+    const way = wayFor({ stream: true, stop: 'END' });
+    expect(JSON.parse(String(way.request.body))).not.toHaveProperty('stop');
+    const reader = way.read();
+    const written = String(Buffer.concat([reader.push(Buffer.from(stream)), reader.end()]));
+    expect(said(written)).toBe('one two ');
+    expect(written).toContain('"finish_reason":"stop"');
+    expect(written).toContain('data: [DONE]');
+  });
+
+  it('has its whole answer cut', () => {
+    const message = { role: 'assistant', content: 'one END two' };
+    const reply = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'length' }] };
+    const { body } = wayFor({ stop: ['END'] })
+      .read()
+      .whole(Buffer.from(JSON.stringify(reply)), 'application/json');
+    expect(JSON.parse(String(body))).toMatchObject({
+      choices: [{ message: { content: 'one ' }, finish_reason: 'stop' }],
+    });
+  });
+
+  it('passes its answers through where none is asked for, or several answers are', () => {
+    for (const body of [{ stream: true }, { stream: true, n: 2, stop: 'END' }]) {
+      expect(said(String(wayFor(body).read().push(Buffer.from(stream))))).toBe('one two END three');
+    }
+  });
+});

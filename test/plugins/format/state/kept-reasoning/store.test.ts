@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bounds } from '#core/bounds.ts';
+import type { Model } from '#core/catalog/catalog.ts';
+import { principal } from '#core/facts.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import type { JsonObject } from '#core/json.ts';
+import { type GroupCache, SharedUnavailable } from '#core/shared/shared.ts';
+import type { CompleteReply } from '../../../../../plugins/format/canonical/reply.ts';
+import { ReasoningStore } from '../../../../../plugins/format/state/kept-reasoning/store.ts';
+import type { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { createExchange } from '../../../../support/exchange.ts';
+import type { TextFormat } from '../../../../support/formats.ts';
+import { modelOf } from '../../catalog/catalog-fixture.ts';
+import { requestOf } from '../../invariants/fixture.ts';
+
+const asks = { role: 'user', content: 'look' };
+const called = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+};
+const history = [asks, called, { role: 'tool', tool_call_id: 'call_1', content: 'there' }];
+const model = modelOf('test', ['responses']);
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A host with these groups. */
+function hostWith(groups: Partial<GroupCache>) {
+  const host = createTestHost();
+  const get = vi.fn<GroupCache['get']>(async () => new Map());
+  const set = vi.fn<GroupCache['set']>(async () => undefined);
+  const both = { get, set, ...groups };
+  return { ...host, groups: both, shared: { ...host.shared, groups: both } };
+}
+
+function exchangeOf(accountId: string | undefined = 'acc_1') {
+  const exchange = createExchange();
+  if (accountId === undefined) return exchange;
+  exchange.set(principal, { accountId, keyId: 'k', keyHint: 'h', limits: undefined, requestCount: 0 });
+  return exchange;
+}
+
+const chatRequest = (messages: JsonObject[], more: JsonObject = { tools: [{}] }): ClientRequest =>
+  requestOf('chat', { messages, ...more });
+
+const reply = (text: string): CompleteReply => ({
+  blocks: [
+    { type: 'reasoning', text, state: 'dps1e00000000.rs_1:ENC', isRedacted: false },
+    { type: 'tool_call', id: 'call_1', name: 'look', namespace: undefined, form: 'function', input: '{}' },
+  ],
+  finish: 'tool_calls',
+  stopSequence: undefined,
+  usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+});
+
+describe('the store is not asked', () => {
+  it.each<[string, ClientRequest, Model?, string?]>([
+    ['without calls in the history', chatRequest([asks])],
+    ['without tools', chatRequest(history, {})],
+    ['for a format that has a place for the state', requestOf('responses', { input: 'hi', tools: [{}] })],
+    ['where the client returns the state', chatRequest([asks, { ...called, reasoning_details: [{}] }])],
+    ['where no route wants anything back', chatRequest(history), modelOf('test', ['chat'])],
+  ])('%s', async (_name, request, to = model) => {
+    const host = hostWith({});
+    await new ReasoningStore(host, 24).open(exchangeOf(), request, to);
+    expect(host.groups.get).not.toHaveBeenCalled();
+  });
+
+  it('for a caller without an account, nor where it is switched off', async () => {
+    const host = hostWith({});
+    const request = chatRequest(history);
+    expect(await new ReasoningStore(host, 24).open(createExchange(), request, model)).toBe(request);
+    expect(await new ReasoningStore(host, 0).open(exchangeOf(), request, model)).toBe(request);
+    expect(host.groups.get).not.toHaveBeenCalled();
+  });
+});
+
+describe('the reasoning before a call', () => {
+  it('is found once it is kept', async () => {
+    const store = new ReasoningStore(createTestHost(), 24);
+    const first = await store.open(exchangeOf(), chatRequest([asks]), model);
+    first.kept?.keep(reply('Hm.'));
+    const next = await store.open(exchangeOf(), chatRequest(history), model);
+    expect(next.kept?.before('call_1')).toMatchObject([{ text: 'Hm.', state: { data: 'rs_1:ENC' }, isLate: false }]);
+    expect(next.kept?.before('call_2')).toEqual([]);
+    const other = await store.open(exchangeOf('acc_2'), chatRequest(history), model);
+    expect(other.kept?.before('call_1')).toEqual([]);
+  });
+
+  it('is not kept over its size limit', async () => {
+    const host = hostWith({});
+    const { kept } = await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest([asks]), model);
+    kept?.keep(reply('x'.repeat(bounds.keptReasoning)));
+    expect(host.groups.set).not.toHaveBeenCalled();
+  });
+
+  it('is read for all calls in one round trip', async () => {
+    const host = hostWith({});
+    const messages = [...history, ...[2, 3].map((id) => ({ ...called, tool_calls: [{ id: `call_${id}` }] }))];
+    await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest(messages), model);
+    expect(host.groups.get).toHaveBeenCalledExactlyOnceWith('reasoning:acc_1', Array(3).fill(expect.any(String)));
+  });
+});
+
+async function down(): Promise<never> {
+  throw new SharedUnavailable('Redis did not respond');
+}
+
+describe('a store that', () => {
+  it('is slow delays a request by 50 ms', async () => {
+    const host = hostWith({ get: vi.fn<GroupCache['get']>(() => new Promise(() => undefined)) });
+    const opened = vi.fn<(request: ClientRequest) => void>();
+    const opening = new ReasoningStore(host, 24).open(exchangeOf(), chatRequest(history), model);
+    void Promise.resolve(opening).then(opened);
+    await vi.advanceTimersByTimeAsync(49);
+    expect(opened).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(opened).toHaveBeenCalledOnce();
+  });
+
+  it('has failed once is asked by the next request', async () => {
+    const get = vi.fn<GroupCache['get']>(async () => new Map()).mockImplementationOnce(down);
+    const store = new ReasoningStore(hostWith({ get }), 24);
+    for (let count = 0; count < 2; count++) await store.open(exchangeOf(), chatRequest(history), model);
+    expect(get).toHaveBeenCalledTimes(2);
+  });
+
+  it('fails costs no request, and is reported once', async () => {
+    const host = hostWith({ get: down, set: down });
+    const store = new ReasoningStore(host, 24);
+    const request = await store.open(exchangeOf(), chatRequest(history), model);
+    expect(request.kept?.before('call_1')).toEqual([]);
+    request.kept?.keep(reply('Hm.'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(host.lines).toEqual([expect.stringContaining('reasoning of earlier turns is not restored: Redis did not')]);
+  });
+});
+
+it.each<TextFormat>(['messages', 'gemini'])(
+  'a client of %s has a place for the state and is not served',
+  async (format) => {
+    const request = requestOf(format, { tools: [{}] });
+    expect(await new ReasoningStore(createTestHost(), 24).open(exchangeOf(), request, model)).toBe(request);
+  },
+);

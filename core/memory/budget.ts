@@ -62,8 +62,13 @@ export class ProcessMemory {
   readonly capacity: number; // bytes
   readonly refusals: MemoryRefusals = { body: 0, reply: 0, request: 0 };
   level: MemoryLevel = 'normal';
-  /** Bytes that large shares may reserve by what the process really uses: between two looks it can use no more than is left. */
-  ceiling = Number.POSITIVE_INFINITY;
+  /**
+   * Bytes by which large shares may grow, by what the process really uses, until its figures are read again. A share that
+   * ends gives nothing back to it: what it held is garbage.
+   */
+  room = Number.POSITIVE_INFINITY;
+  /** Reads the figures again because a large share does not fit. @returns true when that has collected garbage */
+  findRoom: () => boolean = () => false;
   /** When something was last refused, on the clock of performance.now(). */
   refusedAt = Number.NEGATIVE_INFINITY;
   /** Since when there have been refusals, with less than `remembered` between them, in epoch ms. */
@@ -73,6 +78,9 @@ export class ProcessMemory {
   readonly #kept: Reclaimable[] = [];
   /** Bytes in large shares, by owner. */
   readonly #owners = new Map<string, Owner>();
+  #largeShares = 0;
+  /** The large share that grows although the process has no room for it. */
+  #exempt: MemoryShare | undefined;
 
   constructor(capacity: number, monotonic = () => performance.now()) {
     this.capacity = capacity;
@@ -128,7 +136,7 @@ export class ProcessMemory {
     if (mustFit && to > from && !this.#fits(share, to)) return false;
     this.#reserved += to - from;
     const change = countedFor(to) - countedFor(from);
-    if (change !== 0) this.#count(share, change);
+    if (change !== 0) this.#resizeLarge(share, change);
     return true;
   }
 
@@ -143,8 +151,8 @@ export class ProcessMemory {
   #fits(share: MemoryShare, to: number): boolean {
     const isSmall = to <= smallShare;
     if (!isSmall && !this.#mayBeLarge(share, to)) return false;
-    const room = isSmall ? this.capacity : this.#roomForLarge(share);
-    const needed = this.#reserved + to - share.bytes - room;
+    const most = isSmall ? this.capacity : (this.capacity * 7) / 8;
+    const needed = this.#reserved + to - share.bytes - most;
     if (needed > 0) return false;
     const { kept } = this;
     if (needed + kept > 0) this.reclaim(needed + kept);
@@ -152,23 +160,37 @@ export class ProcessMemory {
   }
 
   #mayBeLarge(share: MemoryShare, to: number): boolean {
+    const growth = to - countedFor(share.bytes);
     const owner = this.#owners.get(share.owner);
     const held = owner?.bytes ?? 0;
-    if (held + to - countedFor(share.bytes) > this.capacity / 4 && owner !== undefined) {
+    if (held + growth > this.capacity / 4 && owner !== undefined) {
       owner.largest ??= share;
       if (owner.largest !== share) return false;
     }
-    return this.level === 'normal' || this.#isAlone(share);
+    return growth <= this.room || share === this.#exempt || this.#findRoom(share, growth);
   }
 
-  #roomForLarge(share: MemoryShare): number {
-    const most = (this.capacity * 7) / 8;
-    return this.#isAlone(share) ? most : Math.min(most, this.ceiling);
+  /**
+   * The figures of the process may never fall far enough for the largest valid body. One that is alone is therefore accepted
+   * once there is no garbage.
+   */
+  #findRoom(share: MemoryShare, growth: number): boolean {
+    const isCollected = this.findRoom();
+    if (growth <= this.room) return true;
+    if (!isCollected || this.#largeShares > (countedFor(share.bytes) > 0 ? 1 : 0)) return false;
+    this.#exempt = share;
+    return true;
   }
 
-  /** One at a time is always accepted: the figures of the process fall only when something is done. */
-  #isAlone(share: MemoryShare): boolean {
-    return this.#owners.size === 0 || (this.#owners.size === 1 && share.bytes > smallShare);
+  #resizeLarge(share: MemoryShare, change: number): void {
+    const before = countedFor(share.bytes);
+    this.room -= Math.max(0, change);
+    if (before === 0) this.#largeShares++;
+    else if (before + change === 0) {
+      this.#largeShares--;
+      if (this.#exempt === share) this.#exempt = undefined;
+    }
+    this.#count(share, change);
   }
 
   #count(share: MemoryShare, change: number): void {

@@ -11,7 +11,7 @@ import type { MemoryLimits } from './limits.ts';
 const readEvery = 100;
 const collectEvery = 1_500;
 /** Parts of a limit from which a level applies. */
-const marks = { ceiling: 0.75, large: 0.75, all: 0.95 } as const;
+const marks = { large: 0.75, all: 0.95 } as const;
 
 const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
@@ -50,25 +50,28 @@ export class MemoryWatch implements Disposable {
     this.#options = { read: readFigures, collect: collectGarbage, now: () => performance.now(), ...options };
     this.#collecting = new Throttle(collectEvery, this.#options.now);
     this.#timer = setInterval(() => this.look(), readEvery).unref();
+    options.budget.findRoom = () => this.look(true);
   }
 
-  /** Never throws. */
-  look(): void {
+  /** Never throws. @param isNeeded a large body does not fit. @returns true when garbage has been collected */
+  look(isNeeded = false): boolean {
     const { budget, collect, read } = this.#options;
     let used = read();
     let level = this.#levelOf(used);
-    if (level !== 'normal') {
-      budget.reclaim(budget.kept);
-      if (this.#collecting.pass()) {
-        collect();
-        used = read();
-        level = this.#levelOf(used);
-      } else if (budget.level !== 'all') level = 'large'; // It may be garbage, which is no reason to refuse small bodies.
+    const isScarce = level !== 'normal';
+    if (isScarce || isNeeded) budget.reclaim(budget.kept);
+    const isCollected = (isScarce || isNeeded) && this.#collecting.pass();
+    if (isCollected) {
+      collect();
+      used = read();
+      level = this.#levelOf(used);
+    } else if (isScarce && budget.level !== 'all') level = 'large'; // It may be garbage, which is no reason to refuse small bodies.
+    budget.room = this.#roomBeside(used);
+    if (level !== budget.level) {
+      budget.level = level;
+      this.#report(level, used);
     }
-    budget.ceiling = this.#ceilingOf(used);
-    if (level === budget.level) return;
-    budget.level = level;
-    this.#report(level, used);
+    return isCollected;
   }
 
   [Symbol.dispose](): void {
@@ -83,10 +86,10 @@ export class MemoryWatch implements Disposable {
   }
 
   /** Of what is reserved, as little as possible is in the figures yet: the bytes themselves. */
-  #ceilingOf(used: MemoryFigures): number {
+  #roomBeside(used: MemoryFigures): number {
     const { limits, budget } = this.#options;
-    const left = Math.min(limits.process * marks.ceiling - used.process, limits.heap * marks.ceiling - used.heap);
-    return budget.reserved / footprint.request + left;
+    const left = Math.min(limits.process * marks.large - used.process, limits.heap * marks.large - used.heap);
+    return left - budget.reserved * (1 - 1 / footprint.request);
   }
 
   #report(level: MemoryLevel, used: MemoryFigures): void {

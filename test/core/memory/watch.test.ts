@@ -30,6 +30,27 @@ function watchFigures(garbage = 0, step = 10_000) {
   return { watch: open, figures };
 }
 
+/** A watch over figures in units of a body that is too large to be small. @param garbage units that a collection frees */
+function watchLarge(garbage = 0) {
+  const large = 400_000;
+  budget = new ProcessMemory(10 * large);
+  const figures = { process: 0, heap: 0 };
+  let collections = 0;
+  const watched = new MemoryWatch({
+    limits: { process: 10 * large, heap: 100 * large },
+    budget,
+    log: createLogger(() => undefined),
+    read: () => figures,
+    now: () => 0,
+    collect() {
+      collections++;
+      figures.process -= garbage * large;
+    },
+  });
+  open = watched;
+  return { large, figures, watched, collected: () => collections };
+}
+
 describe('the watch over memory', () => {
   it('refuses large bodies from 75 % of a limit, new requests from 95 %, and logs each change once', () => {
     const { watch, figures } = watchFigures();
@@ -63,24 +84,28 @@ describe('the watch over memory', () => {
     expect(budget.level).toBe('large');
   });
 
-  it('lets a second large body reserve only what the process has left', () => {
-    const large = 400_000; // over the bound of a small one
-    budget = new ProcessMemory(10 * large);
-    const figures = { process: 0, heap: 0 };
-    const look = new MemoryWatch({
-      limits: { process: 10 * large, heap: 100 * large },
-      budget,
-      log: createLogger(() => undefined),
-      read: () => figures,
-    });
-    using _look = look;
+  it('lets large bodies reserve only what the process has left', () => {
+    const { large, figures, watched } = watchLarge();
     figures.process = 5.4 * large;
-    look.look();
+    watched.look();
     expect(budget.level).toBe('normal');
     expect(budget.share('a').grow(large)).toBe(true);
-    look.look();
+    watched.look();
     expect(budget.share('b').grow(large)).toBe(true);
     expect(budget.share('c').grow(large)).toBe(false);
+  });
+
+  it('collects garbage for a large body that does not fit, and not again for the next one', () => {
+    const { large, figures, watched, collected } = watchLarge(3);
+    figures.process = 7 * large;
+    watched.look();
+    expect(collected()).toBe(0);
+    expect(budget.share('a').grow(2 * large)).toBe(true);
+    expect(collected()).toBe(1);
+    figures.process = 7 * large;
+    watched.look();
+    expect(budget.share('b').grow(2 * large)).toBe(false);
+    expect(collected()).toBe(1);
   });
 
   it('accepts a new request at any level while nothing is held', () => {

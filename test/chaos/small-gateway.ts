@@ -17,7 +17,6 @@ const aims = { request: 1_000, health: 500 };
 export interface SmallGatewayOptions {
   readonly postgres: TestPostgres;
   readonly megabytes: number; // of the process
-  readonly heap: number; // MB of V8's heap
   /** Models by name, with what their upstream answers. It does not keep the requests. */
   readonly models: Readonly<Record<string, (response: ServerResponse) => void>>;
 }
@@ -61,7 +60,7 @@ export class SmallGateway implements AsyncDisposable {
     const fixture = resources.use(await openChaosFixture(options.postgres));
     await fixture.home.write(yamlFor(options, url, bystanders.upstream));
     // Not through the proxy of the fixture, which the attack would keep waiting: keys are looked up in the database.
-    const started = await fixture.home.start({ ...allocator, NODE_OPTIONS: `--max-old-space-size=${options.heap}` });
+    const started = await fixture.home.start({ ...allocator, NODE_OPTIONS: heapIn(options.megabytes) });
     // The key is known from then on: what the attack delays is not the database.
     await fetch(`${started.url}/v1/models`, { headers: { authorization: `Bearer ${fixture.home.key}` } });
     bystanders.begin({ url: started.url, key: fixture.home.key });
@@ -101,6 +100,11 @@ export class SmallGateway implements AsyncDisposable {
     const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
     this.#peak = Math.max(this.#peak, Math.round(kilobytes / 1024));
   }
+}
+
+/** What Node takes by itself in a container of that size: half of it, and 4 MB at 512 MB for each semi-space. */
+function heapIn(megabytes: number): string {
+  return `--max-old-space-size=${megabytes / 2} --max-semi-space-size=${megabytes / 128}`;
 }
 
 function bystanderFigures(attack: string, { statuses, requests, health }: Seen): Figure[] {

@@ -11,11 +11,8 @@ const shortSeconds = 12;
 const attackers = 12;
 const customers = 3;
 
-/** MB of the process, and of V8's heap: what Node takes by itself in a container of that size. */
-const processes = [
-  { megabytes: 512, heap: 256 },
-  { megabytes: 1_024, heap: 512 },
-];
+/** MB of the process. */
+const sizes = [512, 1_024];
 
 /** Bodies and answers that do not fit into memory together, valid and hostile, while small requests are served. */
 export const memory: Experiment = {
@@ -23,17 +20,14 @@ export const memory: Experiment = {
   description: `large and hostile bodies at 512 MB and 1 GB, ${minutes} minutes each`,
   async run(context) {
     const figures: Figure[] = [];
-    for (const size of context.isShort ? processes.slice(0, 1) : processes)
-      figures.push(...(await attackAt(context, size)));
+    for (const megabytes of context.isShort ? sizes.slice(0, 1) : sizes)
+      figures.push(...(await attackAt(context, megabytes)));
     return figures;
   },
 };
 
-async function attackAt(
-  { postgres, isShort }: ExperimentContext,
-  size: { readonly megabytes: number; readonly heap: number },
-): Promise<Figure[]> {
-  await using gateway = await SmallGateway.start({ postgres, ...size, models });
+async function attackAt({ postgres, isShort }: ExperimentContext, megabytes: number): Promise<Figure[]> {
+  await using gateway = await SmallGateway.start({ postgres, megabytes, models });
   const keys = await Promise.all(
     Array.from({ length: customers }, async (_, index) => {
       const period = { days: 1, reason: 'grant', label: 'test' } as const;
@@ -56,7 +50,7 @@ async function attackAt(
   });
   const wrong = statuses.filter((status) => /: 5(?!03)/.test(status));
   const served = statuses.filter((status) => status.endsWith(': 200'));
-  const title = `${size.megabytes} MB`;
+  const title = `${megabytes} MB`;
   return [
     noneOf(`${title}: large bodies with another error than 503`, statuses.length, wrong),
     {

@@ -16,7 +16,6 @@ export const tinyChunks: Experiment = {
     await using gateway = await SmallGateway.start({
       postgres,
       megabytes: 512,
-      heap: 256,
       models: { drips: (response) => void drip(response, answerOf(answer)), fine: (response) => sendWhole(response) },
     });
     const paths = ['/sign-in', '/preferences', '/hooks/midtrans'];

@@ -33,6 +33,11 @@ export class EndpointTable {
     return [...this.#firstSegments];
   }
 
+  /** True for the path of an endpoint, written as it is documented and without parameters. */
+  has(path: string): boolean {
+    return this.#exact.has(path);
+  }
+
   find(method: string, rawPath: string): Match | WrongMethod | undefined {
     const path = canonicalPath(rawPath);
     const byMethod = this.#exact.get(path);

@@ -86,6 +86,8 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
   server.ext('onRequest', (request, h) => {
     // From a base URL with a trailing slash; hapi would take the first segment for a host.
     if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
+    // hapi's router and its reading of bodies would cost as much as all the rest of its work. Plugins' extensions have run.
+    if (endpoints.has(request.path)) return handler.handle(request, h);
     if (!isExchangePath(request.path, endpoints)) {
       // hapi's own ids contain the host name and the process id.
       request.info.id = createRequestId(Date.now());

@@ -143,6 +143,16 @@ describe('onConfigured', () => {
     expect(await (await fetch(`${started.url}/greeting`)).text()).toBe('welcome');
   });
 
+  it('may add an extension to onRequest, which can refuse calls of the API', async () => {
+    const hook = `(server) => server.ext('onRequest', (request, h) =>
+      request.headers['x-blocked'] ? h.response('not you').code(403).takeover() : h.continue)`;
+    await using started = await startGateway({ yaml, files: { 'greeting.mjs': hookPlugin(hook) } });
+    const call = (headers: Record<string, string>) =>
+      fetch(`${started.url}/v1/chat/completions`, { method: 'POST', headers, body: '{}' });
+    expect((await call({ 'x-blocked': '1' })).status).toBe(403);
+    expect((await call({})).status).toBe(401);
+  });
+
   it('that fails ends the start and names its plugin', async () => {
     const files = { 'greeting.mjs': hookPlugin("() => { throw new Error('no secret'); }") };
     await expect(startGateway({ yaml, files })).rejects.toMatchObject({

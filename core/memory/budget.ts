@@ -13,6 +13,8 @@ export type MemoryLevel = 'normal' | 'large' | 'all';
 /** Something that is kept only because there is room for it: a cache. */
 export interface Reclaimable {
   readonly held: number; // bytes
+  /** Bytes that it never exceeds. */
+  readonly most: number;
   /** Gives back at least this many bytes, or all of them. */
   giveBack(bytes: number): void;
 }
@@ -21,6 +23,7 @@ export interface Reclaimable {
 interface SizedEntries {
   readonly size: number;
   readonly calculatedSize: number; // bytes
+  readonly maxSize: number;
   pop(): unknown;
 }
 
@@ -30,6 +33,7 @@ export function evictable(entries: SizedEntries): Reclaimable {
     get held() {
       return entries.calculatedSize;
     },
+    most: entries.maxSize,
     giveBack(bytes) {
       const goal = entries.calculatedSize - bytes;
       while (entries.size > 0 && entries.calculatedSize > goal) entries.pop();
@@ -76,6 +80,7 @@ export class ProcessMemory {
   readonly #monotonic: () => number;
   #reserved = 0;
   readonly #kept: Reclaimable[] = [];
+  #mostKept = 0;
   /** Bytes in large shares, by owner. */
   readonly #owners = new Map<string, Owner>();
   #largeShares = 0;
@@ -101,6 +106,7 @@ export class ProcessMemory {
   /** Counts a cache from now on, and empties it when its room is needed. */
   keep(reclaimable: Reclaimable): void {
     this.#kept.push(reclaimable);
+    this.#mostKept += reclaimable.most;
   }
 
   /** Empties the caches by this many bytes. */
@@ -140,12 +146,13 @@ export class ProcessMemory {
     return true;
   }
 
-  /** Counts what a share holds for another owner. */
-  move(share: MemoryShare, assign: () => void): void {
-    const counted = countedFor(share.bytes);
-    if (counted > 0) this.#count(share, -counted);
-    assign();
-    if (counted > 0) this.#count(share, counted);
+  /** Counts what a large share holds for its owner, or no longer. */
+  count(share: MemoryShare, change: number): void {
+    const owner = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
+    owner.bytes += change;
+    if (owner.largest === share && countedFor(share.bytes + change) === 0) owner.largest = undefined;
+    if (owner.bytes > 0) this.#owners.set(share.owner, owner);
+    else this.#owners.delete(share.owner);
   }
 
   #fits(share: MemoryShare, to: number): boolean {
@@ -154,9 +161,12 @@ export class ProcessMemory {
     const most = isSmall ? this.capacity : (this.capacity * 7) / 8;
     const needed = this.#reserved + to - share.bytes - most;
     if (needed > 0) return false;
-    const { kept } = this;
-    if (needed + kept > 0) this.reclaim(needed + kept);
+    if (needed + this.#mostKept > 0) this.#makeRoom(needed + this.kept);
     return true;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (bytes > 0) this.reclaim(bytes);
   }
 
   #mayBeLarge(share: MemoryShare, to: number): boolean {
@@ -190,15 +200,7 @@ export class ProcessMemory {
       this.#largeShares--;
       if (this.#exempt === share) this.#exempt = undefined;
     }
-    this.#count(share, change);
-  }
-
-  #count(share: MemoryShare, change: number): void {
-    const owner = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
-    owner.bytes += change;
-    if (owner.largest === share && countedFor(share.bytes + change) === 0) owner.largest = undefined;
-    if (owner.bytes > 0) this.#owners.set(share.owner, owner);
-    else this.#owners.delete(share.owner);
+    this.count(share, change);
   }
 }
 
@@ -236,9 +238,10 @@ export class MemoryShare {
   }
 
   set owner(owner: string) {
-    this.#budget.move(this, () => {
-      this.#owner = owner;
-    });
+    const counted = countedFor(this.#bytes);
+    if (counted > 0) this.#budget.count(this, -counted);
+    this.#owner = owner;
+    if (counted > 0) this.#budget.count(this, counted);
   }
 
   /** @returns false when it does not fit: nothing is reserved then, and what the bytes were for must end */

@@ -69,7 +69,7 @@ describe('the watch over memory', () => {
   it('gives caches back and collects garbage before it refuses anything', () => {
     const { watch, figures } = watchFigures(500);
     let held = 300;
-    budget.keep({ held: 300, giveBack: () => (held = 0) });
+    budget.keep({ held: 300, most: 300, giveBack: () => (held = 0) });
     figures.process = 900;
     watch.look();
     expect([budget.level, held]).toEqual(['normal', 0]);

@@ -19,61 +19,73 @@ const longestWait = 100;
  * body share: ours, hapi's for forms, and none.
  */
 export class GatheredRequest extends IncomingMessage {
-  readonly #gathered = new CollectedBytes();
   #smallChunks = 0;
-  #passedAt = 0; // ms, of performance.now()
-  #isResting = false;
-  /** Somebody has asked for more while the client waited. */
-  #isAsked = false;
+  /** What comes after the first small chunks. */
+  #gathering: Gathering | undefined;
 
   override push(chunk: Buffer | null): boolean {
-    if (chunk === null || chunk.length >= small) {
-      this.#pass();
-      return super.push(chunk);
-    }
-    this.#smallChunks++;
-    if (this.#smallChunks <= passedOn) return super.push(chunk);
-    this.#gathered.add(chunk);
-    if (this.#smallChunks % atOnce === 0 && !this.#isResting) this.#rest();
-    // False pauses the client until a reader asks for more.
-    if (this.#isResting) return false;
-    if (this.#gathered.size >= enough || this.#isAwaited()) return this.#pass();
-    return this.readableLength + this.#gathered.size < this.readableHighWaterMark;
+    if (chunk !== null && chunk.length < small && ++this.#smallChunks > passedOn) return this.#gather(chunk);
+    if (this.#gathering !== undefined) this.#pass(this.#gathering);
+    return super.push(chunk);
   }
 
   override read(size?: number): unknown {
-    if (!this.#isResting) this.#pass();
+    if (this.#gathering?.isResting === false) this.#pass(this.#gathering);
     return super.read(size) as unknown;
   }
 
   override _read(size: number): void {
-    if (this.#isResting) this.#isAsked = true;
+    if (this.#gathering?.isResting === true) this.#gathering.isAsked = true;
     else super._read(size);
   }
 
+  #gather(chunk: Buffer): boolean {
+    const gathering = (this.#gathering ??= new Gathering());
+    gathering.bytes.add(chunk);
+    if (this.#smallChunks % atOnce === 0 && !gathering.isResting) this.#rest(gathering);
+    // False pauses the client until a reader asks for more.
+    if (gathering.isResting) return false;
+    if (gathering.bytes.size >= enough || this.#isAwaited(gathering)) return this.#pass(gathering);
+    return this.#hasRoom(gathering);
+  }
+
   /** Pauses the client, with or without a reader: up to 32 packets would otherwise be parsed in one turn, for each connection. */
-  #rest(): void {
-    this.#isResting = true;
+  #rest(gathering: Gathering): void {
+    gathering.isResting = true;
     nextPacketTurn()
-      .then(() => this.#goOn())
+      .then(() => this.#goOn(gathering))
       .catch((error: Error) => this.destroy(error));
   }
 
-  #goOn(): void {
-    this.#isResting = false;
-    const hasRoom = this.readableLength + this.#gathered.size < this.readableHighWaterMark;
-    if (this.readableFlowing !== null) this.#pass();
-    if (!this.complete && (this.#isAsked || hasRoom)) this.socket.resume();
-    this.#isAsked = false;
+  #goOn(gathering: Gathering): void {
+    gathering.isResting = false;
+    const hasRoom = this.#hasRoom(gathering);
+    if (this.readableFlowing !== null) this.#pass(gathering);
+    if (!this.complete && (gathering.isAsked || hasRoom)) this.socket.resume();
+    gathering.isAsked = false;
   }
 
-  #pass(): boolean {
-    if (this.#gathered.size === 0) return true;
-    this.#passedAt = performance.now();
-    return super.push(this.#gathered.take());
+  #pass(gathering: Gathering): boolean {
+    if (gathering.bytes.size === 0) return true;
+    gathering.passedAt = performance.now();
+    return super.push(gathering.bytes.take());
   }
 
-  #isAwaited(): boolean {
-    return this.readableFlowing === true && performance.now() - this.#passedAt > longestWait;
+  #hasRoom({ bytes }: Gathering): boolean {
+    return this.readableLength + bytes.size < this.readableHighWaterMark;
   }
+
+  #isAwaited({ passedAt }: Gathering): boolean {
+    return this.readableFlowing === true && performance.now() - passedAt > longestWait;
+  }
+}
+
+/** Small chunks of one body on their way to its reader. */
+class Gathering {
+  readonly bytes = new CollectedBytes();
+  passedAt = 0; // on the clock of performance.now()
+  /** The client waits. */
+  isResting = false;
+  /** Somebody has asked for more while the client waited. */
+  isAsked = false;
 }

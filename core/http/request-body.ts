@@ -11,7 +11,7 @@ import { footprint, type MemoryShare } from '../memory/budget.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
 import { stalledTime } from '../timing/loop-lag.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
-import { turnFor } from '../timing/turn.ts';
+import { nextTurn, turnFor } from '../timing/turn.ts';
 
 export interface BodyLimits {
   /** Bytes, after decompression. */
@@ -86,11 +86,12 @@ export class RequestBody implements BodySource {
 
   async #parse(): Promise<JsonObject> {
     requireJsonType(this.#request.headers['content-type']);
-    requireUtf8(await this.bytes());
     const text = await this.text();
-    await turnFor(text.length);
+    const isLong = text.length > bounds.stepwiseBody;
+    if (isLong) await nextTurn();
+    requireUtf8(await this.bytes(), text);
     requireReadable(text);
-    await turnFor(text.length);
+    if (isLong) await nextTurn();
     return parseJsonBody(text);
   }
 
@@ -196,13 +197,20 @@ function requireJsonType(contentType: string | undefined): void {
   );
 }
 
-/** @throws GatewayError `request_too_large` for a text that would take too long to parse */
-/** Decoding would replace what is invalid, and the model would get another text than the client sent. RFC 8259 §8.1. */
-function requireUtf8(bytes: Buffer): void {
-  if (isUtf8(bytes)) return;
+/**
+ * Decoding has replaced what is invalid, and the model would get another text than the client sent. RFC 8259 §8.1.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+function requireUtf8(bytes: Buffer, text: string): void {
+  if (!text.includes(replacement) || isUtf8(bytes)) return;
   throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
 }
 
+/** What invalid bytes are decoded to. A valid text may contain it too. */
+const replacement = '\uFFFD';
+
+/** @throws GatewayError `request_too_large` for a text that would take too long to parse */
 function requireReadable(text: string): void {
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;

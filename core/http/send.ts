@@ -8,7 +8,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply-listener.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { renderKeepAlive, renderStreamError } from '../errors/render.ts';
-import { watchClient } from './stalled-client.ts';
+import { isTaken, watchClient } from './stalled-client.ts';
 
 /** Proxies between client and gateway close streams that are idle for longer. */
 const keepAliveAfter = 15_000; // ms
@@ -57,8 +57,7 @@ export function sendReply(
     sendStream(response, exchange, reply, headers, body, sent, options);
   }
   // The system has taken most whole replies by now.
-  if (!response.writableFinished)
-    watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
+  if (!isTaken(response)) watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
   return sent;
 }
 

@@ -39,6 +39,11 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
   response.once('close', () => clearInterval(timer));
 }
 
+/** True when the system has taken all of a response that has ended. It takes nothing of one behind another on its connection. */
+export function isTaken(response: ServerResponse): boolean {
+  return response.writableEnded && response.socket !== null && bytesTaken(response) === undefined;
+}
+
 /** Bytes that the system has taken from this connection so far; undefined while it has taken all of them. */
 function bytesTaken({ socket }: ServerResponse): number | undefined {
   const { _handle: queue } = (socket ?? {}) as Socket & { _handle?: SystemQueue | null };

@@ -138,7 +138,7 @@ export function hedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', 'Another route was faster.'));
 }
 
-/** For the record and the log; never sent to clients. */
+/** For the log and the operator, never for clients: it may name hosts and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
   // The message tells the client about all routes of the model. What the operator needs is what the upstream said.

@@ -1,11 +1,13 @@
 import { noteFailure } from '#core/background.ts';
 import { type Delivery, delivery } from '#core/facts.ts';
 import type { Route } from '#core/catalog/catalog.ts';
+import { withoutSecrets } from '#core/model-call/upstream-error.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Admission } from '../health/breaker.ts';
 import { conversationOf } from '../routing/conversation.ts';
 import { describeFault, type Fault, faultEffects, refusalOfKey } from './fault.ts';
 import type { KeyPool } from '../keys/key-pool.ts';
+import { secretsOf } from '../keys/secrets.ts';
 import type { RelayParts } from '../routing/relay-parts.ts';
 
 /** A route whose breaker admits a request. */
@@ -123,7 +125,13 @@ export class AttemptReport {
       duration: this.#exchange.elapsed - this.#startedAt,
       outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
       fault: fault?.kind,
-      error: fault === undefined ? undefined : describeFault(fault),
+      error: fault === undefined ? undefined : this.#describe(fault),
     });
+  }
+
+  /** For the record, which customers read: the system's messages name hosts and addresses of upstreams. */
+  #describe(fault: Fault): string {
+    const text = describeFault(fault);
+    return withoutSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));
   }
 }

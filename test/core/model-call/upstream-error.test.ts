@@ -39,6 +39,9 @@ describe('a vendor’s words', () => {
   it.each([
     ['write to ops@corp.example, please', 'write to […], please'],
     ['no route to internal-llm.corp.example:8443', 'no route to […]'],
+    ['connect ECONNREFUSED fd00:12::5:8443', 'connect ECONNREFUSED […]'],
+    ['connect ECONNREFUSED ::1:8443', 'connect ECONNREFUSED […]'],
+    ['std::bad_alloc at 12:30:45', 'std::bad_alloc at 12:30:45'],
     ['gpt-4.1:20 and qwen2.5:7b are names of models', 'gpt-4.1:20 and qwen2.5:7b are names of models'],
   ])('%j are shown as %j', (words, shown) => {
     expect(withoutSecrets(words, 500)).toBe(shown);

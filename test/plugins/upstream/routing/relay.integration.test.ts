@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
 import { ClientGone } from '#core/errors/table.ts';
 import { delivery } from '#core/facts.ts';
-import { createBlackHole } from '../../../support/dead-ends.ts';
+import { closedPort, createBlackHole } from '../../../support/dead-ends.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
@@ -133,10 +133,7 @@ describe('failover', () => {
   });
 
   it('goes to the next route when nobody listens at the first', async () => {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => probe.once('listening', resolve));
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await closedPort();
     await using second = await createUpstream(serve);
     const exchange = exchangeFor([
       routeTo(upstreamAt(`http://127.0.0.1:${port}`)),
@@ -256,6 +253,22 @@ describe('failover', () => {
     await fixture.relay(exchange);
     expect(attemptsOf(exchange)).toHaveLength(2);
   });
+});
+
+it('no attempt on record names the host or an address of its upstream', async () => {
+  const unreachable = [
+    `http://127.0.0.1:${await closedPort()}`,
+    `http://localhost:${await closedPort()}`,
+    'http://vendor.invalid',
+  ];
+  const exchange = exchangeFor(unreachable.map((url, index) => routeTo(upstreamAt(url, { name: `u${index}` }))));
+  await fixture.relay(exchange).catch(() => undefined);
+  const { attempts } = exchange.get(delivery);
+  expect(attempts.map(({ error }) => error)).toEqual([
+    'route: The connection to the upstream failed. (connect ECONNREFUSED […])',
+    'route: The connection to the upstream failed. (connect ECONNREFUSED […])',
+    'route: The name of the upstream could not be resolved. (getaddrinfo ENOTFOUND […])',
+  ]);
 });
 
 it('an attempt says which format the request was put into', async () => {

@@ -2,20 +2,19 @@ import { logFailure } from './errors/connection-error.ts';
 import type { Gauge } from './extension/gauge.ts';
 import type { Logger } from './logger.ts';
 import { lostWrites } from './output.ts';
-import { Throttle } from './timing/throttle.ts';
+import { LineThrottle } from './timing/throttle.ts';
 
 /** Ms between two lines about the same work. */
 const remindEvery = 60_000;
 
-/** How often one kind of work has failed, and how many of these no line has told of. */
 interface Failures {
-  total: number;
-  untold: number;
-  readonly lines: Throttle;
+  /** By what failed: a name from the code, so there are few. */
+  readonly totals: Map<string, number>;
+  readonly lines: LineThrottle;
 }
 
-/** By the log of the process, then by what failed: a name from the code, so there are few. */
-const known = new WeakMap<Logger, Map<string, Failures>>();
+/** By the log of the process. */
+const known = new WeakMap<Logger, Failures>();
 
 /**
  * Runs work that nobody awaits. Whatever it throws or rejects with is logged and counted, and ends nothing else.
@@ -43,15 +42,11 @@ export function guarded<Values extends readonly unknown[]>(
 
 /** Logs and counts a failure that nobody else hears of. Never throws. */
 export function noteFailure(log: Logger, what: string, error: unknown, request?: string): void {
-  const failures = failuresOf(log, what);
-  failures.total++;
-  if (!failures.lines.pass()) {
-    failures.untold++;
-    return;
-  }
+  const { totals, lines } = failuresOf(log);
+  totals.set(what, (totals.get(what) ?? 0) + 1);
+  const more = lines.pass(what);
+  if (more === undefined) return;
   const whose = request === undefined ? '' : `request ${request}: `;
-  const more = failures.untold === 0 ? '' : ` (${failures.untold} more times since the last line)`;
-  failures.untold = 0;
   logFailure(log, `${whose}${what} failed${more}`, error);
 }
 
@@ -61,7 +56,7 @@ export const backgroundGauge: Gauge = {
   description: 'Failures of work that no request waits for, such as listeners and timers.',
   labels: ['work'],
   isCounter: true,
-  read: ({ log }) => [...(known.get(log) ?? [])].map(([work, { total }]) => ({ value: total, labels: { work } })),
+  read: ({ log }) => [...(known.get(log)?.totals ?? [])].map(([work, value]) => ({ value, labels: { work } })),
 };
 
 /** Lines of the process log that nobody can read. */
@@ -73,10 +68,8 @@ export const lostOutputGauge: Gauge = {
   read: () => [{ value: lostWrites() }],
 };
 
-function failuresOf(log: Logger, what: string): Failures {
-  const all = known.get(log) ?? new Map<string, Failures>();
-  known.set(log, all);
-  const failures = all.get(what) ?? { total: 0, untold: 0, lines: new Throttle(remindEvery) };
-  all.set(what, failures);
+function failuresOf(log: Logger): Failures {
+  const failures = known.get(log) ?? { totals: new Map(), lines: new LineThrottle(remindEvery) };
+  known.set(log, failures);
   return failures;
 }

@@ -6,7 +6,6 @@ import { createRequestId } from '../records/request-id.ts';
 import { renderError } from '../errors/render.ts';
 import { ClientGone, type Dialect, GatewayError, toGatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
-import type { Logger } from '../logger.ts';
 import { LinkedList } from '../pipeline/linked-list.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -167,7 +166,7 @@ export class ExchangeHandler {
         writeTimeout,
         bodyTimeout: pipeline.bodyTimeout,
         log: host.log,
-        onStalled: (seconds) => reportStalled(exchange, seconds, host.log),
+        onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
       });
     } catch (error) {
       // A header that HTTP does not allow, for example. This is the only place that sees it.
@@ -242,12 +241,10 @@ function explainMismatch(
 }
 
 /** Names the stage whose body has stalled. */
-function reportStalled(exchange: Exchange, seconds: number, log: Logger): GatewayError {
-  const fault = new StageFault(
-    { owner: exchange.bodyOwner ?? 'the pipeline', moment: 'body' },
-    `has sent no chunk for ${seconds} s`,
-  );
-  log.error(`request ${exchange.id} failed inside the gateway`, fault);
+function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
+  const { bodyOwner: owner = 'the pipeline' } = exchange;
+  const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
+  pipeline.reportFailure(exchange, owner, fault);
   return toGatewayError(fault);
 }
 

@@ -4,12 +4,16 @@ import { createRequestId } from '../records/request-id.ts';
 import { GatewayError } from '../errors/table.ts';
 import type { Logger } from '../logger.ts';
 import { renderError } from '../errors/render.ts';
+import { LineThrottle } from '../timing/throttle.ts';
 import { wellFormedCookies } from './cookie-header.ts';
 import { callerDialect } from './dialect.ts';
 import { type ExchangeHandler, hasLeft } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable } from './paths.ts';
+
+/** Ms between two lines about the same failure of a page. */
+const remindEvery = 60_000;
 
 /** hapi on a listener of our own; the app decides when it listens. */
 export function createServer(log: Logger): { server: Server; listener: HttpServer; refusals: ParserRefusals } {
@@ -26,10 +30,14 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
     mime: { override: { 'text/event-stream': { source: 'iana', compressible: false } } },
   });
   replaceHapiListeners(listener, refusals);
-  server.events.on({ name: 'request', channels: ['error', 'internal'] }, (request, event) => {
-    if (event.error !== undefined && event.channel === 'error')
-      log.error(`${request.path} failed, request ${request.info.id}`, event.error);
-  });
+  const lines = new LineThrottle(remindEvery);
+  server.events.on(
+    { name: 'request', channels: ['error', 'internal'] },
+    ({ path, route, info }, { error, channel }) => {
+      const more = error !== undefined && channel === 'error' ? lines.pass(route.path, error) : undefined;
+      if (more !== undefined) log.error(`${path} failed, request ${info.id}${more}`, error);
+    },
+  );
   return { server, listener, refusals };
 }
 

@@ -3,6 +3,7 @@ import vision from '@hapi/vision';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Registry } from '../extension/registry.ts';
 import type { Host } from '../host.ts';
+import { LineThrottle } from '../timing/throttle.ts';
 import { AssetTable, routeAssets } from './assets.ts';
 import { accountPage } from './account-page.ts';
 import { isHtmx } from './htmx.ts';
@@ -18,6 +19,9 @@ import { routeSiteFiles } from './site-files.ts';
 import { securityHeaders } from './security-headers.ts';
 import { addSessionStrategy, noteOutage, signInPath } from './sign-in.ts';
 import { Translator } from './translator.ts';
+
+/** Ms between two lines about the same failure of a page. */
+const remindEvery = 60_000;
 
 /** Prepares what routes of plugins can use when they register: views, files, and the strategy `session`. */
 export async function preparePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
@@ -48,6 +52,7 @@ export async function routePages(server: Server, registry: Registry, host: () =>
   const { translator, assets } = await loadPages(registry);
   const renderer = new Renderer(server, registry.pages, assets);
   const routes = new PageRoutes(host, renderer, translator);
+  const lines = new LineThrottle(remindEvery);
   routeAssets(server, assets);
   routeSiteFiles(server, registry.pages, assets, host);
   for (const page of registry.pages) routes.add(server, page);
@@ -68,11 +73,16 @@ export async function routePages(server: Server, registry: Registry, host: () =>
     return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });
   }
 
+  function logFailure({ route }: Request, failed: string, cause: unknown): void {
+    const more = lines.pass(route.path, cause);
+    if (more !== undefined) host().log.error(failed + more, cause);
+  }
+
   async function answerError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
     const error = toPageError(thrown);
     const failed = `${request.path} failed, request ${request.info.id}`;
     if (error.status === 503) noteOutage(host(), failed, error.details.cause ?? error);
-    else if (error.status >= 500) host().log.error(failed, error.details.cause ?? error);
+    else if (error.status >= 500) logFailure(request, failed, error.details.cause ?? error);
     if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
       // The page around the part that htmx wanted is loaded again, and leads to the sign-in.

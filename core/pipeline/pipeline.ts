@@ -6,7 +6,11 @@ import { checkReply, describeValue } from './check-reply.ts';
 import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
+import { LineThrottle } from '../timing/throttle.ts';
 import { defaultStageTimeout, Watchdog } from './watchdog.ts';
+
+/** Ms between two lines about the same failure of a stage. */
+const remindEvery = 60_000;
 
 /** A stage, by the name that gateway.yaml lists. */
 export interface NamedStage {
@@ -40,6 +44,7 @@ export class Pipeline {
   readonly #ending: readonly WatchedStage[];
   readonly #stageTimeout: number;
   readonly #watchdog = new Watchdog();
+  readonly #lines = new LineThrottle(remindEvery);
   #running = 0;
   #retired: PromiseWithResolvers<void> | undefined;
 
@@ -92,7 +97,7 @@ export class Pipeline {
       try {
         stage.start?.(exchange);
       } catch (error) {
-        this.#log.error(`stage "${name}" failed in start`, error);
+        this.#logFailure(`stage "${name}" failed in start`, error);
       }
     }
   }
@@ -133,7 +138,7 @@ export class Pipeline {
         const result = watched.stage.done?.(exchange, outcome);
         if (result instanceof Promise) await this.#wait(result, watched, 'done', exchange);
       } catch (error) {
-        this.#log.error(`${watched.owner} failed in done`, error);
+        this.#logFailure(`${watched.owner} failed in done`, error);
       }
     }
     this.#running--;
@@ -151,6 +156,20 @@ export class Pipeline {
         this.#log.error(`stage "${name}" failed to release its resources`, error);
       }
     }
+  }
+
+  /** Logs a failure inside the gateway, with its stack: once a minute for each owner and place that it was thrown at. */
+  reportFailure({ id }: Exchange, owner: string, thrown: unknown): void {
+    const more = this.#lines.pass(owner, thrown);
+    if (more === undefined) return;
+    const what = `request ${id} failed inside the gateway${more}`;
+    if (thrown instanceof Error) this.#log.error(what, thrown);
+    else this.#log.error(`${what}: ${owner} threw ${describeValue(thrown)}, which is not an Error`);
+  }
+
+  #logFailure(what: string, error: unknown): void {
+    const more = this.#lines.pass(what, error);
+    if (more !== undefined) this.#log.error(what + more, error);
   }
 
   #endpointAnswer({ endpoint }: Exchange): Deferral {
@@ -207,9 +226,7 @@ export class Pipeline {
   #refuse(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
     const error = toGatewayError(thrown);
     if (error.code === 'internal_error' && !exchange.isClientGone) {
-      const what = `request ${exchange.id} failed inside the gateway`;
-      if (thrown instanceof Error) this.#log.error(what, thrown);
-      else this.#log.error(`${what}: ${owner} threw ${describeValue(thrown)}, which is not an Error`);
+      this.reportFailure(exchange, owner, thrown);
     }
     // An error that a stage throws because the client has left is not a failure.
     if (!exchange.isClientGone) exchange.fail(error);

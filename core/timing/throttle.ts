@@ -1,3 +1,5 @@
+import { bounds } from '../bounds.ts';
+
 /** Lets something happen at most once in an interval, such as a log line about a failure that lasts. */
 export class Throttle {
   readonly #interval: number; // ms
@@ -22,4 +24,42 @@ export class Throttle {
   reset(): void {
     this.#readyAt = Number.NEGATIVE_INFINITY;
   }
+}
+
+/** Lets one line of each kind into the log in an interval, and counts the others. */
+export class LineThrottle {
+  readonly #interval: number; // ms
+  readonly #kinds = new Map<string, { readonly lines: Throttle; held: number }>();
+
+  constructor(interval: number) {
+    this.#interval = interval;
+  }
+
+  /**
+   * @param error tells lines about the same work apart by where their errors were thrown, whatever their messages
+   * @returns what to append to the line, which may be empty; undefined when it must not be written
+   */
+  pass(work: string, error?: unknown): string | undefined {
+    const kind = error instanceof Error ? `${work} ${placeOf(error)}` : work;
+    const known = this.#kinds.get(kind) ?? this.#add(kind);
+    if (!known.lines.pass()) {
+      known.held++;
+      return undefined;
+    }
+    const more = known.held === 0 ? '' : ` (${known.held} more times since the last line)`;
+    known.held = 0;
+    return more;
+  }
+
+  /** Over the bound, all kinds are forgotten: their next lines are written at once, and the held ones are not counted. */
+  #add(kind: string) {
+    if (this.#kinds.size >= bounds.lineKinds) this.#kinds.clear();
+    const added = { lines: new Throttle(this.#interval), held: 0 };
+    this.#kinds.set(kind, added);
+    return added;
+  }
+}
+
+function placeOf({ name, stack = '' }: Error): string {
+  return /^ +at .*/m.exec(stack)?.[0] ?? name;
 }

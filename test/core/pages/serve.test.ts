@@ -166,6 +166,14 @@ describe('an error page', () => {
     expect(payload).not.toMatch(/not a function|\bat \//);
   });
 
+  it('is logged once a minute, however often the page is opened', async () => {
+    const lines: string[] = [];
+    const log: Host['log'] = { info: () => undefined, warn: () => undefined, error: (line) => void lines.push(line) };
+    const browser = new Browser(await serve({ settings: { log } }));
+    for (let visit = 0; visit < 3; visit++) await browser.get('/typeerror');
+    expect(lines).toHaveLength(1);
+  });
+
   it('names the way on, in words of its own', async () => {
     const { payload } = await browse('/gone');
     expect(payload).toContain('<p class="lead">Value &lt;7&gt;</p>');

@@ -67,6 +67,22 @@ describe('a mistake in enter', () => {
     expect(traced.events).toContain('log: request req_7 failed inside the gateway');
   });
 
+  it('that throws at every request is logged once a minute for each place, whatever its message', async () => {
+    let count = 0;
+    const traced = trace({
+      enter() {
+        count++;
+        if (count === 3) throw new TypeError('another place');
+        throw new Error(`failure ${count}`);
+      },
+    });
+    for (const id of ['req_1', 'req_2', 'req_3', 'req_4']) await run(traced, createExchange({ id }));
+    expect(traced.events.filter((event) => event.startsWith('log'))).toEqual([
+      'log: request req_1 failed inside the gateway',
+      'log: request req_3 failed inside the gateway',
+    ]);
+  });
+
   it.each([undefined, null, 'text', 5, {}])('that throws %j is a 500 too', async (thrown) => {
     const traced = trace({
       enter: () => {

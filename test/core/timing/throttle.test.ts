@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
-import { Throttle } from '#core/timing/throttle.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { bounds } from '#core/bounds.ts';
+import { LineThrottle, Throttle } from '#core/timing/throttle.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
 
 it('a throttle passes at once, then once an interval', () => {
   let now = 5;
@@ -17,3 +21,34 @@ it('a throttle passes at once after a reset', () => {
   throttle.reset();
   expect(throttle.pass()).toBe(true);
 });
+
+it('lines of each kind pass once an interval, with the number of those held back', () => {
+  const lines = new LineThrottle(100);
+  const passes = ['a', 'a', 'b', 'a'].map((kind) => lines.pass(kind));
+  vi.advanceTimersByTime(100);
+  expect([...passes, lines.pass('a'), lines.pass('b')]).toEqual([
+    '',
+    undefined,
+    '',
+    undefined,
+    ' (2 more times since the last line)',
+    '',
+  ]);
+});
+
+it('errors of the same work are told apart by their place, not by their message', () => {
+  const lines = new LineThrottle(100);
+  expect([fail('1'), fail('2'), new Error('1')].map((error) => lines.pass('a', error))).toEqual(['', undefined, '']);
+});
+
+it('kinds of lines are bounded, and all are forgotten over the bound', () => {
+  const lines = new LineThrottle(100);
+  for (let kind = 0; kind < bounds.lineKinds; kind++) lines.pass(String(kind));
+  expect(lines.pass('0')).toBeUndefined();
+  lines.pass('one more');
+  expect(lines.pass('0')).toBe('');
+});
+
+function fail(message: string): Error {
+  return new Error(message);
+}

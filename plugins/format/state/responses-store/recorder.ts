@@ -1,6 +1,8 @@
+import { logFailure } from '#core/errors/connection-error.ts';
 import type { Host } from '#core/host.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { withDeadline } from '#core/timing/deadline.ts';
+import { LineThrottle } from '#core/timing/throttle.ts';
 import { turnFor } from '#core/timing/turn.ts';
 import { AccountQuota } from './account-quota.ts';
 import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
@@ -23,6 +25,8 @@ const databaseFailed = 'not stored: the database failed';
 const deadline = 2_000;
 /** Ms without another try after the database has failed. */
 const cooldown = 5_000;
+/** Ms between two lines about a failing database. */
+const remindEvery = 60_000;
 const hour = 3_600_000; // ms
 /** Statuses of answers that can be continued. */
 const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
@@ -31,6 +35,7 @@ const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 export class Recorder {
   readonly #host: Host;
   readonly #quota = new AccountQuota();
+  readonly #lines = new LineThrottle(remindEvery);
   #coolingUntil = 0; // ms, monotonic
 
   constructor(host: Host) {
@@ -56,19 +61,24 @@ export class Recorder {
       log.info(`response ${row.id} is not stored: its conversation has ${size} bytes`);
       return tooLarge;
     }
-    if (performance.now() < this.#coolingUntil) {
-      log.warn(`response ${row.id} is not stored: the database failed recently`);
-      return databaseFailed;
-    }
+    if (performance.now() < this.#coolingUntil)
+      return this.#reportFailure(row, new Error('the database failed recently'));
     try {
       const saving = this.#quota.save(new ResponseRows(database), row, max_account_bytes);
       await withDeadline(saving, deadline, `the database took more than ${deadline} ms`);
       return undefined;
     } catch (error) {
       this.#coolingUntil = performance.now() + cooldown;
-      log.error(`response ${row.id} could not be stored; its client cannot continue it`, error);
-      return databaseFailed;
+      return this.#reportFailure(row, error);
     }
+  }
+
+  /** @returns the note on the response */
+  #reportFailure({ id }: NewRow, error: unknown): string {
+    const more = this.#lines.pass('storing');
+    if (more !== undefined)
+      logFailure(this.#host.log, `response ${id} could not be stored; its client cannot continue it${more}`, error);
+    return databaseFailed;
   }
 
   /** Writes long texts in separate turns of the event loop: 31 MB take 50 ms. */

@@ -1,5 +1,3 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
 import { ClientGone } from '#core/errors/table.ts';

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { bounds } from '#core/bounds.ts';
 import type { Host } from '#core/host.ts';
+import { createLogger } from '#core/logger.ts';
 import { Recorder } from '../../../../../plugins/format/state/responses-store/recorder.ts';
 import { responseBody } from './fixture.ts';
 
+let lines: string[];
 const query = vi.fn<() => Promise<unknown[]>>();
 const host = {
-  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  log: createLogger((line) => lines.push(line.slice(25).trim())),
   database: { query },
   now: () => 1_800_000_000_000,
   section: () => ({ keep_hours: 24, max_bytes: 10_000, max_account_bytes: 1_048_576 }),
@@ -17,6 +19,7 @@ let recorder: Recorder;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   query.mockReset();
+  lines = [];
   recorder = new Recorder(host);
 });
 afterEach(() => void vi.useRealTimers());
@@ -43,6 +46,18 @@ it('tries a database that has failed again after its cooldown', async () => {
 it('notes an answer that the database did not store', async () => {
   query.mockRejectedValueOnce(new Error('away')).mockResolvedValue([]);
   expect([await save(1), await save(2)]).toEqual(Array(2).fill('not stored: the database failed'));
+});
+
+it('a database that is down costs one line a minute and no stack, however many answers are not stored', async () => {
+  query.mockRejectedValue(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+  for (let second = 0; second <= 60; second++) {
+    await save(second);
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(lines).toEqual([
+    'error response resp_0 could not be stored; its client cannot continue it: connection refused',
+    'error response resp_60 could not be stored; its client cannot continue it (59 more times since the last line): connection refused',
+  ]);
 });
 
 it('writes a long conversation, then its answer, and measures both in separate turns of the event loop', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { prepareDataFolder } from './data-folder.ts';
 import { openDatabase, type OpenedDatabase } from './database/open.ts';
+import { coreEntities } from './entities.ts';
 import type { Host, Services } from './host.ts';
 import { type JobQueue, openJobs } from './jobs/open.ts';
 import { Keeper } from './extension/keeper.ts';
@@ -79,6 +80,7 @@ export class OpenServices implements AsyncDisposable {
         log,
         mode,
         isShared: redisUrl !== undefined,
+        entities: coreEntities,
         tables: registry.databaseTables.values(),
         signal,
       });

@@ -1,6 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Database } from '#core/database/database.ts';
+import { coreEntities } from '#core/entities.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { createLogger } from '#core/logger.ts';
 import { seed } from './seed.ts';
@@ -16,7 +17,14 @@ export async function openSeeded(folder: string, rows: number): Promise<Database
   // PostgreSQL may run as another user, which must be able to enter.
   await chmod(dataFolder, 0o755);
   const url = process.env['DATABASE_URL'];
-  const database = await openDatabase({ url, dataFolder, log: createLogger(), mode: 'command', isShared: true });
+  const database = await openDatabase({
+    entities: coreEntities,
+    url,
+    dataFolder,
+    log: createLogger(),
+    mode: 'command',
+    isShared: true,
+  });
   const [row] = await database.query<{ is_empty: boolean }>('SELECT NOT EXISTS (SELECT FROM request_log) AS is_empty');
   if (row?.is_empty === true) await seed(database, rows, (line) => console.log(line));
   return database;

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database/database.ts';
-import { Account, ApiKey } from '../database/entities.ts';
+import { Account, ApiKey } from './entities.ts';
 import type { RateLimits } from '../facts.ts';
 import { AccountError } from './account-error.ts';
 import { type AccountField, type AccountRecord, readAccounts, uuid } from './account-record.ts';

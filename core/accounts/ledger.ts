@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database/database.ts';
-import { Account, PlanPeriod } from '../database/entities.ts';
+import { Account, PlanPeriod } from './entities.ts';
 import type { RateLimits } from '../facts.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';

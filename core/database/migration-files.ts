@@ -23,7 +23,9 @@ const coreFolder = join(import.meta.dirname, '..', '..', 'migrations');
 export async function loadMigrations(plugins: Iterable<PluginTables>): Promise<MigrationSet[]> {
   return Promise.all([
     readFolder(coreFolder, undefined),
-    ...[...plugins].map(({ name, migrations }) => readFolder(fileURLToPath(migrations), name)),
+    ...[...plugins].flatMap(({ name, migrations }) =>
+      migrations === undefined ? [] : [readFolder(fileURLToPath(migrations), name)],
+    ),
   ]);
 }
 

@@ -5,11 +5,11 @@ import { bind } from './bind.ts';
 import type { Database } from './database.ts';
 import { EmbeddedPostgres } from './embedded.ts';
 import { Lifetime } from './lifetime.ts';
-import { entities } from './entities.ts';
 import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
-import type { PluginTables } from './tables.ts';
+import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
+import type { Entities, PluginTables } from './tables.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 import { checkUrl, explainFailure } from './explain-failure.ts';
 
@@ -22,6 +22,8 @@ export interface OpenDatabaseOptions {
   readonly mode: 'serve' | 'command';
   /** True when other gateways may use the database at the same time. */
   readonly isShared: boolean;
+  /** Tables of core. Without them, only SQL reaches these tables. */
+  readonly entities?: Entities;
   /** Tables that plugins bring. */
   readonly tables?: Iterable<PluginTables>;
   /** Ends the opening when it aborts. */
@@ -65,7 +67,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     await unlessAborted(lifetime.begin(), signal);
     const names = await unlessAborted(migrate(url, log, tables), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
-    const orm = await unlessAborted(openOrm(url, tables), signal);
+    const orm = await unlessAborted(openOrm(url, await loadEntities(options.entities, tables)), signal);
     return new PostgresDatabase(orm, url, log, lifetime);
   } catch (error) {
     await lifetime.end(failedStopTimeout);
@@ -73,12 +75,19 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   }
 }
 
-async function openOrm(url: string, tables: readonly PluginTables[]): Promise<MikroORM> {
+async function loadEntities(ofCore: Entities = [], tables: readonly PluginTables[]): Promise<Entities> {
+  const ofPlugins = await Promise.all(
+    tables.map(({ entities }) => (typeof entities === 'function' ? entities() : entities)),
+  );
+  return [...ofCore, ...ofPlugins.flat()];
+}
+
+async function openOrm(url: string, entities: Entities): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
-    entities: [...entities, ...tables.flatMap((one) => one.entities)],
-    // BullMQ migrates its own schema; a diff of entities must not drop it.
-    schemaGenerator: { ignoreSchema: ['bullmq'] },
+    entities,
+    namingStrategy: GatewayNaming,
+    schemaGenerator,
     pool: { min: 0, max: poolSize, idleTimeoutMillis: idleTimeout },
     driverOptions: { ...connectionOptions, onPoolCreated: releaseLostClients },
     discovery: { warnWhenNoEntities: false },

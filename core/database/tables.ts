@@ -12,21 +12,23 @@ export type Entities = NonNullable<Options['entities']>;
 export interface PluginTables {
   /** Snake_case and unique. Every table of the plugin has this name, or begins with it and an underscore. */
   readonly name: string;
-  readonly entities: Entities;
+  /** A function loads them when the database is opened. */
+  readonly entities: Entities | (() => Promise<Entities>);
   /**
    * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class named like its file, which extends
-   * `Migration`. A file is never changed once it has been released.
+   * `Migration`. A file is never changed once it has been released. Omitted where other migrations create the tables.
    */
-  readonly migrations: URL;
+  readonly migrations?: URL;
 }
 
 /**
- * Loads MikroORM where there are entities.
+ * Loads MikroORM where there are entities. Those that are loaded later are not checked.
  *
  * @throws Error naming the table that is outside the plugin's name space
  */
 export async function checkTableNames({ name, entities }: PluginTables): Promise<void> {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`tables "${name}": the name must be snake_case`);
+  if (typeof entities === 'function') return;
   for (const entity of entities) {
     const table = await tableOf(entity);
     if (table === name || table?.startsWith(`${name}_`) === true) continue;

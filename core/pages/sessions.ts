@@ -69,7 +69,7 @@ export class Sessions {
   async create(accountId: string, userAgent: string | undefined, language?: Language): Promise<IssuedSession> {
     const token = createToken('s');
     // Loaded with the database; commands that open none do without MikroORM.
-    const { Session } = await import('../database/entities.ts');
+    const { Session } = await import('../accounts/entities.ts');
     return this.#database.fork().transactional(async (transaction) => {
       const { id, expiresAt } = transaction.create(Session, {
         id: randomUUIDv7(),

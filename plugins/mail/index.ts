@@ -8,6 +8,7 @@ export const plugin: GatewayPlugin = {
   name: 'mail',
   register({ gateway }) {
     gateway.section(mailSection);
+    gateway.tables({ name: 'mail_message', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.job(sendJob);
     gateway.job(mailRetentionJob);
     for (const event of mailedEvents) gateway.on(event, (_payload, host) => wake(host));

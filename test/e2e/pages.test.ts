@@ -2,6 +2,7 @@ import { cp, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Sessions } from '#core/pages/sessions.ts';
+import { coreEntities } from '#core/entities.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { silentLog } from '../support/database.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
@@ -37,6 +38,7 @@ afterAll(async () => {
 /** What a sign-in would do. */
 async function openSession(): Promise<string> {
   await using own = await openDatabase({
+    entities: coreEntities,
     url: home.databaseUrl,
     dataFolder: home.folder,
     log: silentLog,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { Database } from '#core/database/database.ts';
+import { coreEntities } from '#core/entities.ts';
 import { openDatabase } from '#core/database/open.ts';
 import type { Logger } from '#core/logger.ts';
 import { execute, withDatabase } from './global-postgres.ts';
@@ -12,7 +13,14 @@ export const silentLog: Logger = { info: () => undefined, warn: () => undefined,
 /** A migrated, empty database for one test file, dropped when disposed. */
 export async function createTestDatabase(log: Logger = silentLog): Promise<Database> {
   const url = await createBareDatabase();
-  const database = await openDatabase({ url, dataFolder: tmpdir(), log, mode: 'command', isShared: true });
+  const database = await openDatabase({
+    entities: coreEntities,
+    url,
+    dataFolder: tmpdir(),
+    log,
+    mode: 'command',
+    isShared: true,
+  });
   const { kind, notifications } = database;
   return {
     kind,

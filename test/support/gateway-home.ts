@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createAccount } from '#core/accounts/accounts.ts';
 import type { Database } from '#core/database/database.ts';
+import { coreEntities } from '#core/entities.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { createLogger } from '#core/logger.ts';
 
@@ -50,6 +51,7 @@ export interface GatewayHome extends AsyncDisposable {
 export async function openGatewayHome(databaseUrl: string, yaml: string): Promise<GatewayHome> {
   const { folder, file, write } = await createGatewayFolder(yaml);
   const database = await openDatabase({
+    entities: coreEntities,
     url: databaseUrl,
     dataFolder: folder,
     log: createLogger(() => undefined),

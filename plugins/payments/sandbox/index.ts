@@ -12,7 +12,7 @@ export function addSandbox(server: Server): void {
   const { gateway } = server;
   gateway.tables({
     name: 'payments_sandbox',
-    entities: [],
+    entities: async () => Object.values(await import('./entities.ts')),
     migrations: new URL('./migrations/', import.meta.url),
   });
   gateway.paymentProvider(sandboxProvider);

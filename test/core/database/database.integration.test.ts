@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import { DatabaseClaim } from '#core/database/claim.ts';
+import { coreEntities } from '#core/entities.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { createBareDatabase, createTestDatabase, dropDatabase, silentLog } from '../../support/database.ts';
 import { execute, withDatabase } from '../../support/global-postgres.ts';
@@ -119,6 +120,7 @@ describe('a migration', () => {
     );
     try {
       await using opened = await openDatabase({
+        entities: coreEntities,
         url,
         dataFolder: tmpdir(),
         log: silentLog,
@@ -318,6 +320,7 @@ describe('a query', () => {
     await using proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
     url.host = `127.0.0.1:${proxy.port}`;
     await using through = await openDatabase({
+      entities: coreEntities,
       url: url.href,
       dataFolder: tmpdir(),
       log: silentLog,
@@ -336,6 +339,7 @@ describe('a query', () => {
 
   it.concurrent('does not wait for a lock for long', async () => {
     await using other = await openDatabase({
+      entities: coreEntities,
       url: database.url,
       dataFolder: tmpdir(),
       log: silentLog,

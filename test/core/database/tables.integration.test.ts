@@ -93,13 +93,3 @@ describe('tables of plugins', () => {
     expect(() => registry.tables(first)).toThrow('tables "first" is registered twice');
   });
 });
-
-it("a diff of entities and database leaves BullMQ's schema alone", async () => {
-  await using database = await open();
-  expect(await database.query('SELECT id FROM bullmq.job')).toEqual([]);
-  const { config } = database.fork();
-  const generator = config.getExtension<{ getUpdateSchemaSQL(): Promise<string> }>('@mikro-orm/schema-generator');
-  const sql = await generator?.getUpdateSchemaSQL();
-  expect(sql).toBeTypeOf('string');
-  expect(sql).not.toContain('bullmq');
-});

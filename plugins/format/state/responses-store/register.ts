@@ -14,6 +14,10 @@ export function registerResponsesStore(server: Server): void {
   const endpoint = (name: string, given: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
     server.gateway.endpoint({ ...given, name, dialect: 'openai', isMetered: false, isAliased: true });
   server.gateway.section(responsesSection);
+  server.gateway.tables({
+    name: 'response_store',
+    entities: async () => [(await import('./entities.ts')).ResponseStore],
+  });
   server.gateway.job(cleanupJob);
   for (const name of siblings) {
     endpoint(`responses_${name}`, { method: 'POST', path: `/v1/responses/${name}`, answer: refuseUnsupported });

@@ -1,0 +1,22 @@
+import { type Options, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
+
+/** Names indexes and constraints as PostgreSQL does, which named those of the migrations. */
+export class GatewayNaming extends UnderscoreNamingStrategy {
+  override indexName(...parameters: Parameters<UnderscoreNamingStrategy['indexName']>): string {
+    return super
+      .indexName(...parameters)
+      .replace(/_unique$/, '_key')
+      .replace(/_foreign$/, '_fkey');
+  }
+}
+
+/**
+ * What is not said by entities, and left alone by a diff of entities and database: partitions of a day, triggers, functions, the
+ * list of migrations, and the schema of BullMQ, which migrates it itself. Two constraints besides are listed in the test of the diff.
+ */
+export const schemaGenerator = {
+  ignoreSchema: ['bullmq'],
+  ignoreTriggers: true,
+  ignoreRoutines: true,
+  skipTables: ['migration', /^request_(log|content)_\d+$/],
+} satisfies Options['schemaGenerator'];

@@ -1,0 +1,28 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { troubleCauses } from './trouble.ts';
+
+/** A time in which a model was in trouble, or was suspected to be. */
+export const IncidentRow = defineEntity({
+  name: 'IncidentRow',
+  tableName: 'incident',
+  properties: {
+    id: p.uuid().primary(),
+    /** Public name. */
+    model: p.text(),
+    /** The worst so far, with its cause. */
+    kind: p.enum(['degraded', 'down'] as const),
+    cause: p.enum(troubleCauses),
+    lowestAnswered: p.float().nullable(), // 0 to 1
+    startedAt: p.datetime(),
+    /** Null: only suspected, and shown to nobody. */
+    openedAt: p.datetime().nullable(),
+    /** Null: in trouble now, or over. */
+    calmSince: p.datetime().nullable(),
+    checkedAt: p.datetime(),
+    endedAt: p.datetime().nullable(),
+  },
+  indexes: [{ name: 'incident_started', expression: 'create index incident_started on incident (started_at desc)' }],
+  // At most one of a model at a time, whichever instances watch.
+  uniques: [{ name: 'incident_current', properties: 'model', where: 'ended_at is null' }],
+  checks: [{ name: 'incident_check', expression: 'ended_at >= started_at' }],
+});

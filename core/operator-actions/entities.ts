@@ -1,0 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { OperatorAction as Action } from './operator-actions.ts';
+
+/** What an operator has done on the operator pages. */
+export const OperatorAction = defineEntity({
+  name: 'OperatorAction',
+  tableName: 'operator_action',
+  properties: {
+    id: p.uuid().primary(),
+    /** An account; without a foreign key, because an action outlives it. */
+    operatorId: p.uuid(),
+    /** E-mail address at the time. */
+    operator: p.text(),
+    action: p.text().$type<Action['action']>(),
+    /** Id of the account or order, or the route. */
+    subject: p.text(),
+    note: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+    /** Null: running, or the process died meanwhile. */
+    finishedAt: p.datetime().nullable(),
+    error: p.text().nullable(),
+  },
+  indexes: [
+    { name: 'operator_action_subject', properties: ['subject', 'createdAt'] },
+    {
+      name: 'operator_action_created',
+      expression: 'create index operator_action_created on operator_action (created_at desc)',
+    },
+  ],
+});

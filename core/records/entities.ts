@@ -1,0 +1,150 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Column, Columns } from './column.ts';
+import { columns } from './columns.ts';
+import { storedCounts } from './usage.ts';
+
+/** Indexes of requests of one account that few of them have; with status and model, so that two filters read no others. */
+const rareRequests = {
+  request_log_failovers: 'has_failover',
+  request_log_hits: `cache = 'hit'`,
+  request_log_status: 'status <> 200',
+  request_log_bad: `outcome in ('refused', 'failed', 'interrupted')`,
+  request_log_stopped: `outcome = 'aborted'`,
+};
+
+/** Indexes of an expression, which MikroORM compares by name. */
+const requestIndexes = [
+  ...Object.entries(rareRequests).map(([name, condition]) => ({
+    name,
+    expression: `create index ${name} on request_log (account_id, started_at desc, status, (coalesce(alias_of, model))) where ${condition}`,
+  })),
+  ...Object.entries({
+    request_log_model: 'account_id, (coalesce(alias_of, model)), started_at desc',
+    request_log_route: 'account_id, route, started_at desc',
+    request_log_account: 'account_id, started_at desc',
+  }).map(([name, list]) => ({ name, expression: `create index ${name} on request_log (${list})` })),
+];
+
+const { id: _id, started_at: _startedAt, ...otherColumns } = columns;
+
+/** The record of a request. Its properties are named and typed like the columns of records, from which they are made. */
+export const RequestLog = defineEntity({
+  name: 'RequestLog',
+  tableName: 'request_log',
+  properties: {
+    started_at: p.datetime().primary(),
+    id: p.text().primary(),
+    ...propertiesOf(otherColumns),
+    /** The process that served it. */
+    instance: p.text(),
+  },
+  indexes: requestIndexes,
+  checks: [
+    {
+      name: 'request_log_outcome_check',
+      expression: `outcome in ('answered', 'refused', 'failed', 'aborted', 'interrupted')`,
+    },
+    { name: 'request_log_cache_check', expression: `cache in ('hit', 'miss')` },
+  ],
+});
+
+/** A prompt or a response on record. */
+export const RequestContent = defineEntity({
+  name: 'RequestContent',
+  tableName: 'request_content',
+  properties: {
+    startedAt: p.datetime().primary(),
+    id: p.text().primary(),
+    part: p.enum(['request', 'reply'] as const).primary(),
+    /** There was more than may be kept. */
+    isCut: p.boolean(),
+    body: p.text(),
+  },
+});
+
+/** Counts of requests by hour. Rows are identified by all of their keys, of which any but the hour may be null. */
+const hour = p.datetime().primary();
+const counts = Object.fromEntries(
+  storedCounts.map((name) => [name, name.endsWith('_tokens') ? p.bigint('number') : p.integer()]),
+);
+const byAccount = { account_id: p.uuid().nullable().primary() };
+const byModel = { model: p.text().nullable().primary(), route: p.text().nullable().primary() };
+const histogram = {
+  first_content_buckets: p.array<number>().columnType('smallint[]').nullable(),
+  first_content_counts: p.array<number>().columnType('integer[]').nullable(),
+};
+
+export const UsageAccount = defineEntity({
+  name: 'UsageAccount',
+  tableName: 'usage_account',
+  properties: { hour, ...byAccount, ...counts, ...histogram },
+  indexes: [{ name: 'usage_account_hour', properties: 'hour' }],
+  uniques: [uniqueKey('usage_account', 'account_id, hour')],
+});
+
+export const UsageHour = defineEntity({
+  name: 'UsageHour',
+  tableName: 'usage_hour',
+  properties: { hour, ...byModel, ...byAccount, ...counts, ...histogram },
+  indexes: [{ name: 'usage_hour_hour', properties: 'hour' }],
+  uniques: [uniqueKey('usage_hour', 'account_id, hour, model, route')],
+});
+
+/** The same over all accounts. */
+export const UsageTotal = defineEntity({
+  name: 'UsageTotal',
+  tableName: 'usage_total',
+  properties: { hour, ...byModel, ...counts, ...histogram },
+  uniques: [uniqueKey('usage_total', 'hour, model, route')],
+});
+
+/** What is not yet added to the hours. */
+export const UsageDelta = defineEntity({
+  name: 'UsageDelta',
+  tableName: 'usage_delta',
+  properties: {
+    hour,
+    ...byModel,
+    ...byAccount,
+    ...counts,
+    first_content_bucket: p.smallint().nullable(),
+  },
+});
+
+const attemptCounts = {
+  hour,
+  route: p.text().primary(),
+  outcome: p.text().nullable().primary(),
+  fault: p.text().nullable().primary(),
+  attempts: p.integer(),
+  last_at: p.datetime(),
+  last_error: p.text().nullable(),
+};
+
+/** Attempts on routes by hour. */
+export const RouteUsageHour = defineEntity({
+  name: 'RouteUsageHour',
+  tableName: 'route_usage_hour',
+  properties: attemptCounts,
+  uniques: [uniqueKey('route_usage_hour', 'hour, route, outcome, fault')],
+});
+
+export const RouteUsageDelta = defineEntity({
+  name: 'RouteUsageDelta',
+  tableName: 'route_usage_delta',
+  properties: attemptCounts,
+});
+
+function uniqueKey(table: string, key: string) {
+  const name = `${table}_key`;
+  return { name, expression: `create unique index ${name} on ${table} (${key}) nulls not distinct` };
+}
+
+function propertiesOf(described: Columns<never>) {
+  return Object.fromEntries(Object.entries(described).map(([name, column]) => [name, propertyOf(name, column)]));
+}
+
+function propertyOf(name: string, { type, isRequired }: Column<never>) {
+  const property = p.text().columnType(type).fieldName(name);
+  return isRequired ? property : property.nullable();
+}

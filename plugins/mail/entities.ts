@@ -1,0 +1,21 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from '#core/accounts/entities.ts';
+
+/** One mail for one event. The recipient's address is not stored: it is read when the mail is sent. */
+export const MailMessage = defineEntity({
+  name: 'MailMessage',
+  tableName: 'mail_message',
+  properties: {
+    /** Of `account_event`. */
+    eventId: p.bigint('string').primary().autoincrement(false),
+    account: () => p.manyToOne(Account).deleteRule('cascade'),
+    state: p.enum(['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain'] as const).default('waiting'),
+    tries: p.integer().default(0),
+    /** The next try; while sending, when its sender counts as dead. */
+    nextAt: p.datetime().defaultRaw('clock_timestamp()'),
+    error: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+    finishedAt: p.datetime().nullable(),
+  },
+  indexes: [{ name: 'mail_message_due', properties: 'nextAt', where: `state in ('waiting', 'sending')` }],
+});

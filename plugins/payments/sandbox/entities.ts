@@ -1,0 +1,49 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** A charge of the sandbox, as a bank would know it. */
+export const SandboxCharge = defineEntity({
+  name: 'SandboxCharge',
+  tableName: 'payments_sandbox_charge',
+  properties: {
+    reference: p.text().primary(),
+    providerReference: p.text().unique(),
+    amount: p.bigint('number').check('amount > 0'),
+    currency: p.text(),
+    qr: p.text(),
+    state: p.enum(['pending', 'paid', 'expired', 'failed'] as const).default('pending'),
+    expiresAt: p.datetime(),
+    notificationUrl: p.text(),
+    paidAmount: p.bigint('number').nullable(),
+    paymentId: p.text().nullable(),
+    paidAt: p.datetime().nullable(),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+  checks: [
+    {
+      name: 'payments_sandbox_charge_check',
+      expression: `(state = 'paid') = (paid_at is not null and paid_amount is not null and payment_id is not null)`,
+    },
+  ],
+});
+
+/** Money returned by the sandbox. */
+export const SandboxRefund = defineEntity({
+  name: 'SandboxRefund',
+  tableName: 'payments_sandbox_refund',
+  properties: {
+    key: p.text().primary(),
+    charge: () => p.manyToOne(SandboxCharge).fieldName('reference'),
+    amount: p.bigint('number').check('amount > 0'),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+});
+
+/** The secret that signs notifications; one row. */
+export const SandboxSecret = defineEntity({
+  name: 'SandboxSecret',
+  tableName: 'payments_sandbox_secret',
+  properties: {
+    id: p.boolean().primary().default(true).check('id'),
+    secret: p.text(),
+  },
+});

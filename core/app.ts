@@ -11,7 +11,7 @@ import { type Config, validate, validateInSteps } from './config/load.ts';
 import { ConfigError } from './config/mistake.ts';
 import { operatorSection } from './config/operator-section.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
-import { productionNotices } from './config/production.ts';
+import { productionNotices } from './config/production-notices.ts';
 import type { SectionValue } from './config/section.ts';
 import { data, listen, memory, plugins } from './config/sections.ts';
 import { HealthMonitor } from './health/health-monitor.ts';
@@ -151,7 +151,7 @@ export class Gateway {
     // Node writes it at a regular end only, and a gateway may be killed. The first time it takes a while.
     flushCompileCache();
     await this.#listen();
-    this.#monitor = new HealthMonitor(registry, host);
+    this.#monitor = new HealthMonitor(registry, host, () => publishLive(host(), 'health'));
   }
 
   /** Where the operator asks, once `#listen` has opened it. */

@@ -1,7 +1,5 @@
 import { logFailure } from './errors/connection-error.ts';
-import type { Gauge } from './extension/gauge.ts';
 import type { Logger } from './logger.ts';
-import { lostWrites } from './output.ts';
 import { LineThrottle } from './timing/throttle.ts';
 
 /** Ms between two lines about the same work. */
@@ -50,23 +48,10 @@ export function noteFailure(log: Logger, what: string, error: unknown, request?:
   logFailure(log, `${whose}${what} failed${more}`, error);
 }
 
-/** Failures of work that nobody awaits. */
-export const backgroundGauge: Gauge = {
-  name: 'background_failures_total',
-  description: 'Failures of work that no request waits for, such as listeners and timers.',
-  labels: ['work'],
-  isCounter: true,
-  read: ({ log }) => [...(known.get(log)?.totals ?? [])].map(([work, value]) => ({ value, labels: { work } })),
-};
-
-/** Lines of the process log that nobody can read. */
-export const lostOutputGauge: Gauge = {
-  name: 'log_writes_lost_total',
-  description:
-    'Lines of the process log that could not be written, because their reader has stopped or gone, or the disk is full.',
-  isCounter: true,
-  read: () => [{ value: lostWrites() }],
-};
+/** How often each kind of work has failed. */
+export function countFailures(log: Logger): ReadonlyMap<string, number> {
+  return known.get(log)?.totals ?? new Map();
+}
 
 function failuresOf(log: Logger): Failures {
   const failures = known.get(log) ?? { totals: new Map(), lines: new LineThrottle(remindEvery) };

@@ -2,17 +2,11 @@
 
 // A plugin, and what it registers.
 export type { GatewayPlugin } from './extension/plugin.ts';
-export type {
-  CatalogProblem,
-  CatalogReview,
-  ConfigReview,
-  ConfiguredHook,
-  Registry,
-  StatusReport,
-} from './extension/registry.ts';
+export type { CatalogProblem, CatalogReview, ConfigReview, ConfiguredHook, Registry } from './extension/registry.ts';
 export { type Command, type CommandContext, CommandFailed } from './extension/command.ts';
-export type { Gauge, Reading } from './extension/gauge.ts';
+export type { Gauge, Reading } from './health/gauge.ts';
 export type { HealthCheck, HealthVerdict } from './health/health-check.ts';
+export type { StatusReport } from './health/status-report.ts';
 export {
   type CheckContext,
   defineSection,

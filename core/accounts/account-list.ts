@@ -1,7 +1,7 @@
-import type { Database } from '../database/database.ts';
+import { type Database, uuid } from '../database/database.ts';
 import type { Service } from '../host.ts';
 import { AccountError } from './account-error.ts';
-import { type AccountRecord, uuid } from './account-record.ts';
+import type { AccountRecord } from './account-record.ts';
 import { findAccount } from './accounts.ts';
 import { isApiKey } from './api-key.ts';
 import { periodsInForce } from './periods-in-force.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import { type Database, uuid } from '../database/database.ts';
 import type { RateLimits } from '../facts.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
@@ -101,9 +101,6 @@ export async function readAccounts(
   const rows = await database.query<Row>(select + conditions[field], [JSON.stringify(sought)]);
   return rows.map(toRecord);
 }
-
-/** The form of an account's id. */
-export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 function toRecord(row: Row): AccountRecord {
   return {

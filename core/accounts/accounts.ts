@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '../database/database.ts';
+import { type Database, uuid } from '../database/database.ts';
 import { Account, ApiKey } from './entities.ts';
 import type { RateLimits } from '../facts.ts';
 import { AccountError } from './account-error.ts';
-import { type AccountField, type AccountRecord, readAccounts, uuid } from './account-record.ts';
+import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
 import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
 import type { IssuedKey } from './account-key.ts';
 import { addDays, type NewPeriod } from './ledger.ts';

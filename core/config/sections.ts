@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
 import { bounds } from '../bounds.ts';
-import { defaultStageTimeout } from '../pipeline/watchdog.ts';
 import { isTimeZone } from '../timing/time-zone.ts';
 import { hostMistake } from './host-rules.ts';
 import { defineSection, type Section } from './section.ts';
+
+/** Seconds; the default of `listen.stage_timeout`. */
+export const defaultStageTimeout = 60;
 
 /** The section `service`. */
 export const service = defineSection({

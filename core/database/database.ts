@@ -1,5 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
+/** The form of ids. PostgreSQL rejects a query that compares one with any other text. */
+export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /**
  * The PostgreSQL of the gateway: embedded under the data folder, or the one of DATABASE_URL. Migrated before anything uses
  * it.

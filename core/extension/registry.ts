@@ -9,10 +9,12 @@ import type { Command } from './command.ts';
 import type { Mistake } from '../config/mistake.ts';
 import type { Section } from '../config/section.ts';
 import { checkTableNames, type PluginTables } from '../database/tables.ts';
-import type { Gauge } from './gauge.ts';
+import type { Gauge } from '../health/gauge.ts';
 import type { HealthCheck } from '../health/health-check.ts';
+import type { StatusReport } from '../health/status-report.ts';
 import type { Host } from '../host.ts';
-import { checkSchedule, type JobDefinition } from '../jobs/definition.ts';
+import type { JobDefinition } from '../jobs/definition.ts';
+import { checkSchedule } from '../jobs/job.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 import type { AssetSource, Page } from '../pages/page.ts';
 import type { Texts } from '../pages/texts.ts';
@@ -44,13 +46,6 @@ export interface CatalogReview {
   problems(catalog: Catalog): CatalogProblem[];
   /** Lines that `gateway check` prints. */
   describe(catalog: Catalog): string[];
-}
-
-/** What a plugin reports about itself at `/readyz?verbose` of the operator's listener. */
-export interface StatusReport {
-  readonly name: string;
-  /** A value that JSON can hold, without secrets. */
-  report(host: Host): unknown;
 }
 
 /**

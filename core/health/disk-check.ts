@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { Gauge } from '../extension/gauge.ts';
+import type { Gauge } from './gauge.ts';
 import { data } from '../config/sections.ts';
 import type { Host } from '../host.ts';
 import type { HealthCheck } from './health-check.ts';

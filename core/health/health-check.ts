@@ -22,3 +22,8 @@ export interface HealthCheck {
   /** Reads what is already known: it runs every few seconds and at each request of the operator. What it throws makes it fail. */
   check(host: Host): HealthVerdict;
 }
+
+/** The part of the registry with the health checks. */
+export interface HealthChecks {
+  readonly healthChecks: ReadonlyMap<string, HealthCheck>;
+}

@@ -1,24 +1,25 @@
 import { inBackground } from '../background.ts';
-import type { Registry } from '../extension/registry.ts';
 import type { Host } from '../host.ts';
-import { publishLive } from '../pages/live/live-bus.ts';
+import type { HealthChecks } from './health-check.ts';
 import { type CheckedHealth, readHealth } from './read-health.ts';
 
 /** Ms between two readings. */
 const interval = 5_000;
 
-/** Logs each change of a health check, and updates the operator pages. */
+/** Logs each change of a health check, and reports it to the operator pages. */
 export class HealthMonitor implements Disposable {
-  readonly #registry: Pick<Registry, 'healthChecks'>;
+  readonly #registry: HealthChecks;
   readonly #host: () => Host;
+  readonly #onChange: () => void;
   readonly #failing = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   #isReading = false;
   #isDisposed = false;
 
-  constructor(registry: Pick<Registry, 'healthChecks'>, host: () => Host) {
+  constructor(registry: HealthChecks, host: () => Host, onChange: () => void) {
     this.#registry = registry;
     this.#host = host;
+    this.#onChange = onChange;
     this.#timer = setInterval(() => inBackground(host().log, 'the health checks', () => this.read()), interval).unref();
   }
 
@@ -51,6 +52,6 @@ export class HealthMonitor implements Disposable {
       this.#failing.add(checked.name);
       log.error(`health check "${checked.name}" fails: ${checked.reason}`);
     }
-    publishLive(this.#host(), 'health');
+    this.#onChange();
   }
 }

@@ -1,7 +1,6 @@
-import type { Registry } from '../extension/registry.ts';
 import type { Host } from '../host.ts';
 import { type DependencyState, describeUnavailable, pingDependencies } from './dependencies.ts';
-import type { HealthCheck, HealthVerdict } from './health-check.ts';
+import type { HealthCheck, HealthChecks, HealthVerdict } from './health-check.ts';
 
 /** A check with its verdict. */
 export type CheckedHealth = HealthVerdict & {
@@ -14,10 +13,7 @@ export type CheckedHealth = HealthVerdict & {
  * Runs all checks: the dependencies, then what plugins registered. The one source of `/readyz?verbose`, the metric, the log and the
  * operator pages. Never rejects, and takes at most two seconds.
  */
-export async function readHealth(
-  { healthChecks }: Pick<Registry, 'healthChecks'>,
-  host: Host,
-): Promise<CheckedHealth[]> {
+export async function readHealth({ healthChecks }: HealthChecks, host: Host): Promise<CheckedHealth[]> {
   const dependencies = await pingDependencies(host);
   const own = healthChecks.values().map((check) => ({ name: check.name, ...verdictOf(check, host) }));
   return [...dependencies.map((state) => judgeDependency(state, host)), ...own];

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
-import type { Gauge } from '../extension/gauge.ts';
+import type { Gauge } from '../health/gauge.ts';
 import type { HealthCheck, HealthVerdict } from '../health/health-check.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
 

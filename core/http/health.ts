@@ -1,14 +1,15 @@
 import type { Request, ResponseObject, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
 import { noteFailure } from '../background.ts';
-import type { Registry, StatusReport } from '../extension/registry.ts';
+import type { HealthChecks } from '../health/health-check.ts';
 import { type CheckedHealth, readHealth } from '../health/read-health.ts';
+import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host.ts';
 
 export interface HealthSource {
   /** False from SIGTERM on. */
   readonly isServing: boolean;
   host(): Host;
-  readonly registry: Pick<Registry, 'healthChecks' | 'statusReports'>;
+  readonly registry: HealthChecks & StatusReports;
 }
 
 const options = { state: { parse: false } } as const;

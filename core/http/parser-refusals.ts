@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { renderError } from '../errors/render.ts';
 import { type ErrorCode, GatewayError } from '../errors/table.ts';
-import type { Gauge } from '../extension/gauge.ts';
+import type { Gauge } from '../health/gauge.ts';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';

@@ -1,25 +1,24 @@
 import { createHash } from 'node:crypto';
 import { logFailure } from '../errors/connection-error.ts';
 import { Ajv } from 'ajv';
-import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
-import type { Host } from '../host.ts';
+import { type Job as QueuedJob, type JobsOptions, UnrecoverableError } from 'bullmq';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { retryUntilDone } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
-import type { JobDefinition } from './definition.ts';
+import type { Job } from './job.ts';
 import { UnrecoverableJobError, type Jobs, type QueueState } from './jobs.ts';
 import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit } from './queue-kit.ts';
 import { readQueueState } from './queue-state.ts';
 import { Schedules, timesOf } from './schedules.ts';
 
-export interface OpenJobsOptions {
+export interface OpenJobsOptions<Context = unknown> {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
-  readonly definitions: ReadonlyMap<string, JobDefinition>;
-  /** The host that jobs run with, at the time they run. */
-  readonly host: () => Host;
+  readonly definitions: ReadonlyMap<string, Job<Context>>;
+  /** What jobs run with, at the time they run. */
+  readonly host: () => Context;
   readonly log: Logger;
   /** Prefix of the queue's keys in Redis; different for gateways that share a Redis but not their jobs. */
   readonly prefix?: string;
@@ -56,7 +55,7 @@ const ajv = new Ajv({ strict: true });
  *
  * @throws Error for a cron pattern that cannot be read: it would keep all jobs from being scheduled
  */
-export function openJobs(options: OpenJobsOptions): JobQueue {
+export function openJobs<Context>(options: OpenJobsOptions<Context>): JobQueue {
   for (const definition of options.definitions.values()) checkPattern(definition);
   const queue = queueNameOf(options.definitions.values());
   const kit =
@@ -70,14 +69,14 @@ export function openJobs(options: OpenJobsOptions): JobQueue {
  * The queue of all processes that agree on the jobs. While one version replaces another, or instances have different plugins,
  * each would fail the runs of jobs that it does not know, or whose data it does not understand.
  */
-function queueNameOf(definitions: Iterable<JobDefinition>): string {
+function queueNameOf(definitions: Iterable<Job<never>>): string {
   const contract = [...definitions]
     .map(({ name, schedule, data }) => JSON.stringify([name, schedule, data]))
     .toSorted();
   return `gateway-${createHash('sha256').update(contract.join()).digest('hex').slice(0, 12)}`;
 }
 
-function checkPattern({ name, schedule }: JobDefinition): void {
+function checkPattern({ name, schedule }: Job<never>): void {
   if (schedule === undefined || !('pattern' in schedule)) return;
   try {
     timesOf(schedule.pattern);
@@ -86,10 +85,10 @@ function checkPattern({ name, schedule }: JobDefinition): void {
   }
 }
 
-class QueueJobs implements JobQueue {
+class QueueJobs<Context> implements JobQueue {
   readonly backend: Jobs['backend'];
   readonly schedules: Schedules;
-  readonly #options: OpenJobsOptions;
+  readonly #options: OpenJobsOptions<Context>;
   readonly #kit: QueueKit;
   readonly #outages: (error: Error) => void;
   #queue: KitQueue | undefined;
@@ -100,7 +99,7 @@ class QueueJobs implements JobQueue {
   readonly #closing = new AbortController();
   #restoring: NodeJS.Timeout | undefined;
 
-  constructor(kit: QueueKit, options: OpenJobsOptions) {
+  constructor(kit: QueueKit, options: OpenJobsOptions<Context>) {
     this.backend = kit.backend;
     this.#kit = kit;
     this.#options = options;
@@ -224,13 +223,13 @@ class QueueJobs implements JobQueue {
     return this.#queue;
   }
 
-  #definition(name: string): JobDefinition {
+  #definition(name: string): Job<Context> {
     const definition = this.#options.definitions.get(name);
     if (definition === undefined) throw new Error(`Job "${name}" not found`);
     return definition;
   }
 
-  async #run(job: Job): Promise<void> {
+  async #run(job: QueuedJob): Promise<void> {
     const definition = this.#options.definitions.get(job.name);
     if (definition === undefined) throw new UnrecoverableError(`Job "${job.name}" not found`);
     try {
@@ -244,12 +243,12 @@ class QueueJobs implements JobQueue {
   }
 }
 
-function optionsOf({ attempts = 5, backoff = 2 }: JobDefinition): JobsOptions {
+function optionsOf({ attempts = 5, backoff = 2 }: Job<never>): JobsOptions {
   return { ...kept, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
 }
 
 /** @throws UnrecoverableJobError when the data does not fit the job's schema */
-function checkData({ name, data: schema }: JobDefinition, data: JsonObject): void {
+function checkData({ name, data: schema }: Job<never>, data: JsonObject): void {
   if (schema === undefined || ajv.validate(schema, data)) return;
   throw new UnrecoverableJobError(`job ${name}: ${ajv.errorsText(ajv.errors)}`);
 }

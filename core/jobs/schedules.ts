@@ -1,6 +1,6 @@
 import { getNextMillis, type JobsOptions } from 'bullmq';
 import type { Logger } from '../logger.ts';
-import type { JobDefinition } from './definition.ts';
+import type { Job } from './job.ts';
 import type { ScheduleState } from './jobs.ts';
 import type { KitQueue, KitScheduler } from './queue-kit.ts';
 
@@ -8,8 +8,8 @@ import type { KitQueue, KitScheduler } from './queue-kit.ts';
 const tolerated = 2;
 
 export interface SchedulesOptions {
-  readonly definitions: Iterable<JobDefinition>;
-  readonly optionsOf: (definition: JobDefinition) => JobsOptions;
+  readonly definitions: Iterable<Job<never>>;
+  readonly optionsOf: (definition: Job<never>) => JobsOptions;
   readonly log: Logger;
 }
 
@@ -101,9 +101,9 @@ export class Schedules implements ScheduleState {
   }
 }
 
-type ScheduledJob = JobDefinition & { readonly schedule: NonNullable<JobDefinition['schedule']> };
+type ScheduledJob = Job<never> & { readonly schedule: NonNullable<Job<never>['schedule']> };
 
-function isScheduled(definition: JobDefinition): definition is ScheduledJob {
+function isScheduled(definition: Job<never>): definition is ScheduledJob {
   return definition.schedule !== undefined;
 }
 

@@ -1,10 +1,8 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Gauge } from '../extension/gauge.ts';
-import type { HealthCheck } from '../health/health-check.ts';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
-import { footprint, type MemoryLevel, type ProcessMemory, remembered } from './budget.ts';
+import { footprint, type MemoryLevel, type ProcessMemory } from './budget.ts';
 import type { MemoryLimits } from './limits.ts';
 
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
@@ -12,8 +10,6 @@ const readEvery = 100;
 const collectEvery = 1_500;
 /** Parts of a limit from which a level applies. */
 const marks = { large: 0.75, all: 0.95 } as const;
-
-const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
 /** What the process uses, in bytes. */
 export interface MemoryFigures {
@@ -100,54 +96,11 @@ export class MemoryWatch implements Disposable {
   }
 }
 
-const actions = {
+/** What a level does, in the words of a log line. */
+export const actions = {
   large: 'the caches are empty, and large bodies are refused',
   all: 'the caches are empty, and new requests are refused',
 } as const;
-
-/** Fails while memory is scarce, and for a minute after something has not fit. */
-export const memoryCheck: HealthCheck = {
-  name: 'memory',
-  check({ memory, now, monotonic }) {
-    const { level, refusals, refusedAt, refusedSince } = memory;
-    const hasRefused = monotonic() - refusedAt <= remembered;
-    if (level === 'normal' && !hasRefused) return { ok: true };
-    const { body, reply, request } = refusals;
-    const action = level === 'normal' ? 'what does not fit is refused' : actions[level];
-    const counts = `since the start ${body} request bodies, ${reply} responses and ${request} requests`;
-    const reason = `Memory is scarce: ${action} (${counts}). Give the gateway more, or raise memory.max_bytes.`;
-    return { ok: false, reason, since: hasRefused ? refusedSince : now() };
-  },
-};
-
-export const memoryGauges: readonly Gauge[] = [
-  {
-    name: 'memory_capacity_bytes',
-    description: 'Bytes that bodies and caches may hold together.',
-    read: ({ memory }) => [{ value: memory.capacity }],
-  },
-  {
-    name: 'memory_reserved_bytes',
-    description: 'Bytes of that which are reserved for bodies, and which the caches hold.',
-    labels: ['for'],
-    read: ({ memory }) => [
-      { value: memory.reserved, labels: { for: 'bodies' } },
-      { value: memory.kept, labels: { for: 'caches' } },
-    ],
-  },
-  {
-    name: 'memory_level',
-    description: 'How scarce memory is: 0 normal, 1 large bodies are refused, 2 new requests are refused.',
-    read: ({ memory }) => [{ value: levels.indexOf(memory.level) }],
-  },
-  {
-    name: 'memory_refusals_total',
-    description: 'What was refused because it did not fit into memory.',
-    labels: ['what'],
-    isCounter: true,
-    read: ({ memory }) => Object.entries(memory.refusals).map(([what, value]) => ({ value, labels: { what } })),
-  },
-];
 
 function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MiB`;

@@ -1,5 +1,5 @@
 import type { Host } from '../host.ts';
-import type { Registry, StatusReport } from '../extension/registry.ts';
+import type { StatusReport, StatusReports } from '../health/status-report.ts';
 
 /** A route as operators see it: at `/readyz?verbose`, in `gateway routes` and on the front page. Times are RFC 3339. */
 export interface RouteStatus {
@@ -18,10 +18,7 @@ export function routesReport(report: (host: Host) => RouteStatus[]): StatusRepor
 }
 
 /** The reported status of routes, by route id; empty when no plugin provides it. */
-export function readRouteStatus(
-  { statusReports }: Pick<Registry, 'statusReports'>,
-  host: Host,
-): Map<string, RouteStatus> {
+export function readRouteStatus({ statusReports }: StatusReports, host: Host): Map<string, RouteStatus> {
   const statuses = (statusReports.get('routes')?.report(host) ?? []) as RouteStatus[];
   return new Map(statuses.map((status) => [status.route, status]));
 }

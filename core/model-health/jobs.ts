@@ -1,14 +1,14 @@
-import type { Registry } from '../extension/registry.ts';
+import type { StatusReports } from '../health/status-report.ts';
 import type { JobDefinition } from '../jobs/definition.ts';
-import { publishLive } from '../pages/live/live-bus.ts';
+import type { Host } from '../host.ts';
 import { removeOldIncidents } from './incident-store.ts';
 import { watchModels } from './watch.ts';
 
 /** Seconds between two observations. */
 const interval = 15;
 
-/** Opens and ends incidents from breakers and records. */
-export function watchJob(gateway: Pick<Registry, 'statusReports'>): JobDefinition {
+/** Opens and ends incidents from breakers and records; `onChange` runs when one has. */
+export function watchJob(gateway: StatusReports, onChange: (host: Host) => void): JobDefinition {
   return {
     name: 'watch-models',
     description: 'Observes every model, and opens and ends incidents.',
@@ -18,7 +18,7 @@ export function watchJob(gateway: Pick<Registry, 'statusReports'>): JobDefinitio
       const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};
       for (const { model, kind, cause } of opened) host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
       for (const { model } of ended) host.log.info(`incident: model ${model} has recovered`);
-      if (opened.length + ended.length > 0) publishLive(host, 'health');
+      if (opened.length + ended.length > 0) onChange(host);
     },
   };
 }

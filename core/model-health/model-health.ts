@@ -1,5 +1,5 @@
 import type { Catalog, Model } from '../catalog/catalog.ts';
-import type { Registry } from '../extension/registry.ts';
+import type { StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host.ts';
 import { readRouteStatus, type RouteStatus } from '../model-call/route-status.ts';
 import { healthReadings } from './readings.ts';
@@ -33,10 +33,7 @@ export interface ModelHealth {
  * The state of every model that is offered, in the order of gateway.yaml, at most a few seconds old. Does not reject: while the
  * database does not respond, breakers alone decide.
  */
-export async function readModelHealth(
-  gateway: Pick<Registry, 'statusReports'>,
-  host: Host,
-): Promise<readonly ModelHealth[]> {
+export async function readModelHealth(gateway: StatusReports, host: Host): Promise<readonly ModelHealth[]> {
   const readings = healthReadings(host);
   const [traffic, speed, days, incidents] = await Promise.all([
     readings.traffic.get().catch(() => undefined),

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Registry } from '../extension/registry.ts';
+import type { StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host.ts';
 import { readRouteStatus } from '../model-call/route-status.ts';
 import { abandon, follow, type Incident, type Observation } from './incident.ts';
@@ -22,10 +22,7 @@ export interface IncidentChanges {
  *
  * @returns undefined when another instance was at it
  */
-export async function watchModels(
-  gateway: Pick<Registry, 'statusReports'>,
-  host: Host,
-): Promise<IncidentChanges | undefined> {
+export async function watchModels(gateway: StatusReports, host: Host): Promise<IncidentChanges | undefined> {
   const observations = await observe(gateway, host);
   return host.database.fork().transactional(async (transaction) => {
     const [lock] = await transaction.execute<{ is_mine: boolean }[]>(
@@ -37,10 +34,7 @@ export async function watchModels(
 }
 
 /** Without the usual speeds, which take longest to read, slowness alone is not found. */
-async function observe(
-  gateway: Pick<Registry, 'statusReports'>,
-  host: Host,
-): Promise<ReadonlyMap<string, Observation>> {
+async function observe(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, Observation>> {
   const { database, catalog } = host;
   const at = host.now();
   const [traffic, speed] = await Promise.all([

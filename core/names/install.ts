@@ -1,7 +1,6 @@
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
-import type { HealthCheck } from '../health/health-check.ts';
 import type { Logger } from '../logger.ts';
 import { Names, type Question } from './names.ts';
 import { SystemResolver } from './system-resolver.ts';
@@ -34,17 +33,10 @@ export function doubtName(hostname: string): void {
   installed?.doubt(hostname);
 }
 
-/** Whether names in use can be resolved. Their last answers hide it for an hour. */
-export const namesCheck: HealthCheck = {
-  name: 'names',
-  check(host) {
-    const failing = installed?.failing() ?? [];
-    if (failing.length === 0) return { ok: true };
-    const count = failing.length === 1 ? 'A host name in use' : `${failing.length} host names in use`;
-    const reason = `${count} cannot be resolved: the last addresses are used for an hour. Check the name servers of this machine; the log has the name.`;
-    return { ok: false, reason, since: Math.round(host.now() - performance.now() + Math.min(...failing)) };
-  },
-};
+/** Since when names in use cannot be resolved, in ms of `performance.now()`: one time for each. */
+export function failingNames(): readonly number[] {
+  return installed?.failing() ?? [];
+}
 
 /** A `dns.lookup` that finds names in `names`, and leaves the rest, such as IP addresses, to the original. */
 export function createLookup(names: Pick<Names, 'find'>, original: typeof dns.lookup): typeof dns.lookup {

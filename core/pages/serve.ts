@@ -1,8 +1,8 @@
 import inert from '@hapi/inert';
 import vision from '@hapi/vision';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
-import type { Registry } from '../extension/registry.ts';
 import type { Host } from '../host.ts';
+import type { JobDefinition } from '../jobs/definition.ts';
 import { LineThrottle } from '../timing/throttle.ts';
 import { AssetTable, routeAssets } from './assets.ts';
 import { accountPage } from './account-page.ts';
@@ -12,19 +12,32 @@ import { errorAsJson, errorAsPage, toPageError, wantsPage } from './error-page.t
 import { routeLivePages } from './live/live-route.ts';
 import { preferencesPage } from './preferences.ts';
 import { removeEndedSessions } from './remove-ended-sessions.ts';
+import type { AssetSource, Page } from './page.ts';
 import { PageError } from './page-error.ts';
 import { addViews, checkPage, Renderer } from './renderer.ts';
 import { PageRoutes } from './routes.ts';
 import { routeSiteFiles } from './site-files.ts';
 import { securityHeaders } from './security-headers.ts';
 import { addSessionStrategy, noteOutage, signInPath } from './sign-in.ts';
+import type { Texts } from './texts.ts';
 import { Translator } from './translator.ts';
 
 /** Ms between two lines about the same failure of a page. */
 const remindEvery = 60_000;
 
+/** The part of the registry that pages are made from. */
+export interface PageRegistry {
+  readonly pages: readonly Page[];
+  readonly assetSources: ReadonlyMap<string, AssetSource>;
+  readonly pageTexts: readonly Texts[];
+  page(page: Page): void;
+  assets(source: AssetSource): void;
+  texts(texts: Texts): void;
+  job(job: JobDefinition): void;
+}
+
 /** Prepares what routes of plugins can use when they register: views, files, and the strategy `session`. */
-export async function preparePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
+export async function preparePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
   await server.register([inert, vision]);
   addViews(server);
   addSessionStrategy(server, host);
@@ -40,7 +53,7 @@ export async function preparePages(server: Server, registry: Registry, host: () 
  *
  * @throws Error naming the page, text or asset that cannot work
  */
-export async function loadPages(registry: Registry): Promise<{ translator: Translator; assets: AssetTable }> {
+export async function loadPages(registry: PageRegistry): Promise<{ translator: Translator; assets: AssetTable }> {
   const translator = new Translator(registry.pageTexts);
   const assets = await AssetTable.load(registry.assetSources.values());
   for (const page of registry.pages) await checkPage(page, translator, assets);
@@ -48,7 +61,7 @@ export async function loadPages(registry: Registry): Promise<{ translator: Trans
 }
 
 /** Serves registered pages, forms and assets, and error pages for all hapi routes. */
-export async function routePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
+export async function routePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
   const { translator, assets } = await loadPages(registry);
   const renderer = new Renderer(server, registry.pages, assets);
   const routes = new PageRoutes(host, renderer, translator);

@@ -6,8 +6,9 @@ import { checkReply, describeValue } from './check-reply.ts';
 import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
+import { defaultStageTimeout } from '../config/sections.ts';
 import { LineThrottle } from '../timing/throttle.ts';
-import { defaultStageTimeout, Watchdog } from './watchdog.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** Ms between two lines about the same failure of a stage. */
 const remindEvery = 60_000;

@@ -3,9 +3,6 @@ import type { Exchange } from './exchange.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { type StageMoment, StageFault } from './stage-fault.ts';
 
-/** Seconds; the default of `listen.stage_timeout`. */
-export const defaultStageTimeout = 60;
-
 /** Ms between two looks at everything that waits. */
 const interval = 1_000;
 

@@ -1,4 +1,4 @@
-import { uuid } from '../accounts/account-record.ts';
+import { uuid } from '../database/database.ts';
 import type { RequestRecord } from './columns.ts';
 
 /** Restricts which records are read. Members that are left out restrict nothing. */

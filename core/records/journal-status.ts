@@ -1,4 +1,4 @@
-import type { Registry, StatusReport } from '../extension/registry.ts';
+import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host.ts';
 
 /** Records of this instance on their way to the database: at `/readyz?verbose`, and on the operator pages. */
@@ -19,9 +19,6 @@ export function journalReport(report: (host: Host) => JournalStatus | undefined)
 }
 
 /** The status of the journal; undefined when no plugin has one. */
-export function readJournalStatus(
-  { statusReports }: Pick<Registry, 'statusReports'>,
-  host: Host,
-): JournalStatus | undefined {
+export function readJournalStatus({ statusReports }: StatusReports, host: Host): JournalStatus | undefined {
   return (statusReports.get('journal')?.report(host) ?? undefined) as JournalStatus | undefined;
 }

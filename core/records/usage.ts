@@ -1,4 +1,4 @@
-import { uuid } from '../accounts/account-record.ts';
+import { uuid } from '../database/database.ts';
 import type { Database } from '../database/database.ts';
 import { type Condition, type Conditions, equalText, joinConditions, timestamp } from './filter.ts';
 import type { LatencyHistogram } from './latency-histogram.ts';

@@ -1,4 +1,4 @@
-import type { Gauge } from '#core/extension/gauge.ts';
+import type { Gauge } from '#core/health/gauge.ts';
 import type { Host } from '#core/host.ts';
 import type { Journal } from './journal.ts';
 import type { RequestLog } from './request-log.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge as PromGauge, type Registry } from 'prom-client';
 import { noteFailure } from '#core/background.ts';
-import type { Gauge } from '#core/extension/gauge.ts';
+import type { Gauge } from '#core/health/gauge.ts';
 import type { Host } from '#core/host.ts';
 
 /** Adds a plugin's gauge to the metrics. Each scrape replaces all of its readings, so that removed routes disappear. */

@@ -1,4 +1,4 @@
-import type { Gauge } from '#core/extension/gauge.ts';
+import type { Gauge } from '#core/health/gauge.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { pingDependencies } from '#core/health/dependencies.ts';
 import { readHealth } from '#core/health/read-health.ts';

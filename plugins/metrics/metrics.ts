@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { Gauge } from '#core/extension/gauge.ts';
+import type { Gauge } from '#core/health/gauge.ts';
 import type { Host } from '#core/host.ts';
 import { prefixMetrics } from './exposition.ts';
 import { registerGauge } from './gauges.ts';

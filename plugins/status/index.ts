@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { incidentRetentionJob, watchJob } from '#core/model-health/jobs.ts';
+import { publishLive } from '#core/pages/live/live-bus.ts';
 import { feedRoutes } from './feeds.ts';
 import { statusPage } from './page.ts';
 import { statusTexts } from './texts.ts';
@@ -14,7 +15,7 @@ export const plugin: GatewayPlugin = {
     gateway.assets({ name: 'status.css', path: join(import.meta.dirname, '..', '..', 'views', 'status.css') });
     gateway.page(statusPage(gateway));
     for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
-    gateway.job(watchJob(gateway));
+    gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));
     gateway.job(incidentRetentionJob);
   },
 };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { backgroundGauge, guarded, inBackground, noteFailure } from '#core/background.ts';
+import { guarded, inBackground, noteFailure } from '#core/background.ts';
+import { backgroundGauge } from '#core/health/process-checks.ts';
 import type { Host } from '#core/host.ts';
 import { createLogger } from '#core/logger.ts';
 

@@ -1,6 +1,7 @@
 import { AccountError } from '#core/accounts/account-error.ts';
 import type { AccountState } from '#core/accounts/account-list.ts';
-import { type AccountRecord, activePeriod, uuid } from '#core/accounts/account-record.ts';
+import { type AccountRecord, activePeriod } from '#core/accounts/account-record.ts';
+import { uuid } from '#core/database/database.ts';
 import { findAccount } from '#core/accounts/accounts.ts';
 import { listIdentities } from '#core/accounts/identity-links.ts';
 import { listLedger } from '#core/accounts/ledger-entries.ts';

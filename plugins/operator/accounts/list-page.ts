@@ -1,5 +1,5 @@
 import { accountStates, type AccountState, type AccountSummary, listAccounts } from '#core/accounts/account-list.ts';
-import { uuid } from '#core/accounts/account-record.ts';
+import { uuid } from '#core/database/database.ts';
 import type { Page, PageRequest } from '#core/pages/page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import type { TableCell, TableSection } from '../table-section.ts';

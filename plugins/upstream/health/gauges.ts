@@ -1,4 +1,4 @@
-import type { Gauge } from '#core/extension/gauge.ts';
+import type { Gauge } from '#core/health/gauge.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { keysOf, routeStatus } from '../routes.ts';
 

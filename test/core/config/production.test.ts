@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicDemo, productionNotices, productionOf } from '#core/config/production.ts';
+import { productionNotices } from '#core/config/production-notices.ts';
+import { isPublicDemo, productionOf } from '#core/config/production.ts';
 import { read } from './fixture.ts';
 
 describe('a public URL', () => {

@@ -71,9 +71,14 @@ describe('reading the health checks', () => {
 });
 
 describe('the monitor of health checks', () => {
-  it('logs a failing check once, and once when it passes again', async () => {
+  it('logs and reports a failing check once, and once when it passes again', async () => {
     const { state, host } = createHost();
-    using monitor = new HealthMonitor(registryOf(check), () => host);
+    const changes: string[] = [];
+    using monitor = new HealthMonitor(
+      registryOf(check),
+      () => host,
+      () => changes.push('health'),
+    );
     disk.verdict = { ok: false, reason: 'the disk is full. Free some space.', since: 1 };
     await monitor.read();
     await monitor.read();
@@ -82,12 +87,17 @@ describe('the monitor of health checks', () => {
     await monitor.read();
     await monitor.read();
     expect(state.lines.slice(1)).toEqual(['health check "disk" passes again']);
+    expect(changes).toEqual(['health', 'health']);
   });
 
   it('logs a database that is unavailable when it begins', async () => {
     const { state, host } = createHost();
     state.isDatabaseUp = false;
-    using monitor = new HealthMonitor(registryOf(), () => host);
+    using monitor = new HealthMonitor(
+      registryOf(),
+      () => host,
+      () => {},
+    );
     await monitor.read();
     expect(state.lines).toEqual([
       'health check "database" fails: PostgreSQL is unavailable (connection refused): known keys are served, and records wait on disk. Start it, or correct DATABASE_URL.',

@@ -3,7 +3,8 @@ import { createTestHost } from '../../../core/extension/testing/index.ts';
 import { createLogger } from '../../../core/logger.ts';
 import { ProcessMemory } from '../../../core/memory/budget.ts';
 import { cacheSizes, capacityOf, memoryLimits } from '../../../core/memory/limits.ts';
-import { memoryCheck, MemoryWatch } from '../../../core/memory/watch.ts';
+import { memoryCheck } from '#core/health/memory-check.ts';
+import { MemoryWatch } from '../../../core/memory/watch.ts';
 
 const MiB = 1024 * 1024;
 const lines: string[] = [];

@@ -1,5 +1,5 @@
-import type { Gauge } from '../extension/gauge.ts';
-import type { HealthCheck } from '../health/health-check.ts';
+import type { Gauge } from './gauge.ts';
+import type { HealthCheck } from './health-check.ts';
 
 /** Fails while repeated jobs do not run, although they were scheduled anew. */
 export const jobsCheck: HealthCheck = {

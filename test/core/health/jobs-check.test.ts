@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { jobsCheck, rescheduledGauge } from '#core/jobs/health.ts';
+import { jobsCheck, rescheduledGauge } from '#core/health/jobs-check.ts';
 
 const hostWith = (late: Record<string, number>, rescheduled = 0) => {
   const host = createTestHost();

@@ -2,10 +2,10 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { Gateway } from '#core/app.ts';
-import { createLogger } from '#core/logger.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { Gateway } from '#core/process/app.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { reportFigures } from './process-figures.ts';
 
 const upstream = process.argv[2] as string;

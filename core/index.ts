@@ -1,12 +1,18 @@
 /** The public API that plugins import as `daypass`. Everything else in core is private. */
 
 // A plugin, and what it registers.
-export type { GatewayPlugin } from './extension/plugin.ts';
-export type { CatalogProblem, CatalogReview, ConfigReview, ConfiguredHook, Registry } from './extension/registry.ts';
-export { type Command, type CommandContext, CommandFailed } from './extension/command.ts';
-export type { Gauge, Reading } from './health/gauge.ts';
-export type { HealthCheck, HealthVerdict } from './health/health-check.ts';
-export type { StatusReport } from './health/status-report.ts';
+export type { GatewayPlugin } from '#core/extension/plugin.ts';
+export type {
+  CatalogProblem,
+  CatalogReview,
+  ConfigReview,
+  ConfiguredHook,
+  Registry,
+} from '#core/extension/registry.ts';
+export { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+export type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
+export type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
+export type { StatusReport } from '#core/gateway/health/status-report.ts';
 export {
   type CheckContext,
   defineSection,
@@ -16,8 +22,8 @@ export {
   type SectionValue,
   type SectionValues,
   type YamlPath,
-} from './config/section.ts';
-export type { Infer, JsonSchema } from './schema.ts';
+} from '#core/config/section.ts';
+export type { Infer, JsonSchema } from '#core/platform/schema.ts';
 
 // Stages and endpoints.
 export {
@@ -27,21 +33,21 @@ export {
   type Outcome,
   type Stage,
   type StageDefinition,
-} from './pipeline/stage.ts';
-export type { BodySource, Endpoint, Exchange } from './pipeline/exchange.ts';
+} from '#core/gateway/pipeline/stage.ts';
+export type { BodySource, Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 export type {
   DocumentedHeader,
   DocumentedLimit,
   EndpointDocumentation,
   StageDocumentation,
-} from './pipeline/api-documentation.ts';
-export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
-export * from './facts.ts';
-export { mapText } from './pipeline/map-text.ts';
-export type { TextMap, TextMapper } from './pipeline/text-mapper.ts';
-export type { ObjectEvent, ReplyText, TextBlocks } from './pipeline/reply-text.ts';
-export { type BodyTransform, mapBody } from './pipeline/map-body.ts';
-export type { Reply, Trailers } from './pipeline/reply.ts';
+} from '#core/gateway/host/api-documentation.ts';
+export { type AnyFact, defineFact, type Fact } from '#core/gateway/pipeline/fact.ts';
+export * from '#core/gateway/facts.ts';
+export { mapText } from '#core/gateway/pipeline/map-text.ts';
+export type { TextMap, TextMapper } from '#core/gateway/pipeline/text-mapper.ts';
+export type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+export { type BodyTransform, mapBody } from '#core/gateway/pipeline/map-body.ts';
+export type { Reply, Trailers } from '#core/gateway/pipeline/reply.ts';
 export {
   type Audience,
   ClientGone,
@@ -50,11 +56,11 @@ export {
   type ErrorDetails,
   type ErrorMeaning,
   GatewayError,
-} from './errors/table.ts';
-export type { JsonObject, JsonValue } from './json.ts';
+} from '#core/platform/errors/table.ts';
+export type { JsonObject, JsonValue } from '#core/platform/json.ts';
 
 // Pages.
-export { codePieces, type CodePiece } from './pages/code-pieces.ts';
+export { codePieces, type CodePiece } from '#core/web/pages/code-pieces.ts';
 export {
   axisBar,
   dayBars,
@@ -66,11 +72,11 @@ export {
   planTicks,
   sparkPath,
   ticks,
-} from './pages/geometry.ts';
-export type { FormattedAmount, FormattedRemaining } from './pages/durations.ts';
-export type { FormattedTime, Formatter } from './pages/formatter.ts';
-export type { IconName } from './pages/icons.ts';
-export type { Navigation } from './pages/navigation.ts';
+} from '#core/web/pages/geometry.ts';
+export type { FormattedAmount, FormattedRemaining } from '#core/web/texts/durations.ts';
+export type { FormattedTime, Formatter } from '#core/web/texts/formatter.ts';
+export type { IconName } from '#core/web/pages/icons.ts';
+export type { Navigation } from '#core/web/pages/navigation.ts';
 export {
   accountOf,
   type AssetSource,
@@ -86,20 +92,20 @@ export {
   Redirect,
   type Role,
   type SignedInAccount,
-} from './pages/page.ts';
-export { PageError, type PageErrorDetails } from './pages/page-error.ts';
-export { publishLive } from './pages/live/live-bus.ts';
-export type { IssuedSession, OpenSession, SessionRecord, Sessions } from './pages/sessions.ts';
-export { type SessionWithRoles, sessionOf, sessionsOf, signIn, signInPath } from './pages/sign-in.ts';
-export { ownPath } from './pages/own-path.ts';
-export type { Preference } from './pages/cookies.ts';
-export { defineTexts, type Language, type Text, type Texts, type Translate } from './pages/texts.ts';
+} from '#core/web/pages/page.ts';
+export { PageError, type PageErrorDetails } from '#core/web/pages/page-error.ts';
+export { publishLive } from '#core/web/live/live-bus.ts';
+export type { IssuedSession, OpenSession, SessionRecord, Sessions } from '#core/web/sessions/sessions.ts';
+export { type SessionWithRoles, sessionOf, sessionsOf, signIn, signInPath } from '#core/web/sessions/sign-in.ts';
+export { ownPath } from '#core/web/pages/own-path.ts';
+export type { Preference } from '#core/web/pages/cookies.ts';
+export { defineTexts, type Language, type Text, type Texts, type Translate } from '#core/web/texts/texts.ts';
 
 // Records of requests.
-export type { RequestRecord } from './records/columns.ts';
-export { countRequests, type RequestCount } from './records/count-requests.ts';
-export type { RequestFilter } from './records/filter.ts';
-export { findRequest, listRequests, readRequests, type RequestPage } from './records/read-requests.ts';
+export type { RequestRecord } from '#core/gateway/records/columns.ts';
+export { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
+export type { RequestFilter } from '#core/gateway/records/filter.ts';
+export { findRequest, listRequests, readRequests, type RequestPage } from '#core/gateway/records/read-requests.ts';
 export {
   countUsage,
   readUsage,
@@ -111,24 +117,24 @@ export {
   type UsageFilter,
   type UsageKeys,
   usageReach,
-} from './records/usage.ts';
-export { type LatencyHistogram, mergeHistograms, quantile } from './records/latency-histogram.ts';
-export { readRouteUsage, type RouteFault, type RouteUsage } from './records/route-usage.ts';
+} from '#core/gateway/records/usage.ts';
+export { type LatencyHistogram, mergeHistograms, quantile } from '#core/gateway/records/latency-histogram.ts';
+export { readRouteUsage, type RouteFault, type RouteUsage } from '#core/gateway/records/route-usage.ts';
 
 // Tables, jobs and events.
 export { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';
 export { Migration } from '@mikro-orm/migrations';
-export type { Database, Notifications } from './database/database.ts';
-export type { Entities, PluginTables } from './database/tables.ts';
-export type { JobDefinition } from './jobs/definition.ts';
-export { UnrecoverableJobError, type Jobs } from './jobs/jobs.ts';
-export type { EventTypes, OrderEvent, PlanEvent } from './accounts/events.ts';
-export { type AccountEvent, readEvents, recordEvent } from './accounts/account-events.ts';
-export type { EventName, EventPublisher } from './shared/event-handler.ts';
+export type { Database, Notifications } from '#core/platform/database/database.ts';
+export type { Entities, PluginTables } from '#core/platform/database/tables.ts';
+export type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+export { UnrecoverableJobError, type Jobs } from '#core/platform/jobs/jobs.ts';
+export type { EventTypes, OrderEvent, PlanEvent } from '#core/gateway/events/events.ts';
+export { type AccountEvent, readEvents, recordEvent } from '#core/business/accounts/account-events.ts';
+export type { EventName, EventPublisher } from '#core/gateway/events/event-handler.ts';
 
 // What a plugin finds in its host.
-export type { Host, Service, Services } from './host.ts';
-export type { Logger } from './logger.ts';
+export type { Host, Service, Services } from '#core/gateway/host/host.ts';
+export type { Logger } from '#core/platform/logger.ts';
 export {
   type Cache,
   type CacheEntry,
@@ -138,16 +144,22 @@ export {
   type Shared,
   SharedUnavailable,
   type Take,
-} from './shared/shared.ts';
+} from '#core/platform/shared/shared.ts';
 
 // Models, vendors and upstreams.
-export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog/catalog.ts';
-export type { WireFormat, WireFormats } from './catalog/formats.ts';
-export type { Capabilities, CapabilitySettings } from './catalog/capabilities.ts';
-export type { Profile, ProfileSettings } from './catalog/profile.ts';
-export type { Quirks, QuirkSettings, ReasoningStyle } from './catalog/quirks.ts';
-export type { Usage } from './model-call/usage.ts';
-export type { Adapter, ReplyReader, RouteCalls, UpstreamRequest, WholeReply } from './model-call/adapter.ts';
+export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from '#core/config/catalog/catalog.ts';
+export type { WireFormat, WireFormats } from '#core/config/catalog/formats.ts';
+export type { Capabilities, CapabilitySettings } from '#core/config/catalog/capabilities.ts';
+export type { Profile, ProfileSettings } from '#core/config/catalog/profile.ts';
+export type { Quirks, QuirkSettings, ReasoningStyle } from '#core/config/catalog/quirks.ts';
+export type { Usage } from '#core/gateway/model-call/usage.ts';
+export type {
+  Adapter,
+  ReplyReader,
+  RouteCalls,
+  UpstreamRequest,
+  WholeReply,
+} from '#core/gateway/model-call/adapter.ts';
 
 // Payment providers.
 export {
@@ -164,8 +176,13 @@ export {
   type RawNotification,
   type Refund,
   type RefundRequest,
-} from './payments/payment-provider.ts';
-export { callProvider, failureOf, type ProviderAnswer, type ProviderCall } from './payments/call-provider.ts';
-export { readRupiah } from './payments/amount.ts';
-export { isSameSecret } from './payments/secrets.ts';
-export { type Qris, QrisError, type QrisField, readQris, writeQris } from './payments/qris.ts';
+} from '#core/business/payments/payment-provider.ts';
+export {
+  callProvider,
+  failureOf,
+  type ProviderAnswer,
+  type ProviderCall,
+} from '#core/business/payments/call-provider.ts';
+export { readRupiah } from '#core/business/payments/amount.ts';
+export { isSameSecret } from '#core/business/payments/secrets.ts';
+export { type Qris, QrisError, type QrisField, readQris, writeQris } from '#core/business/payments/qris.ts';

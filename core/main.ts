@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { refuseInspector, StopSignals } from './commands/stop-signals.ts';
-import { endQuietly, surviveLostOutput } from './output.ts';
+import { refuseInspector, StopSignals } from '#core/process/commands/stop-signals.ts';
+import { endQuietly, surviveLostOutput } from '#core/platform/output.ts';
 
 /** Ms in which the output of a command that has failed may drain. */
 const exitGrace = 250;
@@ -17,7 +17,7 @@ if (signals === undefined) {
 // Half of the time of a short command would be spent on removing types. The folder is that of the installation: another
 // user could put code into one in the system's temporary folder. Where it is read-only, there is no cache.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'daypass'));
-const { runCommandLine } = await import('./command-line.ts');
+const { runCommandLine } = await import('#core/process/command-line.ts');
 
 process.exitCode = await runCommandLine(words, signals);
 // What a failure has left open, a timer of a plugin say, must not keep the process.

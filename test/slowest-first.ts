@@ -10,8 +10,8 @@ const slowest = [
   'plugins/setup/script/interrupted.integration.test.ts',
   'e2e/conformance.test.ts',
   'e2e/plugin-author.test.ts',
-  'core/database/embedded.integration.test.ts',
-  'core/jobs/jobs.integration.test.ts',
+  'core/platform/database/embedded.integration.test.ts',
+  'core/platform/jobs/jobs.integration.test.ts',
   'e2e/playground.test.ts',
   'e2e/home-browser.test.ts',
 ];

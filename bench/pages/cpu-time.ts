@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Database } from '#core/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /**
  * CPU time, in ms, that the database's processes for the gateway have used so far: what is left of a page's time on a machine that

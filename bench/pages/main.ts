@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { Agent, request } from 'undici';
-import { Sessions } from '#core/pages/sessions.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { Figures, Ready } from '../process-figures.ts';
 import { databaseCpu } from './cpu-time.ts';
 import { openSeeded } from './open.ts';

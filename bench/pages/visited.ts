@@ -1,5 +1,5 @@
-import type { Database } from '#core/database/database.ts';
-import { listRequests } from '#core/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { operator } from './catalog.ts';
 
 /** Who looks at a page. */

@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { withDeadline } from '../timing/deadline.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './stack.ts';
 
 /** Ms that a module may take to be evaluated, its top-level awaits included. */

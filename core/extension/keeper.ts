@@ -1,4 +1,4 @@
-import type { Services } from '../host.ts';
+import type { Services } from '#core/gateway/host/host.ts';
 
 /**
  * Holds what outlives a configuration: connection pools, breakers, journals. The first caller creates it, later callers

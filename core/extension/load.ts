@@ -2,7 +2,7 @@ import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Server } from '@hapi/hapi';
-import type { AnyStageDefinition } from '../pipeline/stage.ts';
+import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { explainFailure, importPlugin } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
 

@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi';
-import type { Host } from '../host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Registry } from './registry.ts';
 
 declare module '@hapi/hapi' {

@@ -1,25 +1,25 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
-import type { ReadAllowance } from '../accounts/allowance.ts';
-import type { EventTypes } from '../accounts/events.ts';
-import type { PaymentProvider } from '../payments/payment-provider.ts';
-import type { AbilityReader } from '../catalog/abilities.ts';
-import type { Catalog, Vendor } from '../catalog/catalog.ts';
-import type { WireFormat } from '../catalog/formats.ts';
-import type { Command } from './command.ts';
-import type { Mistake } from '../config/mistake.ts';
-import type { Section } from '../config/section.ts';
-import { checkTableNames, type PluginTables } from '../database/tables.ts';
-import type { Gauge } from '../health/gauge.ts';
-import type { HealthCheck } from '../health/health-check.ts';
-import type { StatusReport } from '../health/status-report.ts';
-import type { Host } from '../host.ts';
-import type { JobDefinition } from '../jobs/definition.ts';
-import { checkSchedule } from '../jobs/job.ts';
-import type { Endpoint } from '../pipeline/exchange.ts';
-import type { AssetSource, Page } from '../pages/page.ts';
-import type { Texts } from '../pages/texts.ts';
-import type { AnyStageDefinition, Observer } from '../pipeline/stage.ts';
-import type { EventHandler, EventName } from '../shared/event-handler.ts';
+import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
+import type { EventTypes } from '#core/gateway/events/events.ts';
+import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
+import type { AbilityReader } from '#core/config/catalog/abilities.ts';
+import type { Catalog, Vendor } from '#core/config/catalog/catalog.ts';
+import type { WireFormat } from '#core/config/catalog/formats.ts';
+import type { Command } from './commands/command.ts';
+import type { Mistake } from '#core/config/file/mistake.ts';
+import type { Section } from '#core/config/section.ts';
+import { checkTableNames, type PluginTables } from '#core/platform/database/tables.ts';
+import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { HealthCheck } from '#core/gateway/health/health-check.ts';
+import type { StatusReport } from '#core/gateway/health/status-report.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import { checkSchedule } from '#core/platform/jobs/job.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { AssetSource, Page } from '#core/web/pages/page.ts';
+import type { Texts } from '#core/web/texts/texts.ts';
+import type { AnyStageDefinition, Observer } from '#core/gateway/pipeline/stage.ts';
+import type { EventHandler, EventName } from '#core/gateway/events/event-handler.ts';
 
 /** A route of a model that cannot work. */
 export interface CatalogProblem {

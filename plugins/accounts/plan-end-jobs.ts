@@ -1,5 +1,5 @@
-import { findDuePlanEnds, recordPlanEnd } from '#core/accounts/plan-end.ts';
-import type { JobDefinition } from '#core/jobs/definition.ts';
+import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
 
 /** Seconds between two sweeps. */
 const interval = 60;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isAccessToken } from '#core/accounts/access-token.ts';
-import { isApiKey } from '#core/accounts/api-key.ts';
+import { isAccessToken } from '#core/business/accounts/access-token.ts';
+import { isApiKey } from '#core/business/accounts/api-key.ts';
 
 /**
  * The keys of this gateway in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { bounds } from '#core/bounds.ts';
-import type { Host } from '#core/host.ts';
-import { capArrival, debtOf, intervalOf, waitOf } from '#core/shared/gcra.ts';
-import { networkOf } from '#core/http/network.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { capArrival, debtOf, intervalOf, waitOf } from '#core/platform/shared/gcra.ts';
+import { networkOf } from '#core/gateway/http/network.ts';
 
 /** Failures that one network may cause. */
 export interface FailureLimits {

@@ -1,6 +1,6 @@
-import type { AccountRecord } from '#core/accounts/account-record.ts';
-import { digestApiKey } from '#core/accounts/api-key.ts';
-import type { AccountDirectory } from '#core/accounts/directory.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { digestApiKey } from '#core/business/accounts/api-key.ts';
+import type { AccountDirectory } from '#core/business/accounts/directory.ts';
 
 type Found = AccountRecord | undefined;
 

@@ -1,10 +1,10 @@
-import type { AccountRecord, KeyRecord } from '#core/accounts/account-record.ts';
-import { accountDirectory } from '#core/accounts/directory.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { principal } from '#core/facts.ts';
-import type { Service } from '#core/host.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import { defineStage } from '#core/pipeline/stage.ts';
+import type { AccountRecord, KeyRecord } from '#core/business/accounts/account-record.ts';
+import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { principal } from '#core/gateway/facts.ts';
+import type { Service } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { presentedAccessToken, presentedKeys } from './credentials.ts';
 import { failedAuthentications } from './failures.ts';
 import { identify } from './identify.ts';
@@ -14,7 +14,7 @@ import { createTokenHolder } from './token-holder.ts';
  * Authenticates the caller by API key, before the body is read. One valid key is enough; with keys of several accounts, the
  * first is used (see `presentedKeys`).
  *
- * Without a key, a page's access token authenticates the signed-in account (core/accounts/access-token.ts). Its requests are
+ * Without a key, a page's access token authenticates the signed-in account (core/business/accounts/access-token.ts). Its requests are
  * recorded with the hint `playground`.
  *
  * Addresses with many failures are rejected until their limit recovers. Valid keys still pass: one that is not cached waits a

@@ -1,10 +1,10 @@
-import type { AccountRecord } from '#core/accounts/account-record.ts';
-import { accessTokens } from '#core/accounts/access-token.ts';
-import type { AccountDirectory } from '#core/accounts/directory.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { Host } from '#core/host.ts';
-import { sessionsOf } from '#core/pages/sign-in.ts';
-import { withDeadline } from '#core/timing/deadline.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { accessTokens } from '#core/business/accounts/access-token.ts';
+import type { AccountDirectory } from '#core/business/accounts/directory.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { sessionsOf } from '#core/web/sessions/sign-in.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 
 /** Ms within which the database must answer. */
 const deadline = 2_000;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { bounds } from '#core/bounds.ts';
-import type { Catalog } from '#core/catalog/catalog.ts';
-import { nameInReply } from '#core/catalog/model-name.ts';
-import type { CachedCall } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
-import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import { inTurns, nextTurn, turnFor } from '#core/timing/turn.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import { nameInReply } from '#core/config/catalog/model-name.ts';
+import type { CachedCall } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { inTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
 /** Headers that change the meaning of a body. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { CollectedBytes } from '#core/memory/collected-bytes.ts';
-import { ReplyStream } from '#core/pipeline/reply-stream.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 
 /**
  * Passes a stream on and collects its bytes, up to `maxBytes`. Applies backpressure, and fails as the source fails.

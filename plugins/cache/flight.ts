@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { CacheEntry, Shared } from '#core/shared/shared.ts';
-import { firstOrTimeout } from '#core/timing/deadline.ts';
+import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 
 /** Seconds until the claim of a dead leader expires, and between extensions by a live one. */
 const claimLifetime = 15;

@@ -1,7 +1,7 @@
-import { bounds } from '#core/bounds.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { cachedCall, cacheStatus, principal } from '#core/facts.ts';
-import { defineStage } from '#core/pipeline/stage.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
+import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';
 
 const header = 'x-service-cache';

@@ -1,4 +1,4 @@
-import type { Reply } from '#core/pipeline/reply.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 /** Version of the layout; part of every cache key, so that two versions of the gateway can run side by side. */
 export const storedVersion = 1;

@@ -1,6 +1,6 @@
-import { activePeriod, readAccounts } from '#core/accounts/account-record.ts';
-import { configuredProvider } from '#core/payments/connections.ts';
-import { accountOf, type PageRequest } from '#core/pages/page.ts';
+import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { configuredProvider } from '#core/business/payments/connections.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 
 /** True for an account that must buy days before it can call models. False where plans cannot be bought. */
 export async function needsPass(request: PageRequest): Promise<boolean> {

@@ -1,5 +1,5 @@
-import type { Catalog } from '#core/catalog/catalog.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { dashboardSection, type RouteVisibility } from './section.ts';
 
 /** Names routes for one reader, by `dashboard.routes` of gateway.yaml. */

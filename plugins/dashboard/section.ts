@@ -1,4 +1,4 @@
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { defineSection, type SectionValue } from '#core/config/section.ts';
 
 /** The section `dashboard`: what customers see on their pages. */

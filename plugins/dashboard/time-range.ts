@@ -1,4 +1,4 @@
-import { startOfHours, usageHour } from '#core/records/usage.ts';
+import { startOfHours, usageHour } from '#core/gateway/records/usage.ts';
 
 /** Periods that readers choose from, in hours; `all` is everything on record. */
 const hoursOf = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24, all: undefined } as const;

@@ -1,4 +1,4 @@
-import type { Vendor } from '#core/catalog/catalog.ts';
+import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { startDemoUpstream } from './server.ts';
 

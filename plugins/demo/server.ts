@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isDeeperThan, isJsonObject, type JsonObject } from '#core/json.ts';
-import type { Logger } from '#core/logger.ts';
+import { isDeeperThan, isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { answerChat, createId } from './chat-answer.ts';
 import { ChatRequestError, writeChatError } from './chat-error.ts';
 import { lastUserText, readChatRequest } from './chat-request.ts';

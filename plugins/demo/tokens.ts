@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /** Splits a text as a model would emit it: words with the space before them, long words in pieces. */
 export function splitIntoTokens(text: string): string[] {

@@ -1,9 +1,9 @@
-import type { Host } from '#core/host.ts';
-import type { Dialect } from '#core/errors/table.ts';
-import type { DocumentedHeader, EndpointDocumentation } from '#core/pipeline/api-documentation.ts';
-import type { Endpoint } from '#core/pipeline/exchange.ts';
-import type { Translate } from '#core/pages/texts.ts';
-import { listen } from '#core/config/sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Dialect } from '#core/platform/errors/table.ts';
+import type { DocumentedHeader, EndpointDocumentation } from '#core/gateway/host/api-documentation.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
 import { type DescribedError, describeErrors } from './errors.ts';
 
 /** An endpoint that the documentation lists. */

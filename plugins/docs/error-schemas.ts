@@ -1,10 +1,10 @@
-import type { Dialect } from '#core/errors/table.ts';
-import type { JsonSchema } from '#core/schema.ts';
+import type { Dialect } from '#core/platform/errors/table.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
 
 const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 
-/** The error bodies of each dialect, as `core/errors/render.ts` writes them. */
+/** The error bodies of each dialect, as `core/gateway/pipeline/render-error.ts` writes them. */
 export const errorSchemas: Readonly<Record<`${Dialect}_error`, JsonSchema>> = {
   openai_error: {
     type: 'object',

@@ -1,5 +1,5 @@
-import { type Dialect, type ErrorCode, errorKinds, GatewayError } from '#core/errors/table.ts';
-import type { Translate } from '#core/pages/texts.ts';
+import { type Dialect, type ErrorCode, errorKinds, GatewayError } from '#core/platform/errors/table.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 
 /** An error as clients get it. */
 export interface DescribedError {

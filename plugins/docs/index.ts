@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import type { Host } from '#core/host.ts';
-import { defineTexts } from '#core/pages/texts.ts';
-import { hasSetup } from '#core/pages/setup-command.ts';
-import { Translator } from '#core/pages/translator.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { hasSetup } from '#core/web/pages/setup-command.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';
 import { writeOpenApi } from './openapi.ts';

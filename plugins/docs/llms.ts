@@ -1,6 +1,6 @@
-import type { Catalog } from '#core/catalog/catalog.ts';
-import type { Service } from '#core/host.ts';
-import { setupCommand } from '#core/pages/setup-command.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Service } from '#core/gateway/host/host.ts';
+import { setupCommand } from '#core/web/pages/setup-command.ts';
 import type { DescribedApi, DescribedHeader } from './describe-api.ts';
 import type { Sample } from './samples.ts';
 

@@ -1,6 +1,6 @@
-import type { Dialect } from '#core/errors/table.ts';
-import type { Service } from '#core/host.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { Dialect } from '#core/platform/errors/table.ts';
+import type { Service } from '#core/gateway/host/host.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { DescribedApi, DescribedEndpoint, DescribedHeader } from './describe-api.ts';
 import { errorSchemas } from './error-schemas.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Registry } from '#core/extension/registry.ts';
-import { codePieces } from '#core/pages/code-pieces.ts';
-import type { Page } from '#core/pages/page.ts';
-import { hasSetup, setupSample } from '#core/pages/setup-command.ts';
-import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
+import { codePieces } from '#core/web/pages/code-pieces.ts';
+import type { Page } from '#core/web/pages/page.ts';
+import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
+import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 import { writeSamples } from './samples.ts';
 

@@ -1,4 +1,4 @@
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 
 /** A program that asks one question. */
 export interface Sample {

@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { abilitiesOf } from './catalog/abilities.ts';
 import { getGeminiModel, listGeminiModels, getModel, listModels } from './catalog/catalog-endpoints.ts';
 import { describeAdaptations } from './catalog/describe-adaptations.ts';

@@ -1,9 +1,9 @@
 import type { Command as Parser } from 'commander';
-import { AccountError } from '#core/accounts/account-error.ts';
-import { maxDaysAhead } from '#core/accounts/plans.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import { parseEmail, parseLine, parseInteger } from '#core/commands/arguments.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { maxDaysAhead } from '#core/business/accounts/plans.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
 import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';
 
 interface Output {
@@ -35,9 +35,9 @@ export const keyCommand: Command = {
 /** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
 async function accounts() {
   const [keys, all, ledger] = await Promise.all([
-    import('#core/accounts/account-key.ts'),
-    import('#core/accounts/accounts.ts'),
-    import('#core/accounts/ledger.ts'),
+    import('#core/business/accounts/account-key.ts'),
+    import('#core/business/accounts/accounts.ts'),
+    import('#core/business/accounts/ledger.ts'),
   ]);
   return { ...keys, ...all, ...ledger };
 }

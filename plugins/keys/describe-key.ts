@@ -1,5 +1,5 @@
-import { accountDirectory } from '#core/accounts/directory.ts';
-import { GatewayError } from '#core/errors/table.ts';
+import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type AllowanceState,
   type Entitlement,
@@ -8,10 +8,10 @@ import {
   principal,
   type RateLimitState,
   rateLimitState,
-} from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+} from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 /** Seconds by which the request count may lag the database. */
 const countMaxAge = 1;

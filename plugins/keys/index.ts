@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { describeKey } from './describe-key.ts';
 import { keyCommand } from './command.ts';
 import en from './texts/en.json' with { type: 'json' };

@@ -1,6 +1,6 @@
-import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/accounts/account-record.ts';
-import type { RateLimits } from '#core/facts.ts';
-import { printable } from '#core/logger.ts';
+import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import { printable } from '#core/platform/logger.ts';
 
 /** The output of `--json`. */
 export interface ShownAccount {

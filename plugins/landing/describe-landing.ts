@@ -1,8 +1,8 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { configuredProvider } from '#core/payments/connections.ts';
-import type { PageRequest } from '#core/pages/page.ts';
-import { hasSetup, setupSample } from '#core/pages/setup-command.ts';
-import { signInPath } from '#core/pages/sign-in.ts';
+import { configuredProvider } from '#core/business/payments/connections.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
+import { signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeModels, moreModels } from './models.ts';
 import { describeFacts, describePlans, haveEqualLimits, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { describeLanding } from './describe-landing.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };

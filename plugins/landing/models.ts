@@ -1,8 +1,8 @@
-import { bestSupport, type ModelFeature, readAbilities } from '#core/catalog/abilities.ts';
-import type { Model } from '#core/catalog/catalog.ts';
+import { bestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { type ModelHealth, readModelHealth } from '#core/model-health/model-health.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** Whose clients speak a format. */
 const vendors: Readonly<Record<string, string>> = {

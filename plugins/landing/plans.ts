@@ -1,6 +1,6 @@
-import { currencySection, labelIn, plansSection } from '#core/accounts/plans.ts';
-import { planTicks } from '#core/pages/geometry.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import { currencySection, labelIn, plansSection } from '#core/business/accounts/plans.ts';
+import { planTicks } from '#core/web/pages/geometry.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** The plans of gateway.yaml as cards. @param isForSale whether they can be bought here */
 export function describePlans({ host, t, format, language }: PageRequest, isForSale: boolean) {

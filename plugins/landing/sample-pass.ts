@@ -1,6 +1,6 @@
-import type { Catalog } from '#core/catalog/catalog.ts';
-import { axisBar, latencyBar, ticks } from '#core/pages/geometry.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import { axisBar, latencyBar, ticks } from '#core/web/pages/geometry.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 
 const day = 86_400_000;
 const length = 7 * day;

@@ -1,4 +1,4 @@
-import { codePieces } from '#core/pages/code-pieces.ts';
+import { codePieces } from '#core/web/pages/code-pieces.ts';
 
 /** How a tool is pointed at this gateway: the lines to change, and those around them. */
 export interface LandingSample {

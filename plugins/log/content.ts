@@ -1,6 +1,6 @@
-import { hintOfApiKey, isApiKey } from '#core/accounts/api-key.ts';
-import { CollectedBytes } from '#core/memory/collected-bytes.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import { hintOfApiKey, isApiKey } from '#core/business/accounts/api-key.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOf } from './record-line.ts';
 
 /** Bytes read past the limit, so that a key is recognised before truncation splits it. */

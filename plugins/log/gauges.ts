@@ -1,5 +1,5 @@
-import type { Gauge } from '#core/health/gauge.ts';
-import type { Host } from '#core/host.ts';
+import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Journal } from './journal.ts';
 import type { RequestLog } from './request-log.ts';
 

@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { journalReport } from '#core/records/journal-status.ts';
+import { journalReport } from '#core/gateway/records/journal-status.ts';
 import { describeJournal } from './journal-report.ts';
 import { journalGauges } from './gauges.ts';
 import { partitionJob } from './partitions.ts';

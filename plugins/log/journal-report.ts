@@ -1,6 +1,6 @@
-import { freeDiskBytes } from '#core/health/disk-check.ts';
-import type { Host } from '#core/host.ts';
-import type { JournalStatus } from '#core/records/journal-status.ts';
+import { freeDiskBytes } from '#core/gateway/health/disk-check.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import { openLog } from './gauges.ts';
 
 /** The journal of this process as operators see it. */

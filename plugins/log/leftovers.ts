@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '#core/logger.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { startOf } from './record-line.ts';
 import { parseSegmentName, readSegment } from './segment.ts';

@@ -1,4 +1,4 @@
-import { bounds } from '#core/bounds.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 const newline = 0x0a;
 

@@ -1,4 +1,4 @@
-import type { Logger } from '#core/logger.ts';
+import type { Logger } from '#core/platform/logger.ts';
 
 /** Ms between two log lines about losses. */
 const reportEvery = 10_000;

@@ -1,4 +1,4 @@
-import { bounds } from '#core/bounds.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 /** Lines that wait in memory come in small pieces: blocks keep what holds them small. */
 const blockBytes = 64 * 1024;

@@ -1,7 +1,7 @@
-import type { Column } from '#core/records/column.ts';
-import { type Moment, type RecordSource, sources } from '#core/records/columns.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Outcome } from '#core/pipeline/stage.ts';
+import type { Column } from '#core/gateway/records/column.ts';
+import { type Moment, type RecordSource, sources } from '#core/gateway/records/columns.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { literal } from './text.ts';
 
 /*
@@ -10,7 +10,7 @@ import { literal } from './text.ts';
  *   record; the other two count only where it is missing.
  * - `content` for what was asked and answered, behind the `end`, when the operator keeps it.
  *
- * Members are the columns of request_log (core/records/columns.ts); unknown values are left out. Every request waits for
+ * Members are the columns of request_log (core/gateway/records/columns.ts); unknown values are left out. Every request waits for
  * its lines, so they are concatenated: JSON.stringify takes 1.4 times as long, without bounds. A line is ASCII. The bounds of
  * the columns keep it under 64 KiB, a line of content under 256 KiB, which the writer has room for.
  */

@@ -1,5 +1,5 @@
-import type { Database } from '#core/database/database.ts';
-import { columns } from '#core/records/columns.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { columns } from '#core/gateway/records/columns.ts';
 import { holdPartition, type Table } from './partitions.ts';
 
 /** Stores records in the database. */

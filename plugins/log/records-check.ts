@@ -1,5 +1,5 @@
-import type { HealthCheck, HealthVerdict } from '#core/health/health-check.ts';
-import type { Host } from '#core/host.ts';
+import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { openLog } from './gauges.ts';
 import type { RequestLog } from './request-log.ts';
 

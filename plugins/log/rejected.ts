@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { bounds } from '#core/bounds.ts';
-import type { Logger } from '#core/logger.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Logger } from '#core/platform/logger.ts';
 
 /** Keeps the lines that cannot become records for the operator, in one file per segment. */
 export class Rejected {

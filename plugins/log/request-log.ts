@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Host } from '#core/host.ts';
-import type { Logger } from '#core/logger.ts';
-import { publishLive } from '#core/pages/live/live-bus.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { publishLive } from '#core/web/live/live-bus.ts';
 import { PublishingStore } from './publishing-store.ts';
 import { InstanceLock } from './instance-lock.ts';
 import { Journal, type JournalOptions } from './journal.ts';

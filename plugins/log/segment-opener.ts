@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Logger } from '#core/logger.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { MemoryBudget } from './memory-blocks.ts';
 import { OwnSegment } from './own-segment.ts';

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { bounds } from '#core/bounds.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {

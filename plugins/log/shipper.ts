@@ -1,7 +1,7 @@
-import type { Logger } from '#core/logger.ts';
-import { Backoff } from '#core/timing/backoff.ts';
-import { firstOrTimeout } from '#core/timing/deadline.ts';
-import { Throttle } from '#core/timing/throttle.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { Backoff } from '#core/platform/timing/backoff.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
 import { startOf } from './record-line.ts';

@@ -1,7 +1,7 @@
-import { bounds } from '#core/bounds.ts';
-import { replyListener } from '#core/pipeline/reply-listener.ts';
-import { defineFact } from '#core/pipeline/fact.ts';
-import { defineStage, type Stage } from '#core/pipeline/stage.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { replyListener } from '#core/gateway/pipeline/reply-listener.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
 import { ContentLines, Excerpt } from './content.ts';
 import { openLog } from './gauges.ts';
 import { createRetention, retentionKey } from './partitions.ts';

@@ -1,6 +1,6 @@
-import type { JobDefinition } from '#core/jobs/definition.ts';
-import { foldUsage, removeOldUsage } from '#core/records/fold-usage.ts';
-import { usageDays } from '#core/records/usage.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import { foldUsage, removeOldUsage } from '#core/gateway/records/fold-usage.ts';
+import { usageDays } from '#core/gateway/records/usage.ts';
 
 /** Readers add up hours and deltas, so this decides how many rows they read, not what they count. */
 export const usageFoldJob: JobDefinition = {

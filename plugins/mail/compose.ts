@@ -1,10 +1,10 @@
-import { type AccountRecord, activePeriod, readAccounts } from '#core/accounts/account-record.ts';
-import { service as serviceSection } from '#core/config/sections.ts';
-import type { Host } from '#core/host.ts';
-import { type Formatter, formatterFor } from '#core/pages/formatter.ts';
-import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
-import { type Language, languages, type Translate } from '#core/pages/texts.ts';
-import { readOrder } from '#core/payments/order.ts';
+import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { service as serviceSection } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
+import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
+import { readOrder } from '#core/business/payments/order.ts';
 import { type MailContent, oneLine } from './layout.ts';
 import type { ClaimedMail, MailedEvent } from './outbox.ts';
 import { mailSection } from './section.ts';

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from '#core/accounts/entities.ts';
+import { Account } from '#core/business/accounts/entities.ts';
 
 /** One mail for one event. The recipient's address is not stored: it is read when the mail is sent. */
 export const MailMessage = defineEntity({

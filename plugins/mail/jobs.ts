@@ -1,5 +1,5 @@
-import type { Host } from '#core/host.ts';
-import type { JobDefinition } from '#core/jobs/definition.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
 import { removeOldMails } from './outbox.ts';
 import { mailSection } from './section.ts';
 

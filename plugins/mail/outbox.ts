@@ -1,5 +1,5 @@
-import type { EventName } from '#core/shared/event-handler.ts';
-import type { Database } from '#core/database/database.ts';
+import type { EventName } from '#core/gateway/events/event-handler.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 type Queries = Pick<Database, 'query'>;
 

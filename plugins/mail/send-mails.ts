@@ -1,5 +1,5 @@
-import type { Host } from '#core/host.ts';
-import { Throttle } from '#core/timing/throttle.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
 import { composeMail, type ComposedMail } from './compose.ts';
 import { oneLine, renderHtml, renderText } from './layout.ts';
 import { claimMail, type ClaimedMail, closeAbandoned, collectMails, finishMail, type MailState } from './outbox.ts';

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { isLoopback } from '#core/http/loopback.ts';
-import { withDeadline } from '#core/timing/deadline.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { SmtpServer } from './smtp-url.ts';
 
 /** Ms. A server that hangs holds one worker for no longer than `mail`. */

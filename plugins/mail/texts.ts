@@ -1,5 +1,5 @@
-import { defineTexts } from '#core/pages/texts.ts';
-import { Translator } from '#core/pages/translator.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge as PromGauge, type Registry } from 'prom-client';
-import { noteFailure } from '#core/background.ts';
-import type { Gauge } from '#core/health/gauge.ts';
-import type { Host } from '#core/host.ts';
+import { noteFailure } from '#core/platform/background.ts';
+import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 
 /** Adds a plugin's gauge to the metrics. Each scrape replaces all of its readings, so that removed routes disappear. */
 export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {

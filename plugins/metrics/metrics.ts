@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
-import type { Gauge } from '#core/health/gauge.ts';
-import type { Host } from '#core/host.ts';
+import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { prefixMetrics } from './exposition.ts';
 import { registerGauge } from './gauges.ts';
 import { RequestMeters } from './request-meters.ts';

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { bounds } from '#core/bounds.ts';
-import { adapter, cacheStatus, delivery, type Usage } from '#core/facts.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Observer, Outcome } from '#core/pipeline/stage.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { adapter, cacheStatus, delivery, type Usage } from '#core/gateway/facts.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Observer, Outcome } from '#core/gateway/pipeline/stage.ts';
 
 /** Buckets in seconds: model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
-import { readRupiah } from '#core/payments/amount.ts';
-import { type Charge, type ChargeRequest, PaymentError } from '#core/payments/payment-provider.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { readRupiah } from '#core/business/payments/amount.ts';
+import { type Charge, type ChargeRequest, PaymentError } from '#core/business/payments/payment-provider.ts';
 import { callMidtrans, idempotent } from './api.ts';
 import { textOf } from './evidence.ts';
 import { readLocalTime, writeLocalTime } from './local-time.ts';

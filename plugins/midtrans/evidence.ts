@@ -1,11 +1,11 @@
-import type { JsonObject } from '#core/json.ts';
-import { readRupiah } from '#core/payments/amount.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { readRupiah } from '#core/business/payments/amount.ts';
 import {
   type ChargeReference,
   PaymentError,
   type PaymentEvidence,
   type PaymentState,
-} from '#core/payments/payment-provider.ts';
+} from '#core/business/payments/payment-provider.ts';
 import { codeOf } from './api.ts';
 import { readLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';

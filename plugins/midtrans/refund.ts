@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
-import type { Refund, RefundRequest } from '#core/payments/payment-provider.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import type { Refund, RefundRequest } from '#core/business/payments/payment-provider.ts';
 import { callMidtrans, idempotent } from './api.ts';
 import { textOf } from './evidence.ts';
 import type { MidtransSettings } from './section.ts';

@@ -1,4 +1,4 @@
-import { plansSection } from '#core/accounts/plans.ts';
+import { plansSection } from '#core/business/accounts/plans.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
 
 const origins = { sandbox: 'https://api.sandbox.midtrans.com', production: 'https://api.midtrans.com' };

@@ -1,5 +1,5 @@
-import { type OperatorAction, recordAction } from '#core/operator-actions/operator-actions.ts';
-import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { type OperatorAction, recordAction } from '#core/business/operator-actions/operator-actions.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { view } from './views.ts';
 
 /** What a page asks before something is done. Texts are ready to be printed. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { blockPage, daysPage, unblockPage } from './accounts/action-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { accountsPage } from './accounts/list-page.ts';

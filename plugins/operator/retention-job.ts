@@ -1,5 +1,5 @@
-import type { JobDefinition } from '#core/jobs/definition.ts';
-import { removeOldActions } from '#core/operator-actions/operator-actions.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import { removeOldActions } from '#core/business/operator-actions/operator-actions.ts';
 import { operatorActionsSection } from './actions-section.ts';
 
 export const actionRetentionJob: JobDefinition = {

@@ -1,5 +1,5 @@
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Observer } from '#core/pipeline/stage.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Observer } from '#core/gateway/pipeline/stage.ts';
 
 /** Counts the model calls that this instance is serving. */
 export class RunningRequests implements Observer {

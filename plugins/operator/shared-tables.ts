@@ -1,6 +1,6 @@
-import type { LedgerEntry } from '#core/accounts/ledger-entries.ts';
-import type { RecordedAction } from '#core/operator-actions/operator-actions.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import type { TableSection } from './table-section.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;

@@ -1,7 +1,7 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { bounds } from '#core/bounds.ts';
-import type { Host } from '#core/host.ts';
-import { receiveNotification } from '#core/payments/inbox.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { receiveNotification } from '#core/business/payments/inbox.ts';
 
 /**
  * Where providers notify. A notification is known by its signature alone: there is no session, no form token, and the body

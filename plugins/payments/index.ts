@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { providerName } from '#core/payments/connections.ts';
-import { paymentsSection } from '#core/payments/section.ts';
+import { providerName } from '#core/business/payments/connections.ts';
+import { paymentsSection } from '#core/business/payments/section.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { notificationRoute } from './hooks.ts';

@@ -1,10 +1,10 @@
-import type { JobDefinition } from '#core/jobs/definition.ts';
-import { checkJob } from '#core/payments/check-queue.ts';
-import { checkPayment } from '#core/payments/checks.ts';
-import { notificationJob, processNotification } from '#core/payments/process-notification.ts';
-import { removeOldNotifications } from '#core/payments/remove-old-notifications.ts';
-import { paymentsSection } from '#core/payments/section.ts';
-import { sweepPayments } from '#core/payments/sweep.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import { checkJob } from '#core/business/payments/check-queue.ts';
+import { checkPayment } from '#core/business/payments/checks.ts';
+import { notificationJob, processNotification } from '#core/business/payments/process-notification.ts';
+import { removeOldNotifications } from '#core/business/payments/remove-old-notifications.ts';
+import { paymentsSection } from '#core/business/payments/section.ts';
+import { sweepPayments } from '#core/business/payments/sweep.ts';
 
 /** Seconds between sweeps. */
 const sweepInterval = 15;

@@ -1,4 +1,4 @@
-import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { plan } from './stage.ts';
 

@@ -1,9 +1,9 @@
-import { activePeriod, type PeriodRecord } from '#core/accounts/account-record.ts';
-import { type AccountDirectory, accountDirectory, type KnownAccount } from '#core/accounts/directory.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { type Entitlement, entitlement, principal } from '#core/facts.ts';
-import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
-import { defineStage } from '#core/pipeline/stage.ts';
+import { activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
+import { type AccountDirectory, accountDirectory, type KnownAccount } from '#core/business/accounts/directory.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { type Entitlement, entitlement, principal } from '#core/gateway/facts.ts';
+import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineStage } from '#core/gateway/pipeline/stage.ts';
 
 /**
  * Seconds for which an account that is refused counts as read: the clock of the database may have been set back since, and nobody

@@ -1,6 +1,6 @@
-import { activePeriod } from '#core/accounts/account-record.ts';
-import type { ReadAllowance } from '#core/accounts/allowance.ts';
-import type { Host } from '#core/host.ts';
+import { activePeriod } from '#core/business/accounts/account-record.ts';
+import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { LocalFallback } from './local-fallback.ts';
 import { limitsOfCalls, type RateLimitOptions } from './options.ts';
 

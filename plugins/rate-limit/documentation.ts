@@ -1,5 +1,5 @@
-import type { Dialect } from '#core/errors/table.ts';
-import type { DocumentedHeader, StageDocumentation } from '#core/pipeline/api-documentation.ts';
+import type { Dialect } from '#core/platform/errors/table.ts';
+import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/api-documentation.ts';
 import { limitHeaders } from './headers.ts';
 import { limitsOfOthers, type RateLimitOptions } from './options.ts';
 

@@ -1,4 +1,4 @@
-import type { Limits, Take } from '#core/shared/shared.ts';
+import type { Limits, Take } from '#core/platform/shared/shared.ts';
 
 /** The message of a refused request. @param isModelCall false for a request of the other allowance */
 export function explainRefusal({ refusedBy, retryAfter }: Take, limits: Limits, isModelCall: boolean): string {

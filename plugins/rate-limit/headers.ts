@@ -1,5 +1,5 @@
-import type { AllowanceState } from '#core/facts.ts';
-import type { Dialect } from '#core/errors/table.ts';
+import type { AllowanceState } from '#core/gateway/facts.ts';
+import type { Dialect } from '#core/platform/errors/table.ts';
 
 /**
  * The rate limit headers of each dialect: requests per period, and how many can be sent at once now. OpenAI states the

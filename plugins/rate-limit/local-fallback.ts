@@ -1,7 +1,7 @@
-import type { Logger } from '#core/logger.ts';
-import { MemoryLimiter } from '#core/shared/memory.ts';
-import { type Limiter, type Limits, SharedUnavailable, type Take } from '#core/shared/shared.ts';
-import { Throttle } from '#core/timing/throttle.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { MemoryLimiter } from '#core/platform/shared/memory.ts';
+import { type Limiter, type Limits, SharedUnavailable, type Take } from '#core/platform/shared/shared.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
 
 /** Ms between two warnings. */
 const warnInterval = 60_000;

@@ -1,6 +1,6 @@
-import type { RateLimits } from '#core/facts.ts';
-import type { Infer, JsonSchema } from '#core/schema.ts';
-import type { Limits } from '#core/shared/shared.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import type { Limits } from '#core/platform/shared/shared.ts';
 
 const atMost = 1_000_000_000;
 

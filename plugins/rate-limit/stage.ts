@@ -1,9 +1,9 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { type AllowanceState, entitlement, principal, rateLimitState } from '#core/facts.ts';
-import { defineFact } from '#core/pipeline/fact.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import { defineStage } from '#core/pipeline/stage.ts';
-import type { Limits, Take } from '#core/shared/shared.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { type AllowanceState, entitlement, principal, rateLimitState } from '#core/gateway/facts.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineStage } from '#core/gateway/pipeline/stage.ts';
+import type { Limits, Take } from '#core/platform/shared/shared.ts';
 import { describeLimits } from './documentation.ts';
 import { limiterOf, servingOf } from './allowance.ts';
 import { explainRefusal } from './explain.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { readAccounts } from '#core/accounts/account-record.ts';
-import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
-import { plainUrl } from '#core/pages/setup-command.ts';
-import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { plainUrl } from '#core/web/pages/setup-command.ts';
+import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
 import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';
 import { describeOneCommand } from './one-command.ts';

@@ -1,8 +1,8 @@
-import { readAbilities } from '#core/catalog/abilities.ts';
-import type { ListedModel } from '#core/catalog/catalog.ts';
-import { nameInReply } from '#core/catalog/model-name.ts';
+import { readAbilities } from '#core/config/catalog/abilities.ts';
+import type { ListedModel } from '#core/config/catalog/catalog.ts';
+import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { isPlainName } from './plain-name.ts';
 import { namedModels, setupSection } from './section.ts';
 

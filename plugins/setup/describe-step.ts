@@ -1,4 +1,4 @@
-import { type CodePiece, codePieces } from '#core/pages/code-pieces.ts';
+import { type CodePiece, codePieces } from '#core/web/pages/code-pieces.ts';
 import { pathOn, type Reader, type System, terminalOn } from './reader.ts';
 import type { CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';

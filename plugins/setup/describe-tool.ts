@@ -1,4 +1,4 @@
-import type { PageRequest } from '#core/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { type CodeBox, describeStep, type ShownStep } from './describe-step.ts';
 import { commandBox } from './one-command.ts';
 import type { Reader } from './reader.ts';

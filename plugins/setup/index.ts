@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { createConnectPage } from './connect-page.ts';
 import { reviewSetup } from './review.ts';
 import { routeScripts } from './script/scripts.ts';

@@ -1,5 +1,11 @@
-import { codePieces } from '#core/pages/code-pieces.ts';
-import { setupCommand, setupOptions, type SetupOptions, type SetupShell, setupUrl } from '#core/pages/setup-command.ts';
+import { codePieces } from '#core/web/pages/code-pieces.ts';
+import {
+  setupCommand,
+  setupOptions,
+  type SetupOptions,
+  type SetupShell,
+  setupUrl,
+} from '#core/web/pages/setup-command.ts';
 import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, terminalOn } from './reader.ts';
 

@@ -1,4 +1,4 @@
-import type { PageRequest } from '#core/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FilePlace } from './tool.ts';
 
 /** Systems whose files and shells differ. */

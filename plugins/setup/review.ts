@@ -1,4 +1,4 @@
-import { readAbilities } from '#core/catalog/abilities.ts';
+import { readAbilities } from '#core/config/catalog/abilities.ts';
 import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defaults.ts';
 import { namedModels, setupSection } from './section.ts';
 import { scriptedFormats } from './tools.ts';

@@ -1,9 +1,9 @@
-import { glob } from '#core/catalog/glob.ts';
-import { publicNameOf } from '#core/catalog/model-name.ts';
-import { aliases, models } from '#core/catalog/sections.ts';
-import { suggest } from '#core/config/mistake.ts';
+import { glob } from '#core/config/catalog/glob.ts';
+import { publicNameOf } from '#core/config/catalog/model-name.ts';
+import { aliases, models } from '#core/config/sections/models-section.ts';
+import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
-import { service } from '#core/config/sections.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import { isPlainName, plainNameRule } from './plain-name.ts';
 
 const modelName = { type: 'string', minLength: 1 } as const;

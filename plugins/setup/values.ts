@@ -1,7 +1,7 @@
-import { bestSupport, readAbilities } from '#core/catalog/abilities.ts';
-import type { ListedModel } from '#core/catalog/catalog.ts';
-import type { Host } from '#core/host.ts';
-import { plainUrl } from '#core/pages/setup-command.ts';
+import { bestSupport, readAbilities } from '#core/config/catalog/abilities.ts';
+import type { ListedModel } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { plainUrl } from '#core/web/pages/setup-command.ts';
 import { type Abilities, defaultsOf, type SetupHost, setupModels } from './defaults.ts';
 
 /** Stands where the key belongs. A page never prints a key here, and no address carries one. */

@@ -1,7 +1,7 @@
-import { type SignInProfile, type SignInRefusal, signInWith } from '#core/accounts/identities.ts';
-import type { Host } from '#core/host.ts';
-import { networkOf } from '#core/http/network.ts';
-import { SharedUnavailable } from '#core/shared/shared.ts';
+import { type SignInProfile, type SignInRefusal, signInWith } from '#core/business/accounts/identities.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { networkOf } from '#core/gateway/http/network.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { homePath } from './next-path.ts';
 
 /** Sign-ins that one network may begin. */

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import type { Host } from '#core/host.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { keyPage, rotatePage } from './key-page.ts';
 import { isLocalSignInOn, localSection } from './local-section.ts';
 import { routeProviders } from './providers/routes.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { revealKey, rotateKey } from '#core/accounts/account-key.ts';
-import { activePeriod, readAccounts } from '#core/accounts/account-record.ts';
-import { accountOf, defineForm, type Page } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
+import { revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
+import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
 
 const path = '/account/key';
 const views = join(import.meta.dirname, '..', '..', 'views');

@@ -1,8 +1,8 @@
 import type { Request } from '@hapi/hapi';
-import { cookiesOf } from '#core/pages/cookies.ts';
-import { readFormToken } from '#core/pages/form-token.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import type { SessionWithRoles } from '#core/pages/sign-in.ts';
+import { cookiesOf } from '#core/web/pages/cookies.ts';
+import { readFormToken } from '#core/web/sessions/form-token.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 
 /** Seconds within which the reader must come back from the provider. */
 const lifetime = 10 * 60;

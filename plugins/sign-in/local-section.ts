@@ -1,5 +1,5 @@
 import { defineSection } from '#core/config/section.ts';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { configuredProviders } from './section.ts';
 
 /** `local_sign_in` in gateway.yaml. */

@@ -1,4 +1,4 @@
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { homePath } from './next-path.ts';
 import { configuredProviders } from './section.ts';
 

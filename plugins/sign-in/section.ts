@@ -1,7 +1,7 @@
-import { service } from '#core/config/sections.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
-import type { Host } from '#core/host.ts';
-import type { Infer } from '#core/schema.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Infer } from '#core/platform/schema.ts';
 import { providerTitles } from './providers/titles.ts';
 
 const url = { type: 'string', pattern: '^https?://[^\\s/]\\S*$', description: 'URL.' } as const;

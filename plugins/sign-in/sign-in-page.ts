@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { findDemoAccount } from '#core/accounts/demo-account.ts';
-import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
-import type { Host } from '#core/host.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import { signInPath, signOutPath } from '#core/pages/sign-in.ts';
+import { findDemoAccount } from '#core/business/accounts/demo-account.ts';
+import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { signInPath, signOutPath } from '#core/web/sessions/sign-in.ts';
 import { admit, maySignIn } from './admit.ts';
 import { isLocalSignInOn } from './local-section.ts';
 import { offeredProviders } from './offered.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { listIdentities, unlinkIdentity } from '#core/accounts/identity-links.ts';
-import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import { sessionsOf, signInPath } from '#core/pages/sign-in.ts';
+import { listIdentities, unlinkIdentity } from '#core/business/accounts/identity-links.ts';
+import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeDevice } from './device.ts';
 import { linkPurpose } from './link-intent.ts';
 import { startUrl } from './offered.ts';

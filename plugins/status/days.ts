@@ -1,7 +1,7 @@
-import { localTime } from '#core/commands/days.ts';
-import type { DayState } from '#core/pages/geometry.ts';
-import type { DailyAnswers } from '#core/model-health/daily-answers.ts';
-import type { Incident } from '#core/model-health/incident.ts';
+import { localTime } from '#core/extension/commands/days.ts';
+import type { DayState } from '#core/web/pages/geometry.ts';
+import type { DailyAnswers } from '#core/business/model-health/daily-answers.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
 
 export interface DayStatus {
   readonly day: string; // `2026-11-22`

@@ -1,8 +1,8 @@
-import type { Incident } from '#core/model-health/incident.ts';
-import type { ModelState } from '#core/model-health/model-health.ts';
-import { answeredShare, availabilityOf } from '#core/model-health/trouble.ts';
-import { dayBars } from '#core/pages/geometry.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
+import type { ModelState } from '#core/business/model-health/model-health.ts';
+import { answeredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
+import { dayBars } from '#core/web/pages/geometry.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import type { DayStatus } from './days.ts';
 import { incidentTitle } from './incident-text.ts';
 import { type ModelStatus, modelsPerPage, type ServiceStatus } from './service-status.ts';

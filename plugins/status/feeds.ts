@@ -1,11 +1,11 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { LRUCache } from 'lru-cache';
-import { perCatalog } from '#core/catalog/per-catalog.ts';
-import { FreshValue } from '#core/timing/fresh-value.ts';
+import { perCatalog } from '#core/gateway/host/per-catalog.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Host } from '#core/host.ts';
-import { type Language, languages } from '#core/pages/texts.ts';
-import { Translator } from '#core/pages/translator.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type Language, languages } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { toAtom } from './atom.ts';
 import { toJson } from './json.ts';
 import { pageFor, readServiceStatus } from './service-status.ts';

@@ -1,5 +1,5 @@
-import type { Incident } from '#core/model-health/incident.ts';
-import type { Translate } from '#core/pages/texts.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 
 /** What an incident is, in one sentence without names of vendors: in the present tense while the model is in trouble. */
 export function incidentTitle({ model, kind, cause, endedAt, calmSince }: Incident, t: Translate): string {

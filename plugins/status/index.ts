@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { incidentRetentionJob, watchJob } from '#core/model-health/jobs.ts';
-import { publishLive } from '#core/pages/live/live-bus.ts';
+import { incidentRetentionJob, watchJob } from '#core/business/model-health/jobs.ts';
+import { publishLive } from '#core/web/live/live-bus.ts';
 import { feedRoutes } from './feeds.ts';
 import { statusPage } from './page.ts';
 import { statusTexts } from './texts.ts';

@@ -1,5 +1,5 @@
-import type { Incident } from '#core/model-health/incident.ts';
-import type { Translate } from '#core/pages/texts.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
 import type { DayStatus } from './days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
 

@@ -1,10 +1,10 @@
-import { localTime } from '#core/commands/days.ts';
-import { service } from '#core/config/sections.ts';
+import { localTime } from '#core/extension/commands/days.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Host } from '#core/host.ts';
-import { historyDays, healthReadings } from '#core/model-health/readings.ts';
-import type { Incident } from '#core/model-health/incident.ts';
-import { type ModelHealth, readModelHealth } from '#core/model-health/model-health.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { historyDays, healthReadings } from '#core/business/model-health/readings.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
+import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
 import { type DayStatus, describeDays, lastDays } from './days.ts';
 
 /** How the service is, in no language yet. */

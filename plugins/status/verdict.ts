@@ -1,5 +1,5 @@
-import type { ModelState } from '#core/model-health/model-health.ts';
-import type { Translate } from '#core/pages/texts.ts';
+import type { ModelState } from '#core/business/model-health/model-health.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 
 export interface Verdict {
   /** The worst state of any model; `no_data` when no model had a request. */

@@ -1,4 +1,4 @@
-import { models } from '#core/catalog/sections.ts';
+import { models } from '#core/config/sections/models-section.ts';
 import type { CheckContext, Report, YamlPath } from '#core/config/section.ts';
 import type { UpstreamSettings } from './options.ts';
 

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { routesReport } from '#core/model-call/route-status.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import { routesReport } from '#core/gateway/model-call/route-status.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { coolingKeysGauge, routeGauge } from './health/gauges.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routeStatus } from './routes.ts';

@@ -1,5 +1,5 @@
-import type { Catalog } from '#core/catalog/catalog.ts';
-import type { Infer, JsonSchema } from '#core/schema.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Infer, JsonSchema } from '#core/platform/schema.ts';
 import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
 import type { RelayOptions } from './routing/relay-parts.ts';
 import { routeExposures } from './routing/route-headers.ts';

@@ -1,7 +1,7 @@
-import type { Route, Upstream } from '#core/catalog/catalog.ts';
-import type { Host } from '#core/host.ts';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
-import { publishLive } from '#core/pages/live/live-bus.ts';
+import type { Route, Upstream } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { publishLive } from '#core/web/live/live-bus.ts';
 import { RouteHealth } from './health/route-health.ts';
 import { KeyPool, type KnownKeys } from './keys/key-pool.ts';
 

@@ -1,6 +1,6 @@
-import { adapter, delivery } from '#core/facts.ts';
-import { notesHeaderName } from '#core/model-call/notes-header.ts';
-import { defineStage } from '#core/pipeline/stage.ts';
+import { adapter, delivery } from '#core/gateway/facts.ts';
+import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
+import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { Connections } from './attempt/connections.ts';
 import { checkTimeouts } from './check-timeouts.ts';
 import { breakerOptions, longestWait, relayOptions, upstreamSchema } from './options.ts';

@@ -1,4 +1,4 @@
-import type { Vendor } from '#core/catalog/catalog.ts';
+import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { hostVendors } from './vendors/hosts.ts';
 import { labVendors } from './vendors/labs.ts';
 import { originVendors } from './vendors/origins.ts';

@@ -1,6 +1,11 @@
-import type { JsonObject } from '#core/json.ts';
-import { callProvider, failureOf, type ProviderAnswer, type ProviderCall } from '#core/payments/call-provider.ts';
-import { PaymentError } from '#core/payments/payment-provider.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import {
+  callProvider,
+  failureOf,
+  type ProviderAnswer,
+  type ProviderCall,
+} from '#core/business/payments/call-provider.ts';
+import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { originOf, requireSecret, type XenditSettings } from './section.ts';
 
 /** A request below the origin of the API. */

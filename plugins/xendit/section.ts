@@ -1,4 +1,4 @@
-import { plansSection } from '#core/accounts/plans.ts';
+import { plansSection } from '#core/business/accounts/plans.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
 
 const origin = 'https://api.xendit.co';

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
-import { readRupiah } from '#core/payments/amount.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { readRupiah } from '#core/business/payments/amount.ts';
 import {
   type ChargeReference,
   PaymentError,
   type PaymentEvidence,
   type PaymentState,
-} from '#core/payments/payment-provider.ts';
+} from '#core/business/payments/payment-provider.ts';
 import { callXendit, textOf } from './api.ts';
 import { listRefunds, refundedOf } from './refund.ts';
 import type { XenditSettings } from './section.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { DatabaseClaim } from '#core/database/claim.ts';
-import { createLogger } from '#core/logger.ts';
+import { DatabaseClaim } from '#core/platform/database/claim.ts';
+import { createLogger } from '#core/platform/logger.ts';
 import { closedPort, createSilentPort } from '../support/dead-ends.ts';
 import { execute } from '../support/global-postgres.ts';
 

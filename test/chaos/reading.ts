@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { ChaosFormat } from './answers.ts';
 
 /** What a client has read so far. */

@@ -1,4 +1,4 @@
-import type { Database } from '#core/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { readProvenance } from './answers.ts';
 import type { Observation } from './client.ts';
 

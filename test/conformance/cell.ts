@@ -2,7 +2,7 @@ import { ok } from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { createParser } from 'eventsource-parser';
 import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ClientFormat, StreamEvent, Written } from './clients/client-format.ts';
 import { clients } from './clients/index.ts';
 import {

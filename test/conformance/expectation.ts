@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { UpstreamTextFormat } from '../support/formats.ts';
 import type { ClientFormat } from './clients/client-format.ts';
 import type { Turn } from './features.ts';

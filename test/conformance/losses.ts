@@ -1,5 +1,5 @@
 import type { TextFormat, UpstreamTextFormat } from '../support/formats.ts';
-import type { ModelFeature } from '#core/catalog/abilities.ts';
+import type { ModelFeature } from '#core/config/catalog/abilities.ts';
 import type { Ask, Seen, Spoken, Tool } from './talk.ts';
 
 /** A request as the upstream must understand it, without echoes. */

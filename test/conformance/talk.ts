@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 
 /** A request independent of formats: as a client means it, and as an upstream understands it. */
 export interface Ask {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const yaml = `

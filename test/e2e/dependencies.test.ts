@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { generateApiKey } from '#core/accounts/api-key.ts';
+import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import { startDemoUpstream } from '../../plugins/demo/server.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { execute, withDatabase } from '../support/global-postgres.ts';

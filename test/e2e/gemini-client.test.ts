@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { startDemoUpstream } from '../../plugins/demo/server.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';

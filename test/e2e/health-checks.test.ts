@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '#core/logger.ts';
+import { createLogger } from '#core/platform/logger.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 import { execute, withDatabase } from '../support/global-postgres.ts';
 import { PageClient } from '../support/page-client.ts';

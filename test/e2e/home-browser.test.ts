@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { liveHubOf } from '#core/pages/live/live-route.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { liveHubOf } from '#core/web/live/live-route.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { auditPage } from '../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import type { JsonObject } from '#core/json.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { FaultyUpstream } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import type { JsonObject } from '#core/json.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 import { createLoopingUpstream, loop } from '../support/looping-upstream.ts';

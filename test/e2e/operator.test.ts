@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '#core/logger.ts';
+import { createLogger } from '#core/platform/logger.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { createGatewayHome, startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 

@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changeLimits } from '#core/accounts/account-key.ts';
-import { grantDays } from '#core/accounts/ledger.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import { changeLimits } from '#core/business/accounts/account-key.ts';
+import { grantDays } from '#core/business/accounts/ledger.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { type AuditOptions, auditPage } from '../support/audit-page.ts';
 import { launchBrowser, narrow, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readQris } from '#core/payments/qris.ts';
+import { readQris } from '#core/business/payments/qris.ts';
 import { type BrowserWindow, launchBrowser, narrow, sidewaysOverflow, type TestBrowser } from '../support/browser.ts';
 import { startFakeGoogle } from '../support/fake-google.ts';
 import { createFakeMidtrans } from '../support/fake-midtrans.ts';

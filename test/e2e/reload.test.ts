@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { configLoadState } from '#core/config/load-state.ts';
-import { createLogger } from '#core/logger.ts';
-import { liveBus } from '#core/pages/live/live-bus.ts';
-import { liveTopics } from '#core/pages/page.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { liveBus } from '#core/web/live/live-bus.ts';
+import { liveTopics } from '#core/web/pages/page.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
 const lines: string[] = [];

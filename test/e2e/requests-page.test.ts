@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { publishLive } from '#core/pages/live/live-bus.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { RecordBook } from '../core/records/record-fixture.ts';
+import { publishLive } from '#core/web/live/live-bus.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { RecordBook } from '../core/gateway/records/record-fixture.ts';
 import { auditPage } from '../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, narrow, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';

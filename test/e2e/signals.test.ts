@@ -208,7 +208,7 @@ describe('during a start', () => {
     await using folder = await temporaryFolder();
     const preload = `import { registerHooks } from 'node:module';
       registerHooks({ load(url, context, next) {
-        if (url.endsWith('/core/command-line.ts')) process.kill(process.pid, 'SIGTERM');
+        if (url.endsWith('/core/process/command-line.ts')) process.kill(process.pid, 'SIGTERM');
         return next(url, context);
       } });`;
     const { ended } = spawnStart(folder.file, {}, ['--import', `data:text/javascript,${encodeURIComponent(preload)}`]);

@@ -10,7 +10,7 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: 'core/shared/memory-groups.ts',
+    file: 'core/platform/shared/memory-groups.ts',
     line: 'const { expiresAt = 0 }',
     operator: '0 became',
     reason: 'A name in a group always has its entry: the default is for the compiler.',

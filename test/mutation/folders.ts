@@ -6,11 +6,17 @@ export interface MutatedFolder {
 }
 
 export const folders: readonly MutatedFolder[] = [
-  { name: 'core/shared', tests: ['test/core/shared/'] },
+  { name: 'core/platform/shared', tests: ['test/core/platform/shared/'] },
   { name: 'plugins/upstream', tests: ['test/plugins/upstream/'] },
-  { name: 'core/jobs', tests: ['test/core/jobs/'] },
-  { name: 'core/database', tests: ['test/core/database/', 'test/core/commands.', 'test/core/services.'] },
-  { name: 'core/http', tests: ['test/core/http/', 'test/core/pipeline/', 'test/e2e/client-faults/'] },
+  { name: 'core/platform/jobs', tests: ['test/core/platform/jobs/'] },
+  {
+    name: 'core/platform/database',
+    tests: ['test/core/platform/database/', 'test/core/process/commands.', 'test/core/process/services.'],
+  },
+  {
+    name: 'core/gateway/http',
+    tests: ['test/core/gateway/http/', 'test/core/gateway/pipeline/', 'test/e2e/client-faults/'],
+  },
   { name: 'plugins/auth', tests: ['test/plugins/auth.'] },
   { name: 'core/config', tests: ['test/core/config/'] },
   { name: 'plugins/log', tests: ['test/plugins/log/'] },

@@ -3,8 +3,8 @@
  * test sees survives, and shows what is not tested. Prints the survivors and a score per folder.
  *
  *     npm run mutation -- --minutes 10                               as many as that allows, of every folder
- *     npm run mutation -- --only core/shared --sample 40 --seed 1    forty mutants at random
- *     npm run mutation -- --only core/shared/circuit.ts              all mutants of a file
+ *     npm run mutation -- --only core/platform/shared --sample 40 --seed 1    forty mutants at random
+ *     npm run mutation -- --only core/platform/shared/circuit.ts              all mutants of a file
  *     npm run mutation -- --list                                     how many there are
  */
 import { constants, setPriority } from 'node:os';

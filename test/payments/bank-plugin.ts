@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { CheckoutError } from '#core/payments/checkout-error.ts';
-import { startOrder } from '#core/payments/checkout.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { startOrder } from '#core/business/payments/checkout.ts';
 import {
   type PaymentConnection,
   PaymentError,
   type PaymentEvidence,
   type PaymentNotification,
-} from '#core/payments/payment-provider.ts';
+} from '#core/business/payments/payment-provider.ts';
 
 /*
  * The gateway's side of the bank of the soak: a provider that speaks to it over HTTP, and a route that orders a plan, so

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { PaymentEvidence, PaymentState } from '#core/payments/payment-provider.ts';
+import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
 import { signBody } from './bank-plugin.ts';
 
 interface BankCharge {

@@ -1,4 +1,4 @@
-import type { Database } from '#core/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** How an order is paid, and how the gateway learns of it. */
 export type Way = 'evidence' | 'hint' | 'silent' | 'wrong' | 'never';

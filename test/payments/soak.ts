@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { Database } from '#core/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { type Experiment, type ExperimentContext, type Figure, inParallel, noneOf } from '../chaos/figure.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
 import { execute, withDatabase } from '../support/global-postgres.ts';

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { changeLimits, rotateKey } from '#core/accounts/account-key.ts';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { generateApiKey } from '#core/accounts/api-key.ts';
-import { blockAccount } from '#core/accounts/blocking.ts';
-import type { Database } from '#core/database/database.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { principal, type Principal } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { Stage } from '#core/pipeline/stage.ts';
+import { changeLimits, rotateKey } from '#core/business/accounts/account-key.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { generateApiKey } from '#core/business/accounts/api-key.ts';
+import { blockAccount } from '#core/business/accounts/blocking.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { principal, type Principal } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import { auth } from '../../plugins/auth/stage.ts';
-import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
-import { createExchange, createGauge, createStageHost, freeCall } from '../core/accounts/fixture.ts';
+import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
+import { createExchange, createGauge, createStageHost, freeCall } from '../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let database: Database;

@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Adapter } from '#core/model-call/adapter.ts';
-import { adapter, cacheStatus, delivery } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { Outcome } from '#core/pipeline/stage.ts';
+import type { Adapter } from '#core/gateway/model-call/adapter.ts';
+import { adapter, cacheStatus, delivery } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { prefixMetrics } from '../../plugins/metrics/exposition.ts';
 import { registerGauge } from '../../plugins/metrics/gauges.ts';
 import { RequestMeters } from '../../plugins/metrics/request-meters.ts';

@@ -1,16 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { grantDays } from '#core/accounts/ledger.ts';
-import type { Database } from '#core/database/database.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { type Entitlement, entitlement, principal, type RateLimits } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { Endpoint } from '#core/pipeline/exchange.ts';
-import type { Stage } from '#core/pipeline/stage.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { grantDays } from '#core/business/accounts/ledger.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { type Entitlement, entitlement, principal, type RateLimits } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { plan } from '../../plugins/plan/stage.ts';
-import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
-import { createExchange, createGauge, createStageHost, freeCall, modelCall } from '../core/accounts/fixture.ts';
+import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
+import {
+  createExchange,
+  createGauge,
+  createStageHost,
+  freeCall,
+  modelCall,
+} from '../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { descriptors } from '../support/formats.ts';
 

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ClientGone, GatewayError } from '#core/errors/table.ts';
-import { entitlement, principal, rateLimitState, type RateLimits } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
-import type { Outcome, Stage } from '#core/pipeline/stage.ts';
-import { MemoryShared } from '#core/shared/memory.ts';
-import { type Limiter, SharedUnavailable } from '#core/shared/shared.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
+import { entitlement, principal, rateLimitState, type RateLimits } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
+import { type Limiter, SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { formatDuration } from '../../plugins/rate-limit/headers.ts';
 import type { RateLimitOptions } from '../../plugins/rate-limit/options.ts';
 import { plan } from '../../plugins/plan/stage.ts';
 import { rateLimitStage } from '../../plugins/rate-limit/stage.ts';
-import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
+import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../support/exchange.ts';
 import { descriptors } from '../support/formats.ts';
 

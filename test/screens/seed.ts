@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Database } from '#core/database/database.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { RecordBook } from '../core/records/record-fixture.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { RecordBook } from '../core/gateway/records/record-fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { Gateway } from '#core/app.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { Gateway } from '#core/process/app.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
 import { PageClient } from '../support/page-client.ts';
 import { grantWeek, writeAccount, writeTraffic } from './seed.ts';

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { runCommandLine } from '#core/command-line.ts';
+import { runCommandLine } from '#core/process/command-line.ts';
 
 /** How a command of `gateway` has ended. */
 export interface EndedCommand {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { inject } from 'vitest';
-import type { Database } from '#core/database/database.ts';
-import { coreEntities } from '#core/entities.ts';
-import { openDatabase } from '#core/database/open.ts';
-import type { Logger } from '#core/logger.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { coreEntities } from '#core/process/entities.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { execute, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };

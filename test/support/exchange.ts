@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseJsonBody } from '#core/http/request-body.ts';
-import { callerDialect } from '#core/http/dialect.ts';
-import { type BodySource, type Endpoint, Exchange } from '#core/pipeline/exchange.ts';
+import { parseJsonBody } from '#core/gateway/http/request-body.ts';
+import { callerDialect } from '#core/gateway/http/dialect.ts';
+import { type BodySource, type Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { descriptors } from './formats.ts';
 
 export interface ExchangeFixture {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { writeQris } from '#core/payments/qris.ts';
+import { writeQris } from '#core/business/payments/qris.ts';
 
 /*
  * What the fakes of payment providers share: an HTTP server that can fail in every way, charges and what happens to them,

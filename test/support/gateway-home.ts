@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createAccount } from '#core/accounts/accounts.ts';
-import type { Database } from '#core/database/database.ts';
-import { coreEntities } from '#core/entities.ts';
-import { openDatabase } from '#core/database/open.ts';
-import { createLogger } from '#core/logger.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { coreEntities } from '#core/process/entities.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
+import { createLogger } from '#core/platform/logger.ts';
 
 /*
  * Gateways as processes on a given PostgreSQL, for the tests and `npm run chaos`. Independent of Vitest.

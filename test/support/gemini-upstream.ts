@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from './faulty-upstream.ts';
 
 /** The signature of the upstream's thoughts, which must return with the call they led to. */

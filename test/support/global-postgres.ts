@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmod, rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { EmbeddedPostgres } from '#core/database/embedded.ts';
-import { openDatabase } from '#core/database/open.ts';
-import { postgresKit } from '#core/jobs/queue-kit.ts';
+import { EmbeddedPostgres } from '#core/platform/database/embedded.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
+import { postgresKit } from '#core/platform/jobs/queue-kit.ts';
 import { createMemoryFolder } from './memory-folder.ts';
 import { reapWithProcess } from './postgres-reaper.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream, type RecordedRequest } from './faulty-upstream.ts';
 
 /** What a client asks, and what its conversation ends with after two calls of the tool `look`. */

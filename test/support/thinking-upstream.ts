@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from './faulty-upstream.ts';
 
 /** What the upstream thinks before its calls, and the opaque state of it. */

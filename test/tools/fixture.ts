@@ -1,6 +1,6 @@
-import { rotateKey } from '#core/accounts/account-key.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { listRequests, maxPage } from '#core/records/read-requests.ts';
+import { rotateKey } from '#core/business/accounts/account-key.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { listRequests, maxPage } from '#core/gateway/records/read-requests.ts';
 import { vendorOf } from '../conformance/fixture.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { objectOf, objectsOf, textOf } from '../conformance/talk.ts';
 import type { UpstreamTextFormat } from '../support/formats.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { askedAs, modelThere } from '../conformance/fixture.ts';
 import type { Answer, AnswerBlock } from '../conformance/talk.ts';
 import { upstreams } from '../conformance/upstreams/index.ts';

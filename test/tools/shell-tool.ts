@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { objectOf } from '../conformance/talk.ts';
 import { type OfferedTool, sampleInput } from './offered-tools.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tools } from '../../plugins/setup/tools.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { TextFormat } from '../support/formats.ts';
 import { modelOver, type Period, routeOver, smallModel, type ToolsFixture } from './fixture.ts';
 import type { InstalledCli } from './install.ts';

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
-import { explainErrors } from '../../config/explain.ts';
-import type { JsonSchema } from '../../schema.ts';
+import { explainErrors } from '#core/config/file/explain.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
 
 const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: false });
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Reply } from '../../pipeline/reply.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 /** A whole answer in the format of Chat Completions. */
 export function chatReply(content: string): Reply {

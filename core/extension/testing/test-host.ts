@@ -1,12 +1,12 @@
-import type { EventTypes } from '../../accounts/events.ts';
-import type { Catalog } from '../../catalog/catalog.ts';
-import type { Section, SectionValue } from '../../config/section.ts';
-import type { Database } from '../../database/database.ts';
-import type { Host } from '../../host.ts';
-import type { JsonObject } from '../../json.ts';
-import { createLogger } from '../../logger.ts';
-import { unlimitedMemory } from '../../memory/budget.ts';
-import { MemoryShared } from '../../shared/memory.ts';
+import type { EventTypes } from '#core/gateway/events/events.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Section, SectionValue } from '#core/config/section.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { unlimitedMemory } from '#core/platform/memory/budget.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { Keeper } from '../keeper.ts';
 import { fillIn } from './fill-in.ts';
 

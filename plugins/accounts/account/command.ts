@@ -1,12 +1,12 @@
 import { type Command as Parser, Option } from 'commander';
-import { AccountError } from '#core/accounts/account-error.ts';
-import type { AccountQuery, AccountState } from '#core/accounts/account-list.ts';
-import { maxDaysAhead } from '#core/accounts/plans.ts';
-import { parseInteger, parseLine } from '#core/commands/arguments.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import { confirm } from '#core/commands/confirm.ts';
-import { zoneOf, type ZoneOptions, zoneOption } from '#core/commands/zone.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import type { AccountQuery, AccountState } from '#core/business/accounts/account-list.ts';
+import { maxDaysAhead } from '#core/business/accounts/plans.ts';
+import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { confirm } from '#core/extension/commands/confirm.ts';
+import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/zone.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
 
 interface Output extends ZoneOptions {

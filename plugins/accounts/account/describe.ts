@@ -1,10 +1,10 @@
-import type { AccountRecord } from '#core/accounts/account-record.ts';
-import { activePeriod } from '#core/accounts/account-record.ts';
-import type { AccountSummary } from '#core/accounts/account-list.ts';
-import type { IdentityRecord } from '#core/accounts/identity-links.ts';
-import type { LedgerEntry } from '#core/accounts/ledger-entries.ts';
-import { formatFields, formatTable, formatTime } from '#core/commands/table-text.ts';
-import type { SessionRecord } from '#core/pages/sessions.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { activePeriod } from '#core/business/accounts/account-record.ts';
+import type { AccountSummary } from '#core/business/accounts/account-list.ts';
+import type { IdentityRecord } from '#core/business/accounts/identity-links.ts';
+import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
 /** All that `gateway account show` prints. */
 export interface AccountDetails {

@@ -1,17 +1,17 @@
 /** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
-import type { AccountRecord } from '#core/accounts/account-record.ts';
-import { findAccountByHandle } from '#core/accounts/account-list.ts';
-import { listIdentities } from '#core/accounts/identity-links.ts';
-import { listLedger } from '#core/accounts/ledger-entries.ts';
-import { grantDays, revokeDays } from '#core/accounts/ledger.ts';
-import type { Host } from '#core/host.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
+import { listIdentities } from '#core/business/accounts/identity-links.ts';
+import { listLedger } from '#core/business/accounts/ledger-entries.ts';
+import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { AccountDetails } from './describe.ts';
 
-export { exportAccount } from '#core/accounts/account-export.ts';
-export { findAccountByHandle, listAccounts } from '#core/accounts/account-list.ts';
-export { blockAccount, unblockAccount } from '#core/accounts/blocking.ts';
-export { deleteAccount } from '#core/accounts/deletion.ts';
+export { exportAccount } from '#core/business/accounts/account-export.ts';
+export { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
+export { blockAccount, unblockAccount } from '#core/business/accounts/blocking.ts';
+export { deleteAccount } from '#core/business/accounts/deletion.ts';
 
 /** @throws AccountError `not_found`, `ambiguous` */
 export async function readDetails(host: Host, handle: string): Promise<AccountDetails> {

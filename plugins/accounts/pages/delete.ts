@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { readAccounts } from '#core/accounts/account-record.ts';
-import { deleteAccount } from '#core/accounts/deletion.ts';
-import { cancelOrder } from '#core/payments/checkout.ts';
-import { listOrders, type Order } from '#core/payments/order.ts';
-import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { deleteAccount } from '#core/business/accounts/deletion.ts';
+import { cancelOrder } from '#core/business/payments/checkout.ts';
+import { listOrders, type Order } from '#core/business/payments/order.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 
 const views = join(import.meta.dirname, '..', '..', '..', 'views');
 const path = '/account/delete';

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { deletedPage, deletePage } from './delete.ts';
 import { ownDataDownload } from './own-data.ts';
 import en from './texts/en.json' with { type: 'json' };

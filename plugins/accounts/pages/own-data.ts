@@ -1,8 +1,8 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { exportOwnData } from '#core/accounts/own-data.ts';
-import { SharedUnavailable } from '#core/shared/shared.ts';
-import { accountOf, Download, type Page, type PageRequest } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
+import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { accountOf, Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
 
 /** Downloads of one account: each reads all of its records. */
 const limits = { limit: 6, period: 3600, burst: 3 };

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Database } from '#core/database/database.ts';
-import type { Host } from '#core/host.ts';
-import { type LiveBus, liveBus } from '#core/pages/live/live-bus.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { listRequests } from '#core/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type LiveBus, liveBus } from '#core/web/live/live-bus.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
 import {
   countUsage,
   readUsage,
@@ -11,7 +11,7 @@ import {
   type TimedUsage,
   type UsageCounts,
   type UsageKeys,
-} from '#core/records/usage.ts';
+} from '#core/gateway/records/usage.ts';
 
 /** Requests in the table of the home page. */
 const latestRequests = 4;

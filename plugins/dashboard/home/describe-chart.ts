@@ -1,4 +1,4 @@
-import type { PageRequest } from '#core/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import type { Range } from './account-usage.ts';
 import { type HourSum, sum } from './sum-usage.ts';
 

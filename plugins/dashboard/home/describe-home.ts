@@ -1,9 +1,9 @@
-import { accountDirectory } from '#core/accounts/directory.ts';
+import { accountDirectory } from '#core/business/accounts/directory.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { accountOf, type PageRequest } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import { hasSetup } from '#core/pages/setup-command.ts';
-import { configuredProvider } from '#core/payments/connections.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { hasSetup } from '#core/web/pages/setup-command.ts';
+import { configuredProvider } from '#core/business/payments/connections.ts';
 import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';

@@ -1,6 +1,6 @@
-import { activePeriod, type AccountRecord } from '#core/accounts/account-record.ts';
-import { daysBetween, ticks } from '#core/pages/geometry.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
+import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** Ms before the end of a pass from which on the page reminds of it. */
 const reminderTime = 24 * 60 * 60 * 1000;

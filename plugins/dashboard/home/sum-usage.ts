@@ -1,5 +1,5 @@
-import { type LatencyHistogram, mergeHistograms } from '#core/records/latency-histogram.ts';
-import { startOfHours, usageHour } from '#core/records/usage.ts';
+import { type LatencyHistogram, mergeHistograms } from '#core/gateway/records/latency-histogram.ts';
+import { startOfHours, usageHour } from '#core/gateway/records/usage.ts';
 import type { UsageRow } from './account-usage.ts';
 
 /** What was sent in an hour. */

@@ -4,10 +4,10 @@ import {
   type FormatAbilities,
   type ModelAbilities,
   modelFeatures,
-} from '#core/catalog/abilities.ts';
-import type { Model } from '#core/catalog/catalog.ts';
-import type { ModelHealth, ModelState } from '#core/model-health/model-health.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+} from '#core/config/catalog/abilities.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import type { ModelHealth, ModelState } from '#core/business/model-health/model-health.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { connectPath, tryPath } from '../paths.ts';
 import type { RouteNames } from '../route-names.ts';
 import { addressOf, type ModelsQuery } from './query.ts';

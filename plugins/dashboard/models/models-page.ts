@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { readAbilities } from '#core/catalog/abilities.ts';
-import { readModelHealth } from '#core/model-health/model-health.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import { readAbilities } from '#core/config/catalog/abilities.ts';
+import { readModelHealth } from '#core/business/model-health/model-health.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { needsPass } from '../needs-pass.ts';
 import { plansPath, tryPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';

@@ -1,6 +1,6 @@
-import { axisBar, type LatencyBar } from '#core/pages/geometry.ts';
-import type { PageRequest } from '#core/pages/page.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import { axisBar, type LatencyBar } from '#core/web/pages/geometry.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../route-names.ts';
 import { attemptsOf, type KnownAttempt } from './known-attempt.ts';
 import { describeConsequence, describeFault } from './describe-fault.ts';

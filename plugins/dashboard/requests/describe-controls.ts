@@ -1,4 +1,4 @@
-import type { PageRequest } from '#core/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { timeRanges } from '../time-range.ts';
 import {
   addressOf,

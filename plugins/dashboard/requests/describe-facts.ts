@@ -1,5 +1,5 @@
-import type { PageRequest } from '#core/pages/page.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { clientName } from './client-name.ts';
 import { describeNotes } from './describe-notes.ts';
 

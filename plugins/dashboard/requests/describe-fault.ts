@@ -1,5 +1,5 @@
-import type { Translate } from '#core/pages/texts.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { wordFor } from './describe-status.ts';
 import type { KnownAttempt } from './known-attempt.ts';
 

@@ -1,4 +1,4 @@
-import type { Translate } from '#core/pages/texts.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 
 /** Notes of one kind, in one line. */
 export interface NotesLine {
@@ -7,7 +7,7 @@ export interface NotesLine {
 }
 
 const verbs = ['dropped', 'approximated'] as const;
-/** As `core/model-call/notes-header.ts` ends a list that is too long. */
+/** As `core/gateway/model-call/notes-header.ts` ends a list that is too long. */
 const more = '...';
 /** As `plugins/upstream` notes it. */
 const resumed = 'resumed on another route after the first was interrupted';

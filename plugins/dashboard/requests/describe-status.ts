@@ -1,6 +1,6 @@
-import type { IconName } from '#core/pages/icons.ts';
-import type { Translate } from '#core/pages/texts.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import type { IconName } from '#core/web/pages/icons.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 /** How a request ended, in a word. */
 export interface StatusView {

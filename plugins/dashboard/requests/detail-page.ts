@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { isContentKept } from '#core/records/request-content.ts';
-import { findRequest } from '#core/records/read-requests.ts';
+import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { isContentKept } from '#core/gateway/records/request-content.ts';
+import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from './describe-facts.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import type { Page } from '#core/pages/page.ts';
-import { defineTexts } from '#core/pages/texts.ts';
+import type { Page } from '#core/web/pages/page.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { detailPage, openRow } from './detail-page.ts';
 import { exportPages } from './export/export-pages.ts';
 import { listPage } from './list-page.ts';

@@ -1,4 +1,4 @@
-import type { RequestRecord } from '#core/records/columns.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 type RecordedAttempt = NonNullable<RequestRecord['attempts']>[number];
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { accountOf, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
-import { countRequests, type RequestCount } from '#core/records/count-requests.ts';
-import { listUsedModels } from '#core/records/usage.ts';
-import { listRequests } from '#core/records/read-requests.ts';
+import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
+import { listUsedModels } from '#core/gateway/records/usage.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeControls } from './describe-controls.ts';
 import { columnsOf, describeRows } from './describe-row.ts';
 import { addressOf, filterOf, isNarrowed, readQuery, requestsPath, type RequestsQuery } from './query.ts';

@@ -1,5 +1,5 @@
-import { timeOfRequestId } from '#core/records/request-id.ts';
-import type { RequestFilter } from '#core/records/filter.ts';
+import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
 export const requestsPath = '/dashboard/requests';

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from '@hapi/hapi';
-import { accessTokens } from '#core/accounts/access-token.ts';
-import { CollectedBytes } from '#core/memory/collected-bytes.ts';
-import { accountOf, type PageRequest } from '#core/pages/page.ts';
+import { accessTokens } from '#core/business/accounts/access-token.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { tryBounds, type TryMessage } from './conversation.ts';
 
 /** Timeout of a response in ms; longer than the deadline of a model call, whose error is more specific. */

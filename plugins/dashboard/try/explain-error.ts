@@ -1,4 +1,4 @@
-import type { PageRequest } from '#core/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { plansPath, tryPath } from '../paths.ts';
 
 /** Explains a failed request to the reader; the script of the page uses the same texts. */

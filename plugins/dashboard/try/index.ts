@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { tokenRoute } from './token-route.ts';
 import { createTryPage } from './try-page.ts';
 import en from './texts/en.json' with { type: 'json' };

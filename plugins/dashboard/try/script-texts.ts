@@ -1,4 +1,4 @@
-import type { PageRequest } from '#core/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { explainError, tryCauses } from './explain-error.ts';
 
 /** The texts of the page's script. Placeholders in braces are filled there. */

@@ -1,7 +1,7 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
-import { accessTokenLifetime, accessTokens } from '#core/accounts/access-token.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import { sessionOf } from '#core/pages/sign-in.ts';
+import { accessTokenLifetime, accessTokens } from '#core/business/accounts/access-token.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { sessionOf } from '#core/web/sessions/sign-in.ts';
 import { tryPath } from '../paths.ts';
 
 /** `POST /dashboard/try/token`: a token for the page's script. The session must be the sender's, and the page of this origin. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { readAbilities } from '#core/catalog/abilities.ts';
-import type { Model } from '#core/catalog/catalog.ts';
-import { codePieces } from '#core/pages/code-pieces.ts';
-import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/pages/page.ts';
+import { readAbilities } from '#core/config/catalog/abilities.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import { codePieces } from '#core/web/pages/code-pieces.ts';
+import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/web/pages/page.ts';
 import { requestPath, tryPath } from '../paths.ts';
 import { type Asked, ask } from './ask.ts';
 import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';

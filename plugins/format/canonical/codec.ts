@@ -1,7 +1,7 @@
-import type { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
-import type { Profile } from '#core/catalog/profile.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Conversation, OpaqueState } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 
 /**
  * A client's request, independent of vendors: a superset of all text formats. Decoders write it, encoders read it.

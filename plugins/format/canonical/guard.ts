@@ -1,6 +1,6 @@
-import { bounds } from '#core/bounds.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
 import { BlockQueue } from './block-queue.ts';
 import { Notes } from './notes.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './open-block.ts';

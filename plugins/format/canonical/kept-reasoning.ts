@@ -1,4 +1,4 @@
-import { isJsonObject, parseObject } from '#core/json.ts';
+import { isJsonObject, parseObject } from '#core/platform/json.ts';
 import type { OpaqueState, Reasoning } from './conversation.ts';
 import { readTaggedState } from './opaque-state.ts';
 import type { CompleteReply } from './reply.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors/table.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { invalid } from '../wire/read.ts';
 import type { Part, RefusalPart, Source, TextPart } from './conversation.ts';
 import type { Notes } from './notes.ts';

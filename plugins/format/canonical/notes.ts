@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { cutMark, maxNotes } from '#core/model-call/notes-header.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { cutMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 
 /** Characters of a note, which travels in a header. */
 const maxNoteLength = 120;

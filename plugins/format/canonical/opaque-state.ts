@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Upstream } from '#core/catalog/catalog.ts';
+import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { OpaqueState, StateKind } from './conversation.ts';
 
 /**

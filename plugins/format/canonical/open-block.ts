@@ -1,4 +1,4 @@
-import { type JsonObject, parseObject } from '#core/json.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { StateKind } from './conversation.ts';
 import type { Block, BlockHead, CallHead, Citation } from './reply.ts';
 import type { NamedTool } from './tool-names.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { Conversation, OutputFormat } from './conversation.ts';
 import { textOf } from './dialogue.ts';

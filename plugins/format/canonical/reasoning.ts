@@ -1,5 +1,5 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import type { JsonValue } from '#core/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import { invalid, maybeText } from '../wire/read.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
 

@@ -1,7 +1,7 @@
-import { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
-import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import type { StateKind, ToolForm } from './conversation.ts';
 
 /**

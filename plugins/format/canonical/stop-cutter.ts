@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from './codec.ts';
 import type { Notes } from './notes.ts';
 import type { Fragment } from './reply.ts';

@@ -1,4 +1,4 @@
-import type { Usage } from '#core/facts.ts';
+import type { Usage } from '#core/gateway/facts.ts';
 import { estimateTokens } from './estimate.ts';
 import type { FullUsage } from './reply.ts';
 

@@ -7,8 +7,8 @@ import {
   type ModelAbilities,
   type ModelFeature,
   modelFeatures,
-} from '#core/catalog/abilities.ts';
-import type { Model, Route } from '#core/catalog/catalog.ts';
+} from '#core/config/catalog/abilities.ts';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, formats } from '../formats/formats.ts';
 import { preferredFormat } from '../request/upstream-format.ts';

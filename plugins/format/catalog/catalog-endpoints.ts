@@ -1,10 +1,10 @@
-import type { ListedModel } from '#core/catalog/catalog.ts';
-import { nameInReply } from '#core/catalog/model-name.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { entitlement } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import type { ListedModel } from '#core/config/catalog/catalog.ts';
+import { nameInReply } from '#core/config/catalog/model-name.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { entitlement } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { textFormats } from '../formats/formats.ts';
 import { findModel } from '../request/client-request.ts';
 import { limitsOf } from './abilities.ts';

@@ -1,6 +1,6 @@
-import type { Catalog, Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import type { Quirks } from '#core/catalog/quirks.ts';
+import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
 

@@ -1,7 +1,7 @@
-import { type LossText, type ModelFeature, modelFeatures } from '#core/catalog/abilities.ts';
-import type { Catalog, Route } from '#core/catalog/catalog.ts';
+import { type LossText, type ModelFeature, modelFeatures } from '#core/config/catalog/abilities.ts';
+import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
-import { type Profile, profileIn } from '#core/catalog/profile.ts';
+import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { ClientTextFormat, FormatDescriptor, TextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
 import { responses } from '../formats/responses/descriptor.ts';

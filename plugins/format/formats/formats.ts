@@ -1,4 +1,4 @@
-import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import {
   type ClientFormat,
   type FormatDescriptor,

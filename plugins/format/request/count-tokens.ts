@@ -1,5 +1,5 @@
 import { estimateTokenCount } from 'tokenx';
-import type { Reply } from '#core/pipeline/reply.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { promptTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from './client-request.ts';
 

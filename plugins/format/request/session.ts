@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { member } from '../wire/members.ts';
 
 /** Headers in which tools name their conversation: Claude Code, Codex, OpenCode. */

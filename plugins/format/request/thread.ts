@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { member } from '../wire/members.ts';
 
 /** The message thread of a request. */

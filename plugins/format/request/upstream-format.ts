@@ -1,6 +1,6 @@
-import type { Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import { GatewayError } from '#core/errors/table.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type ClientFormat,
   type FormatDescriptor,

@@ -1,10 +1,10 @@
-import type { Model, Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
-import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import { nextTurn } from '#core/timing/turn.ts';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { nextTurn } from '#core/platform/timing/turn.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest, exactBody } from '../request/client-request.ts';
 import { hasHostedTools, hasDroppedTool } from '../request/hosted-tools.ts';

@@ -1,5 +1,5 @@
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
-import { exactInputSteps, parseExact, parseExactInputs } from '#core/model-call/exact-json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
+import { exactInputSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 
 /** A count of tokens, where there is one. */
 export function count(value: JsonValue | undefined): number | undefined {

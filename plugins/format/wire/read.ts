@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /**
  * Read members of a client's body and refuse a wrong type by its path. `null` and a missing member are the same.

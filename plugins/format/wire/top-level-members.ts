@@ -1,4 +1,4 @@
-import { endOfString } from '#core/json.ts';
+import { endOfString } from '#core/platform/json.ts';
 
 /** Where a member of the outermost object stands: the quotes of its name, and where its value begins. */
 type Visit = (nameBegin: number, nameEnd: number, valueBegin: number) => boolean;

@@ -1,6 +1,6 @@
-import { formatFields, formatTable, paint } from '#core/commands/table-text.ts';
-import { formatterFor } from '#core/pages/formatter.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import { formatFields, formatTable, paint } from '#core/extension/commands/table-text.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { duration, plain, statusOf, timeOf } from './describe-requests.ts';
 
 /** Characters of the axis that attempts are drawn on. */

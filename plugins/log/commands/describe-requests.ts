@@ -1,7 +1,7 @@
-import { localTime } from '#core/commands/days.ts';
-import { formatTable, type TextCell, type TextStyle } from '#core/commands/table-text.ts';
-import { type Formatter, formatterFor } from '#core/pages/formatter.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import { localTime } from '#core/extension/commands/days.ts';
+import { formatTable, type TextCell, type TextStyle } from '#core/extension/commands/table-text.ts';
+import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 const heading = ['status', 'model', 'route', 'tries', 'first token', 'total', 'in', 'out', 'key', 'request'];
 const numbers = [4, 5, 6, 7, 8];

@@ -1,7 +1,7 @@
-import { formatTable, type TextCell } from '#core/commands/table-text.ts';
-import { type Formatter, formatterFor } from '#core/pages/formatter.ts';
-import type { RouteUsage } from '#core/records/route-usage.ts';
-import { startOfHour, type UsageBy, type UsageCounts } from '#core/records/usage.ts';
+import { formatTable, type TextCell } from '#core/extension/commands/table-text.ts';
+import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
+import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
+import { startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { duration, timeOf } from './describe-requests.ts';
 
 /** One line: what it counts, and the counts. */

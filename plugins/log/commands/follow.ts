@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '#core/host.ts';
-import type { RequestFilter } from '#core/records/filter.ts';
-import { NewRequests } from '#core/records/new-requests.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { Backoff } from '#core/timing/backoff.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { NewRequests } from '#core/gateway/records/new-requests.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { Backoff } from '#core/platform/timing/backoff.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
 import { type CommandOutput, listUpTo } from './print-requests.ts';
 

@@ -1,8 +1,8 @@
-import { CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import type { RequestFilter } from '#core/records/filter.ts';
-import { findRequest, listRequests, maxPage } from '#core/records/read-requests.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { findRequest, listRequests, maxPage } from '#core/gateway/records/read-requests.ts';
 import { describeRequest } from './describe-request.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
 

@@ -1,6 +1,6 @@
-import type { Host } from '#core/host.ts';
-import { quantile } from '#core/records/latency-histogram.ts';
-import { readRouteUsage, type RouteUsage } from '#core/records/route-usage.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { quantile } from '#core/gateway/records/latency-histogram.ts';
+import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
 import {
   countUsage,
   readUsage,
@@ -9,7 +9,7 @@ import {
   type UsageCounts,
   type UsageFilter,
   usageReach,
-} from '#core/records/usage.ts';
+} from '#core/gateway/records/usage.ts';
 import { describeUsage, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './print-requests.ts';
 

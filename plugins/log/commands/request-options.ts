@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { parseLine } from '#core/commands/arguments.ts';
-import { parseTime, resolveTime, type WrittenTime } from '#core/commands/times.ts';
-import { zoneOf } from '#core/commands/zone.ts';
-import { CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import type { RequestFilter } from '#core/records/filter.ts';
+import { parseLine } from '#core/extension/commands/arguments.ts';
+import { parseTime, resolveTime, type WrittenTime } from '#core/extension/commands/times.ts';
+import { zoneOf } from '#core/extension/commands/zone.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
 
 /** Members of a filter that `--status` sets. */
 export type StatusFilter = Pick<RequestFilter, 'status' | 'outcome' | 'errors'>;
@@ -45,7 +45,7 @@ export interface SelectionOptions {
 /** The filter that selects these requests. @throws CommandFailed, AccountError `not_found` or `ambiguous` */
 export async function readSelection(host: Host, options: SelectionOptions) {
   const { account, model, route, since } = options;
-  const { findAccountByHandle } = await import('#core/accounts/account-list.ts');
+  const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
   return {
     accountId: account === undefined ? undefined : (await findAccountByHandle(host, account)).id,
     model: model === undefined ? undefined : await publicNameOf(host, model),

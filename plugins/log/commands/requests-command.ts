@@ -1,9 +1,9 @@
 import { type Command as Parser, InvalidArgumentError } from 'commander';
-import { parseInteger, parseLine } from '#core/commands/arguments.ts';
-import { zoneOf, zoneOption } from '#core/commands/zone.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
-import type { RequestFilter } from '#core/records/filter.ts';
-import { timeOfRequestId } from '#core/records/request-id.ts';
+import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
+import { zoneOf, zoneOption } from '#core/extension/commands/zone.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
 import {
   accountOption,
   parseStatus,

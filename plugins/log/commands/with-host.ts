@@ -1,6 +1,6 @@
-import { AccountError } from '#core/accounts/account-error.ts';
-import { type CommandContext, CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 
 const exitCodes = `
 

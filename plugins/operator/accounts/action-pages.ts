@@ -1,9 +1,9 @@
-import { AccountError } from '#core/accounts/account-error.ts';
-import type { AccountRecord } from '#core/accounts/account-record.ts';
-import { blockAccount, unblockAccount } from '#core/accounts/blocking.ts';
-import { grantDays, revokeDays } from '#core/accounts/ledger.ts';
-import type { Host } from '#core/host.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { blockAccount, unblockAccount } from '#core/business/accounts/blocking.ts';
+import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { actionPage, refusal } from '../action-page.ts';
 import { requireAccount } from './account-page.ts';
 

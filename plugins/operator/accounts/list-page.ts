@@ -1,6 +1,11 @@
-import { accountStates, type AccountState, type AccountSummary, listAccounts } from '#core/accounts/account-list.ts';
-import { uuid } from '#core/database/database.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import {
+  accountStates,
+  type AccountState,
+  type AccountSummary,
+  listAccounts,
+} from '#core/business/accounts/account-list.ts';
+import { uuid } from '#core/platform/database/database.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
 import { view } from '../views.ts';

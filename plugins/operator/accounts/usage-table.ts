@@ -1,6 +1,6 @@
-import type { PageRequest } from '#core/pages/page.ts';
-import { quantile } from '#core/records/latency-histogram.ts';
-import type { TimedUsage, UsageKeys } from '#core/records/usage.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { quantile } from '#core/gateway/records/latency-histogram.ts';
+import type { TimedUsage, UsageKeys } from '#core/gateway/records/usage.ts';
 import type { TableSection } from '../table-section.ts';
 
 type ModelUsage = TimedUsage & Pick<UsageKeys, 'model'>;

@@ -1,7 +1,7 @@
-import { PageError } from '#core/pages/page-error.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
-import { findOpenFlag, type OpenFlag } from '#core/payments/open-flags.ts';
-import { resolveFlag } from '#core/payments/refunds.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { findOpenFlag, type OpenFlag } from '#core/business/payments/open-flags.ts';
+import { resolveFlag } from '#core/business/payments/refunds.ts';
 import { actionPage } from '../action-page.ts';
 
 /** `/operator/flags/{id}`: asks how a flag was resolved. */

@@ -1,9 +1,9 @@
-import { configLoadState } from '#core/config/load-state.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { readHealth } from '#core/health/read-health.ts';
-import type { QueueState } from '#core/jobs/jobs.ts';
-import { listActions } from '#core/operator-actions/operator-actions.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import { readHealth } from '#core/gateway/health/read-health.ts';
+import type { QueueState } from '#core/platform/jobs/jobs.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
 import { overviewReadings } from '../overview/readings.ts';
 import { actionTable } from '../shared-tables.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Database } from '#core/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 const file = new URL('../../../package.json', import.meta.url);
 const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };

@@ -1,7 +1,7 @@
-import { readAccounts } from '#core/accounts/account-record.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
-import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/payments/order.ts';
-import { severityOf } from '#core/payments/open-flags.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
+import { severityOf } from '#core/business/payments/open-flags.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
 import { view } from '../views.ts';
 

@@ -1,7 +1,7 @@
-import type { PageRequest } from '#core/pages/page.ts';
-import { severityOf } from '#core/payments/open-flags.ts';
-import type { OrderFlag, OrderRefund, Payment } from '#core/payments/order-types.ts';
-import type { AttemptTrail, NotificationTrail } from '#core/payments/order-trail.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { severityOf } from '#core/business/payments/open-flags.ts';
+import type { OrderFlag, OrderRefund, Payment } from '#core/business/payments/order-types.ts';
+import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;

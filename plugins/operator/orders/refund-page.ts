@@ -1,7 +1,7 @@
-import type { Page } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import { CheckoutError } from '#core/payments/checkout-error.ts';
-import { refundOrder } from '#core/payments/refunds.ts';
+import type { Page } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { refundOrder } from '#core/business/payments/refunds.ts';
 import { actionPage, refusal } from '../action-page.ts';
 import { requireOrder } from './order-page.ts';
 

@@ -1,7 +1,7 @@
-import type { PageRequest } from '#core/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { type CheckedHealth, readHealth } from '#core/health/read-health.ts';
-import { listOpenFlags, type OpenFlag, severityOf } from '#core/payments/open-flags.ts';
+import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
+import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/open-flags.ts';
 import { readEmphasis, type TextPiece } from '../emphasis.ts';
 import type { RejectedKey } from './rejected-keys.ts';
 

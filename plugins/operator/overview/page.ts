@@ -1,6 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { type RouteStatus, readRouteStatus } from '#core/model-call/route-status.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import { type RouteStatus, readRouteStatus } from '#core/gateway/model-call/route-status.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeRoutes, type RouteRow } from '../routes/route-rows.ts';
 import type { RecentRoutes } from '../routes/route-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';

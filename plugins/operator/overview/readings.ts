@@ -1,12 +1,12 @@
-import { countPasses } from '#core/accounts/pass-counts.ts';
-import { currencySection } from '#core/accounts/plans.ts';
-import { perCatalog } from '#core/catalog/per-catalog.ts';
-import { service } from '#core/config/sections.ts';
-import type { Host } from '#core/host.ts';
-import { readMinuteTraffic } from '#core/model-health/minute-traffic.ts';
-import { readRevenue } from '#core/payments/revenue.ts';
-import { countChecks } from '#core/payments/check-counts.ts';
-import { FreshValue } from '#core/timing/fresh-value.ts';
+import { countPasses } from '#core/business/accounts/pass-counts.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { perCatalog } from '#core/gateway/host/per-catalog.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
+import { readRevenue } from '#core/business/payments/revenue.ts';
+import { countChecks } from '#core/business/payments/check-counts.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { readRouteTraffic } from '../routes/route-traffic.ts';
 
 /** Ms after which a reading is made again, so that many operators cost no more than one. The old one is shown meanwhile. */

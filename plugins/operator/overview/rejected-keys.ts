@@ -1,4 +1,4 @@
-import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { RecentRoutes, RouteTraffic } from '../routes/route-traffic.ts';
 
 /** An upstream that rejects an API key of gateway.yaml: revoked, or without credit. */

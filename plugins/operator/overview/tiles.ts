@@ -1,7 +1,7 @@
-import { currencySection } from '#core/accounts/plans.ts';
-import { sparkPath } from '#core/pages/geometry.ts';
-import type { PageRequest } from '#core/pages/page.ts';
-import type { MinuteTraffic } from '#core/model-health/minute-traffic.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { sparkPath } from '#core/web/pages/geometry.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { overviewReadings } from './readings.ts';
 

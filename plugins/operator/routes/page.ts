@@ -1,6 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { readRouteStatus } from '#core/model-call/route-status.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../overview/readings.ts';
 import { view } from '../views.ts';
 import { describeRoutes } from './route-rows.ts';

@@ -1,6 +1,6 @@
-import { resetRoute, routeIdsOf } from '#core/model-call/route-reset.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import type { Page, PageRequest } from '#core/pages/page.ts';
+import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { actionPage } from '../action-page.ts';
 
 /** `/operator/routes/reset?route=…`: closes the breaker of a route. */

@@ -1,6 +1,6 @@
-import type { Host } from '#core/host.ts';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import type { RecentRoutes, RouteTraffic } from './route-traffic.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;

@@ -1,7 +1,7 @@
-import type { Database } from '#core/database/database.ts';
-import { quantile } from '#core/records/latency-histogram.ts';
-import { readRouteUsage, type RouteUsage } from '#core/records/route-usage.ts';
-import { readUsage, startOfHours } from '#core/records/usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { quantile } from '#core/gateway/records/latency-histogram.ts';
+import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
+import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
 /** How a route has done lately. */
 export interface RouteTraffic extends RouteUsage {

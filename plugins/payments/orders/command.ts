@@ -1,14 +1,14 @@
 import { type Command as Parser, Option } from 'commander';
-import { AccountError } from '#core/accounts/account-error.ts';
-import { formatMoney } from '#core/accounts/money.ts';
-import { parseInteger, parseLine } from '#core/commands/arguments.ts';
-import { confirm } from '#core/commands/confirm.ts';
-import { parseDay } from '#core/commands/days.ts';
-import { zoneOf, type ZoneOptions, zoneOption } from '#core/commands/zone.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import { CheckoutError } from '#core/payments/checkout-error.ts';
-import type { OrderState } from '#core/payments/order-types.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { formatMoney } from '#core/business/accounts/money.ts';
+import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
+import { confirm } from '#core/extension/commands/confirm.ts';
+import { parseDay } from '#core/extension/commands/days.ts';
+import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/zone.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import type { OrderState } from '#core/business/payments/order-types.ts';
 import { csvHead, describeOrder, describeOrders, movementToCsv, type OrderDetails } from './describe.ts';
 import type { FilterOptions } from './operations.ts';
 

@@ -1,11 +1,11 @@
-import { formatMoney } from '#core/accounts/money.ts';
-import type { LedgerEntry } from '#core/accounts/ledger-entries.ts';
-import { csvLine } from '#core/commands/csv.ts';
-import { localTime } from '#core/commands/days.ts';
-import { formatFields, formatTable, formatTime } from '#core/commands/table-text.ts';
-import type { Movement } from '#core/payments/movements.ts';
-import type { AttemptTrail, NotificationTrail } from '#core/payments/order-trail.ts';
-import type { Order } from '#core/payments/order.ts';
+import { formatMoney } from '#core/business/accounts/money.ts';
+import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import { csvLine } from '#core/extension/commands/csv.ts';
+import { localTime } from '#core/extension/commands/days.ts';
+import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import type { Movement } from '#core/business/payments/movements.ts';
+import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
+import type { Order } from '#core/business/payments/order.ts';
 
 /** Whose order it is. */
 export interface OrderOwner {

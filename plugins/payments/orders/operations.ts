@@ -1,17 +1,17 @@
 /** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
-import { findAccountByHandle } from '#core/accounts/account-list.ts';
-import { readAccounts } from '#core/accounts/account-record.ts';
-import { listLedger } from '#core/accounts/ledger-entries.ts';
-import { rangeOfDays } from '#core/commands/days.ts';
-import { CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import { type Order, type OrderFilter, type OrderState, readOrder } from '#core/payments/order.ts';
-import { listAttempts, listNotifications } from '#core/payments/order-trail.ts';
+import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { listLedger } from '#core/business/accounts/ledger-entries.ts';
+import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type Order, type OrderFilter, type OrderState, readOrder } from '#core/business/payments/order.ts';
+import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails, OrderOwner } from './describe.ts';
 
-export { listMovements } from '#core/payments/movements.ts';
-export { listOrders } from '#core/payments/order.ts';
-export { refundOrder, resolveFlag } from '#core/payments/refunds.ts';
+export { listMovements } from '#core/business/payments/movements.ts';
+export { listOrders } from '#core/business/payments/order.ts';
+export { refundOrder, resolveFlag } from '#core/business/payments/refunds.ts';
 
 /** Filters as they are written on the command line. */
 export interface FilterOptions {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { readAccounts } from '#core/accounts/account-record.ts';
-import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/accounts/plans.ts';
-import { quote, startOrder } from '#core/payments/checkout.ts';
-import { CheckoutError } from '#core/payments/checkout-error.ts';
-import { listOrders } from '#core/payments/order.ts';
-import { planTicks } from '#core/pages/geometry.ts';
-import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
+import { quote, startOrder } from '#core/business/payments/checkout.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { listOrders } from '#core/business/payments/order.ts';
+import { planTicks } from '#core/web/pages/geometry.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { daysOf, viewOf } from './order-view.ts';
 
 /** Orders that are read to find an open one. */

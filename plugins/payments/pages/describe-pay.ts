@@ -1,9 +1,9 @@
-import { readAccounts } from '#core/accounts/account-record.ts';
-import { paymentProviders } from '#core/payments/connections.ts';
-import type { Order } from '#core/payments/order.ts';
-import { QrisError, readQris } from '#core/payments/qris.ts';
-import { paymentsSection } from '#core/payments/section.ts';
-import type { PageRequest } from '#core/pages/page.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { paymentProviders } from '#core/business/payments/connections.ts';
+import type { Order } from '#core/business/payments/order.ts';
+import { QrisError, readQris } from '#core/business/payments/qris.ts';
+import { paymentsSection } from '#core/business/payments/section.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
 import { daysOf, isOpenView, type OrderView, withContact } from './order-view.ts';
 

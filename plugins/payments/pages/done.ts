@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { revealKey } from '#core/accounts/account-key.ts';
-import { type AccountRecord, activePeriod, readAccounts } from '#core/accounts/account-record.ts';
+import { revealKey } from '#core/business/accounts/account-key.ts';
+import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Order } from '#core/payments/order.ts';
-import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
-import { hasSetup } from '#core/pages/setup-command.ts';
-import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
-import { listRequests } from '#core/records/read-requests.ts';
+import type { Order } from '#core/business/payments/order.ts';
+import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { hasSetup } from '#core/web/pages/setup-command.ts';
+import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { ownOrder, pathOf, withContact } from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 

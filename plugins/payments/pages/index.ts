@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { buyPage } from './buy.ts';
 import { createDonePage } from './done.ts';
 import { ordersPage } from './orders.ts';

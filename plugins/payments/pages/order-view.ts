@@ -1,7 +1,7 @@
-import { isPaymentSeen } from '#core/payments/seen.ts';
-import { type Order, readOrder } from '#core/payments/order.ts';
-import { accountOf, type PageRequest } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
+import { isPaymentSeen } from '#core/business/payments/seen.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
 
 /** What a buyer is shown of an order. */
 export type OrderView =

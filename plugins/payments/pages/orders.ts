@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { listOrders, type Order } from '#core/payments/order.ts';
-import type { IconName } from '#core/pages/icons.ts';
-import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
+import { listOrders, type Order } from '#core/business/payments/order.ts';
+import type { IconName } from '#core/web/pages/icons.ts';
+import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { daysOf, type OrderView, pathOf, viewOf } from './order-view.ts';
 
 const pageSize = 25;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { cancelOrder, checkNow, newCharge } from '#core/payments/checkout.ts';
-import { CheckoutError } from '#core/payments/checkout-error.ts';
-import type { Order } from '#core/payments/order.ts';
-import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
+import { cancelOrder, checkNow, newCharge } from '#core/business/payments/checkout.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import type { Order } from '#core/business/payments/order.ts';
+import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
 import { describePay, describeState } from './describe-pay.ts';
 import { isOpenView, ownOrder, pathOf, readView } from './order-view.ts';
 

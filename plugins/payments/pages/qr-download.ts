@@ -1,6 +1,6 @@
-import { Download, type Page, type PageRequest } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import type { Order } from '#core/payments/order.ts';
+import { Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { Order } from '#core/business/payments/order.ts';
 import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
 import { merchantOf } from './describe-pay.ts';
 import { ownOrder, viewOf } from './order-view.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { paymentProviders } from '#core/payments/connections.ts';
-import type { Order } from '#core/payments/order.ts';
-import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
+import { paymentProviders } from '#core/business/payments/connections.ts';
+import type { Order } from '#core/business/payments/order.ts';
+import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
 import { daysOf, ownOrder } from './order-view.ts';
 
 /** The receipt of a paid order, printed on one sheet. */

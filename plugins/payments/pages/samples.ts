@@ -1,7 +1,7 @@
-import type { Host } from '#core/host.ts';
-import { type CodePiece, codePieces } from '#core/pages/code-pieces.ts';
-import type { PageRequest } from '#core/pages/page.ts';
-import { setupSample } from '#core/pages/setup-command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type CodePiece, codePieces } from '#core/web/pages/code-pieces.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { setupSample } from '#core/web/pages/setup-command.ts';
 
 /** What to paste for a first request with one tool. */
 export interface ToolSample {

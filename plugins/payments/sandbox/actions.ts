@@ -1,4 +1,4 @@
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { endCharge, payCharge, readCharge, type SandboxCharge } from './charges.ts';
 import { signatureHeader, writeNotification } from './notification.ts';
 import { loadSecret } from './secret.ts';

@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
-import { formatMoney } from '#core/accounts/money.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
+import { formatMoney } from '#core/business/accounts/money.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import {
   act,
   type ActionOptions,

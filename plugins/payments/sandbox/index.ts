@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi';
-import { defineTexts } from '#core/pages/texts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { sandboxCommand } from './command.ts';
 import { sandboxPage } from './page.ts';
 import { sandboxProvider } from './provider.ts';

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { type JsonObject, parseObject } from '#core/json.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type {
   PaymentEvidence,
   PaymentNotification,
   PaymentState,
   RawNotification,
-} from '#core/payments/payment-provider.ts';
-import { isSameSecret } from '#core/payments/secrets.ts';
+} from '#core/business/payments/payment-provider.ts';
+import { isSameSecret } from '#core/business/payments/secrets.ts';
 import type { SandboxCharge } from './charges.ts';
 
 /** Header of the signature: HMAC-SHA256 over the body, in hexadecimal. */

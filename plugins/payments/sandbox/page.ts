@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { defineForm, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
+import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
 import { act, type SandboxAction, sandboxActions, SandboxRefused, type Send } from './actions.ts';
 import { findCharge, type SandboxCharge } from './charges.ts';
 

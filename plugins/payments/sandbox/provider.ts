@@ -1,4 +1,4 @@
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import {
   type Charge,
   type ChargeReference,
@@ -8,8 +8,8 @@ import {
   type PaymentEvidence,
   type PaymentProvider,
   type RefundRequest,
-} from '#core/payments/payment-provider.ts';
-import { writeQris } from '#core/payments/qris.ts';
+} from '#core/business/payments/payment-provider.ts';
+import { writeQris } from '#core/business/payments/qris.ts';
 import { addCharge, addRefund, endCharge, hasRefund, readCharge } from './charges.ts';
 import { evidenceOf, readSandboxNotification } from './notification.ts';
 import { sandboxSecret } from './secret.ts';

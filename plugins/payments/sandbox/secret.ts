@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 
 interface Held {
   secret: string | undefined;

@@ -1,4 +1,4 @@
-import { serviceSlug } from '#core/host.ts';
+import { serviceSlug } from '#core/gateway/host/host.ts';
 import { type Abilities, defaultsOf, type FormatDefaults, type SetupHost, setupModels } from '../defaults.ts';
 import { setupSection } from '../section.ts';
 import type { ScriptedTool } from '../tool.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { quoteAlways } from '../writers/shell.ts';
 import { renderPowershell } from './render-powershell.ts';
 import { renderShell } from './render-shell.ts';

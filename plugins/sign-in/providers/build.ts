@@ -1,5 +1,5 @@
 import type { Credentials2, CustomProtocol1, CustomProtocol2, ProfileGetter } from '@hapi/bell';
-import { withDeadline } from '#core/timing/deadline.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { ConfiguredProvider, ProviderSettings } from '../section.ts';
 import { fetchProfile, maxAnswer, providerTimeout } from './fetch-profile.ts';
 import { github } from './github.ts';

@@ -1,4 +1,4 @@
-import { CollectedBytes } from '#core/memory/collected-bytes.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 
 /** Ms within which a provider must answer. */
 export const providerTimeout = 10_000;

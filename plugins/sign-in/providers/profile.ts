@@ -1,4 +1,4 @@
-import type { SignInProfile } from '#core/accounts/identities.ts';
+import type { SignInProfile } from '#core/business/accounts/identities.ts';
 
 /** What a provider says about a person: anything, since nobody has checked it. */
 export interface ProviderProfile {

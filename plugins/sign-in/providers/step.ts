@@ -1,5 +1,5 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
-import { clientConnection } from '#core/http/client-connection.ts';
+import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { maySignIn } from '../admit.ts';
 import { homePath, nextPath } from '../next-path.ts';
 

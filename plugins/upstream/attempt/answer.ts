@@ -1,5 +1,5 @@
-import type { ReplyReader } from '#core/model-call/adapter.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
 import type { AttemptRequest } from './request.ts';

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { bounds } from '#core/bounds.ts';
-import type { ReplyReader } from '#core/model-call/adapter.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
-import { nextTurn } from '#core/timing/turn.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { nextTurn } from '#core/platform/timing/turn.ts';
 import type { Answer, AnswerBody } from './answer.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
 import { isUnanswered, reportConnection, type WatchedConnection } from './connection.ts';

@@ -1,5 +1,5 @@
-import { stalledTime } from '#core/timing/loop-lag.ts';
-import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
+import { stalledTime } from '#core/platform/timing/loop-lag.ts';
+import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
 /** Ms of backpressure after which the duration of a response measures its client, not its route. */
 const heldBackAfter = 200;

@@ -1,4 +1,4 @@
-import { type Link, LinkedList } from '#core/pipeline/linked-list.ts';
+import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 
 /** Attempts that wait for their connection until the connect timeout, to find out whether the upstream is dead. */
 const scouts = 10;

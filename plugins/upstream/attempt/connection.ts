@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { bounds } from '#core/bounds.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 /** A connection to an upstream, as the request on it sees it. */
 export interface UpstreamConnection {

@@ -1,6 +1,6 @@
-import { bounds } from '#core/bounds.ts';
-import type { Route } from '#core/catalog/catalog.ts';
-import type { Logger } from '#core/logger.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { ConnectQueue } from './connect-queue.ts';
 import { createConnector } from './connector.ts';

@@ -1,8 +1,8 @@
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { doubtName } from '#core/names/install.ts';
-import { NameError } from '#core/names/names.ts';
-import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
+import { doubtName } from '#core/platform/names/install.ts';
+import { NameError } from '#core/platform/names/names.ts';
+import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { isRequestDue, WatchedConnection } from './connection.ts';
 import { undici } from './undici.ts';
 

@@ -1,7 +1,7 @@
-import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
-import type { FaultKind } from '#core/facts.ts';
-import type { MemoryShare } from '#core/memory/budget.ts';
-import { keyRefused, throttled, withoutOwn } from '#core/model-call/upstream-error.ts';
+import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
+import type { FaultKind } from '#core/gateway/facts.ts';
+import type { MemoryShare } from '#core/platform/memory/budget.ts';
+import { keyRefused, throttled, withoutOwn } from '#core/gateway/model-call/upstream-error.ts';
 import { brokenConnection, isUnanswered } from './connection.ts';
 
 export interface FaultEffects {

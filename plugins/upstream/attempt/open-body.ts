@@ -1,4 +1,4 @@
-import { CollectedBytes } from '#core/memory/collected-bytes.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { type Answer, type AnswerBody, contentTypeOf } from './answer.ts';
 import { isEventStream, looksLikeEvents } from './answer-kind.ts';
 import { canDecode, DecodedBody } from './decoded-body.ts';

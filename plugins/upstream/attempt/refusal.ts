@@ -1,7 +1,7 @@
-import { type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
-import type { FaultKind } from '#core/facts.ts';
-import { isJsonObject, type JsonObject } from '#core/json.ts';
-import { maxRetryDelay } from '#core/model-call/retry-after.ts';
+import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
+import type { FaultKind } from '#core/gateway/facts.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
 import {
   failureCode,
   isClientObjectMissing,
@@ -15,7 +15,7 @@ import {
   throttled,
   withoutOwn,
   withoutSecrets,
-} from '#core/model-call/upstream-error.ts';
+} from '#core/gateway/model-call/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
 
 /** Statuses that mean an invalid request, unless the message means something else. */

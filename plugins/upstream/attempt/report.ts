@@ -1,8 +1,8 @@
-import { noteFailure } from '#core/background.ts';
-import { type Delivery, delivery } from '#core/facts.ts';
-import type { Route } from '#core/catalog/catalog.ts';
-import { withoutSecrets } from '#core/model-call/upstream-error.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import { noteFailure } from '#core/platform/background.ts';
+import { type Delivery, delivery } from '#core/gateway/facts.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Admission } from '../health/breaker.ts';
 import { conversationOf } from '../routing/conversation.ts';
 import { describeFault, type Fault, faultEffects, refusalOfKey } from './fault.ts';

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import type { MemoryShare } from '#core/memory/budget.ts';
-import type { ReplyReader } from '#core/model-call/adapter.ts';
+import type { MemoryShare } from '#core/platform/memory/budget.ts';
+import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Fault } from './fault.ts';
 
 /** How long an attempt may take. Seconds. */

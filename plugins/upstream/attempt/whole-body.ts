@@ -1,10 +1,10 @@
-import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
-import { bounds } from '#core/bounds.ts';
-import { GatewayError, toGatewayError } from '#core/errors/table.ts';
-import { CollectedBytes } from '#core/memory/collected-bytes.ts';
-import { footprint } from '#core/memory/budget.ts';
-import { inTurns } from '#core/timing/turn.ts';
-import { withoutByteOrderMark } from '#core/model-call/byte-order-mark.ts';
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { footprint } from '#core/platform/memory/budget.ts';
+import { inTurns } from '#core/platform/timing/turn.ts';
+import { withoutByteOrderMark } from '#core/gateway/model-call/byte-order-mark.ts';
 import { type Answer, type AnswerBody, contentTypeOf, finishGrace } from './answer.ts';
 import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';

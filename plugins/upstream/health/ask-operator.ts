@@ -1,10 +1,10 @@
-import { operatorSection } from '#core/config/operator-section.ts';
-import { listen } from '#core/config/sections.ts';
-import { describeConnectionError } from '#core/errors/connection-error.ts';
-import { CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import { describeAddress, type OperatorAddress, operatorAddress } from '#core/http/operator/address.ts';
-import { type JsonObject, parseObject } from '#core/json.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { describeAddress, type OperatorAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
 
 /** Ms in which the running gateway must respond. */
 const askTimeout = 5_000;

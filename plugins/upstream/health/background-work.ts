@@ -1,6 +1,6 @@
-import { inBackground } from '#core/background.ts';
-import type { Logger } from '#core/logger.ts';
-import { Backoff } from '#core/timing/backoff.ts';
+import { inBackground } from '#core/platform/background.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { Backoff } from '#core/platform/timing/backoff.ts';
 
 /** Ms between attempts. */
 const retries = { first: 500, longest: 30_000 };

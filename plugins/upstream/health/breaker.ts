@@ -1,5 +1,5 @@
-import { bounds } from '#core/bounds.ts';
-import { doubledDelay } from '#core/timing/backoff.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import { CallWindow } from './call-window.ts';
 
 /** When a breaker opens and for how long. Times are ms. */

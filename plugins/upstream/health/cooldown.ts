@@ -1,4 +1,4 @@
-import { doubledDelay } from '#core/timing/backoff.ts';
+import { doubledDelay } from '#core/platform/timing/backoff.ts';
 
 /** Ms. */
 const range = { first: 60_000, longest: 3_600_000 };

@@ -1,5 +1,5 @@
-import type { Gauge } from '#core/health/gauge.ts';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { keysOf, routeStatus } from '../routes.ts';
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };

@@ -1,7 +1,7 @@
-import type { Route } from '#core/catalog/catalog.ts';
-import type { Notifications } from '#core/database/database.ts';
-import { routeResetChannel } from '#core/model-call/route-reset.ts';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Notifications } from '#core/platform/database/database.ts';
+import { routeResetChannel } from '#core/gateway/model-call/route-reset.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { type BreakerOptions, defaultBreaker, type Admission } from './breaker.ts';
 import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '#core/json.ts';
-import type { Shared } from '#core/shared/shared.ts';
+import { isJsonObject } from '#core/platform/json.ts';
+import type { Shared } from '#core/platform/shared/shared.ts';
 import type { BreakerStatus } from './breaker.ts';
 import type { TypicalThroughput } from './throughput.ts';
 import type { CooldownStatus } from './cooldown.ts';

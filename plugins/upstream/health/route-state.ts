@@ -1,4 +1,4 @@
-import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { Breaker, type BreakerOptions } from './breaker.ts';
 import { Cooldown } from './cooldown.ts';
 import type { RouteReport } from './route-report.ts';

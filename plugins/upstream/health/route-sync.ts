@@ -1,6 +1,6 @@
-import type { Logger } from '#core/logger.ts';
-import type { Shared } from '#core/shared/shared.ts';
-import { retryUntilDone } from '#core/timing/backoff.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { Shared } from '#core/platform/shared/shared.ts';
+import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { BackgroundWork } from './background-work.ts';
 import { parseMessage, readReport, storeReport, writeMessage } from './route-report.ts';
 import type { RouteState } from './route-state.ts';

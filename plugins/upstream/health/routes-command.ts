@@ -1,8 +1,8 @@
-import { formatTable, type TextCell, type TextStyle } from '#core/commands/table-text.ts';
-import { type Command, CommandFailed } from '#core/extension/command.ts';
-import type { Host } from '#core/host.ts';
-import { resetRoute, routeIdsOf } from '#core/model-call/route-reset.ts';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
+import { formatTable, type TextCell, type TextStyle } from '#core/extension/commands/table-text.ts';
+import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { askOperator } from './ask-operator.ts';
 import { storeReset } from './route-report.ts';
 

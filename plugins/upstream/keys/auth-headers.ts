@@ -1,4 +1,4 @@
-import type { AuthScheme } from '#core/catalog/catalog.ts';
+import type { AuthScheme } from '#core/config/catalog/catalog.ts';
 
 /** The header that carries a key to an upstream. An empty key is not sent. */
 export function authHeaders(scheme: AuthScheme, key: string): Record<string, string> {

@@ -1,5 +1,5 @@
-import type { Upstream } from '#core/catalog/catalog.ts';
-import { doubledDelay } from '#core/timing/backoff.ts';
+import type { Upstream } from '#core/config/catalog/catalog.ts';
+import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import { pickBySession } from '../routing/route-order.ts';
 
 /** An API key of an upstream. Times are ms of a monotonic clock, as every `now` here. */

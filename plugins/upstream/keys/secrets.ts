@@ -1,4 +1,4 @@
-import type { Upstream } from '#core/catalog/catalog.ts';
+import type { Upstream } from '#core/config/catalog/catalog.ts';
 
 /** Characters; shorter values would match inside other words. */
 const shortest = 6;

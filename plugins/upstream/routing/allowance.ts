@@ -1,4 +1,4 @@
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 export interface AllowanceLimits {

@@ -1,7 +1,7 @@
-import type { Model, Route } from '#core/catalog/catalog.ts';
-import type { GatewayError } from '#core/errors/table.ts';
-import type { RouteCalls } from '#core/model-call/adapter.ts';
-import { throttled } from '#core/model-call/upstream-error.ts';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
+import { throttled } from '#core/gateway/model-call/upstream-error.ts';
 import { Fault, summarize } from '../attempt/fault.ts';
 import type { AdmittedRoute } from '../attempt/report.ts';
 import type { Allowance } from './allowance.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { adapter, principal } from '#core/facts.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import { adapter, principal } from '#core/gateway/facts.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 
 /** The session that the client names, unique across accounts; undefined when it names none. */
 export function accountSession(exchange: Exchange): string | undefined {

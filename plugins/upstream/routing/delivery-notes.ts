@@ -1,6 +1,6 @@
-import type { Delivery } from '#core/facts.ts';
-import { formatNotes } from '#core/model-call/notes-header.ts';
-import type { Reply, Trailers } from '#core/pipeline/reply.ts';
+import type { Delivery } from '#core/gateway/facts.ts';
+import { formatNotes } from '#core/gateway/model-call/notes-header.ts';
+import type { Reply, Trailers } from '#core/gateway/pipeline/reply.ts';
 
 const resumedNote = 'resumed on another route after the first was interrupted';
 

@@ -1,6 +1,6 @@
-import type { Service } from '#core/host.ts';
-import { notesHeaderName } from '#core/model-call/notes-header.ts';
-import type { DocumentedHeader } from '#core/pipeline/api-documentation.ts';
+import type { Service } from '#core/gateway/host/host.ts';
+import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
+import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
 import type { RouteExposure } from './route-headers.ts';
 
 /** The headers of answers that say how a request was served, as far as customers may know. */

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import type { GatewayError } from '#core/errors/table.ts';
-import { toGatewayError } from '#core/errors/table.ts';
-import { type Caller, renderStreamError } from '#core/errors/render.ts';
-import { discard, type Reply } from '#core/pipeline/reply.ts';
-import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
-import { firstOrTimeout, timedOut } from '#core/timing/deadline.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { toGatewayError } from '#core/platform/errors/table.ts';
+import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
+import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 
 /**
  * Sends a stream's client its headers when the answer is slow, so that clients and proxies do not time out. The host then

@@ -1,4 +1,4 @@
-import type { Logger } from '#core/logger.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 
 /** Ms in which a route has at most one line. */

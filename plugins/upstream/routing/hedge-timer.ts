@@ -1,4 +1,4 @@
-import { firstOrTimeout, timedOut } from '#core/timing/deadline.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { Waiting } from '../attempt/connect-queue.ts';
 
 /**

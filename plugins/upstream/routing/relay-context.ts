@@ -1,6 +1,6 @@
-import type { Delivery } from '#core/facts.ts';
-import type { Adapter } from '#core/model-call/adapter.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Delivery } from '#core/gateway/facts.ts';
+import type { Adapter } from '#core/gateway/model-call/adapter.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Allowance } from './allowance.ts';
 import type { Candidates } from './candidates.ts';
 import type { DeliveryNotes } from './delivery-notes.ts';

@@ -1,5 +1,5 @@
-import type { Route } from '#core/catalog/catalog.ts';
-import type { Logger } from '#core/logger.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import type { Connections } from '../attempt/connections.ts';
 import type { KeyPool } from '../keys/key-pool.ts';
 import type { FailureLog } from './failure-log.ts';

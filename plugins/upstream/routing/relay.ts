@@ -1,9 +1,9 @@
-import { inBackground } from '#core/background.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { adapter, type Delivery, delivery } from '#core/facts.ts';
-import type { RouteCalls } from '#core/model-call/adapter.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { adapter, type Delivery, delivery } from '#core/gateway/facts.ts';
+import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { Allowance } from './allowance.ts';
 import { Candidates, type FailedRoute } from './candidates.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { discard, type Reply } from '#core/pipeline/reply.ts';
-import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
+import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
+import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
 import type { RouteAnswer } from './route-attempts.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { noteFailure } from '#core/background.ts';
-import type { Route } from '#core/catalog/catalog.ts';
-import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import { noteFailure } from '#core/platform/background.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import { targetOf } from '../attempt/connections.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';

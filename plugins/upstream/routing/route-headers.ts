@@ -1,8 +1,8 @@
-import type { Model } from '#core/catalog/catalog.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { AttemptRecord, Delivery } from '#core/facts.ts';
-import type { Service } from '#core/host.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { AttemptRecord, Delivery } from '#core/gateway/facts.ts';
+import type { Service } from '#core/gateway/host/host.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 /** What clients may know of routes: nothing, their positions in the model's list, or the names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;

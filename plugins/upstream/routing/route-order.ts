@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Route } from '#core/catalog/catalog.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
  * The routes of a model in the order in which a request tries them: by priority, and among equals by weight. Requests of

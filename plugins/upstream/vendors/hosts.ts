@@ -1,4 +1,4 @@
-import type { Vendor } from '#core/catalog/catalog.ts';
+import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { compatibleMessages } from './compatible.ts';
 
 /** What other vendors and OpenAI have in the history. */

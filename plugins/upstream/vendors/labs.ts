@@ -1,5 +1,5 @@
-import type { Vendor } from '#core/catalog/catalog.ts';
-import type { ProfileSettings } from '#core/catalog/profile.ts';
+import type { Vendor } from '#core/config/catalog/catalog.ts';
+import type { ProfileSettings } from '#core/config/catalog/profile.ts';
 import { compatibleMessages } from './compatible.ts';
 
 /** Grok that answers at once. */

@@ -1,4 +1,4 @@
-import type { Vendor } from '#core/catalog/catalog.ts';
+import type { Vendor } from '#core/config/catalog/catalog.ts';
 
 /** OpenAI's models that think: sampling is fixed, stop sequences are refused. */
 const openaiThinkers = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
-import { createAccount } from '#core/accounts/accounts.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { type Experiment, type ExperimentContext, type Figure, inParallel, noneOf } from '../figure.ts';
 import { SmallGateway } from '../small-gateway.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { errorSchema, eventSchema, eventType, wholeReplySchema } from '../../support/schemas/chat.ts';
 import {
   type Call,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { errorSchema, eventSchema, wholeReplySchema } from '../../support/schemas/messages.ts';
 import {
   type Call,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Answer, Ask, Failure } from '../talk.ts';
 
 /** An upstream of one format: how it reads requests and writes answers. */

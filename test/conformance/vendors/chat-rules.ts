@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { objectOf, objectsOf, textOf } from '../talk.ts';
 import { checkAnswered } from '../upstreams/upstream-format.ts';
 import type { Rule } from './vendor.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { objectOf, textOf } from '../talk.ts';
 import * as chat from './chat-rules.ts';
 import * as messages from './messages-rules.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { compact, isObject, objectOf, objectsOf, omit, textOf } from '../talk.ts';
 import type { Oddity } from './vendor.ts';
 

@@ -1,6 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { Ajv } from 'ajv';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
 import { clients } from '../clients/index.ts';
 import { readers } from '../../support/readers/index.ts';

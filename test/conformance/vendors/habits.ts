@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
 import { compact, objectOf, objectsOf } from '../talk.ts';
 import type { Habits, VendorTurn } from './scenarios.ts';

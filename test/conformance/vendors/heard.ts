@@ -1,5 +1,5 @@
 import { ok } from 'node:assert/strict';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
 import { clients } from '../clients/index.ts';
 import { type Answer, type Entry, isObject, objectOf, objectsOf, textOf } from '../talk.ts';

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { createParser } from 'eventsource-parser';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { RecordedRequest } from '../../support/faulty-upstream.ts';
 import { type TextFormat, textFormats } from '../../support/formats.ts';
 import type { Answer as Read } from '../../support/readers/answer.ts';

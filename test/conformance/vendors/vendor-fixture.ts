@@ -3,7 +3,7 @@ import { textFormats } from '../../support/formats.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../../support/faulty-upstream.ts';
 import { openGatewayHome } from '../../support/gateway-home.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { type Answer, compact, objectOf, objectsOf } from '../talk.ts';
 import { upstreams } from '../upstreams/index.ts';
 import { descriptions } from './descriptions.ts';

@@ -1,11 +1,11 @@
-import { catalogSections } from '#core/catalog/sections.ts';
-import type { Vendor } from '#core/catalog/catalog.ts';
-import { parseDocument } from '#core/config/document.ts';
-import { type Config, validate } from '#core/config/load.ts';
-import { ConfigError } from '#core/config/mistake.ts';
-import { coreSections } from '#core/config/sections.ts';
-import { adapter, delivery, entitlement, principal } from '#core/facts.ts';
-import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
+import { catalogSections } from '#core/config/sections/models-section.ts';
+import type { Vendor } from '#core/config/catalog/catalog.ts';
+import { parseDocument } from '#core/config/file/document.ts';
+import { type Config, validate } from '#core/extension/validation/load.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
+import { coreSections } from '#core/config/sections/core-sections.ts';
+import { adapter, delivery, entitlement, principal } from '#core/gateway/facts.ts';
+import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { descriptors } from '../../support/formats.ts';
 

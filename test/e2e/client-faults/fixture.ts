@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { Gateway } from '#core/app.ts';
+import { Gateway } from '#core/process/app.ts';
 import { silentLog } from '../../support/database.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { createGatewayHome, type GatewayHome, yamlFor } from '../../support/gateway.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import {
   createUpstream,

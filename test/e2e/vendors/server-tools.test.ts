@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { startVendors, type VendorGateway } from './fixture.ts';
 
 const claude = 'anthropic/claude-sonnet-4-6';

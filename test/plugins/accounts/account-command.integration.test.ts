@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAccount, findAccount } from '#core/accounts/accounts.ts';
-import { CommandFailed } from '#core/extension/command.ts';
+import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import type { Database } from '#core/database/database.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { accountCommand } from '../../../plugins/accounts/account/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

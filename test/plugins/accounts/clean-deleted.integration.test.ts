@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { deleteAccount } from '#core/accounts/deletion.ts';
-import type { Database } from '#core/database/database.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { deleteAccount } from '#core/business/accounts/deletion.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { cleanDeletedJob } from '../../../plugins/accounts/deletion-job.ts';
 import { createTestDatabase } from '../../support/database.ts';

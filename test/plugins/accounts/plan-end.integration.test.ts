@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readEvents } from '#core/accounts/account-events.ts';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { grantDays, revokeDays } from '#core/accounts/ledger.ts';
-import { recordPlanEnd } from '#core/accounts/plan-end.ts';
-import type { Database } from '#core/database/database.ts';
+import { readEvents } from '#core/business/accounts/account-events.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
+import { recordPlanEnd } from '#core/business/accounts/plan-end.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import type { Jobs } from '#core/jobs/jobs.ts';
+import type { Jobs } from '#core/platform/jobs/jobs.ts';
 import { planEndJob, planEndSweep } from '../../../plugins/accounts/plan-end-jobs.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { SharedUnavailable } from '#core/shared/shared.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { CacheFixture, outcome, whole } from './fixture.ts';
 
 const fixture = CacheFixture.use();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { auth } from '../../../plugins/auth/stage.ts';
 import { cacheStage } from '../../../plugins/cache/stage.ts';
-import { mistakesIn, readYaml } from '../../core/accounts/yaml-fixture.ts';
+import { mistakesIn, readYaml } from '../../core/business/accounts/yaml-fixture.ts';
 
 describe('cache options', () => {
   const known = { stages: [auth, cacheStage] };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { listen } from '#core/config/sections.ts';
-import type { Host } from '#core/host.ts';
-import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { routeNamesFor } from '../../../plugins/dashboard/route-names.ts';
 import { dashboardSection, higherLimitsLink } from '../../../plugins/dashboard/section.ts';
-import { mistakesIn, readYaml } from '../../core/accounts/yaml-fixture.ts';
+import { mistakesIn, readYaml } from '../../core/business/accounts/yaml-fixture.ts';
 import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 

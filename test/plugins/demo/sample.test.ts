@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { findHints, sampleOf } from '../../../plugins/demo/sample.ts';
 import { splitIntoTokens } from '../../../plugins/demo/tokens.ts';
 

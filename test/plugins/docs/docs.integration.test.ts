@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorKinds } from '#core/errors/table.ts';
+import { errorKinds } from '#core/platform/errors/table.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
 

@@ -1,8 +1,8 @@
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
-import { SseFramer } from '#core/model-call/sse-framer.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { ClientCodec, EncodeTarget } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors/table.ts';
-import { adapter } from '#core/facts.ts';
-import type { Endpoint } from '#core/pipeline/exchange.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
-import { mergeProfiles } from '#core/catalog/profile.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { adapter } from '#core/gateway/facts.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
 import { chatEndpoint, createExchange, type ExchangeFixture, modelsEndpoint } from '../../support/exchange.ts';
 import { refusalOf, routeTo, upstreamAt } from '../upstream/fixture.ts';

@@ -1,11 +1,11 @@
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findAccount } from '#core/accounts/accounts.ts';
-import { isApiKey } from '#core/accounts/api-key.ts';
-import { CommandFailed } from '#core/extension/command.ts';
-import type { Database } from '#core/database/database.ts';
+import { findAccount } from '#core/business/accounts/accounts.ts';
+import { isApiKey } from '#core/business/accounts/api-key.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { keyCommand } from '../../../plugins/keys/command.ts';
-import { createStageHost } from '../../core/accounts/fixture.ts';
+import { createStageHost } from '../../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;

@@ -1,20 +1,20 @@
 import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
-import { currencySection, plansSection } from '#core/accounts/plans.ts';
-import type { Model } from '#core/catalog/catalog.ts';
-import { listen } from '#core/config/sections.ts';
-import type { Host } from '#core/host.ts';
-import { type RouteStatus, routesReport } from '#core/model-call/route-status.ts';
-import { keepProviders } from '#core/payments/connections.ts';
-import type { PaymentProvider } from '#core/payments/payment-provider.ts';
-import { paymentsSection } from '#core/payments/section.ts';
-import { operatorsSection } from '#core/pages/operators.ts';
-import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
+import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type RouteStatus, routesReport } from '#core/gateway/model-call/route-status.ts';
+import { keepProviders } from '#core/business/payments/connections.ts';
+import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
+import { paymentsSection } from '#core/business/payments/section.ts';
+import { operatorsSection } from '#core/web/sessions/operators.ts';
+import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
 import { plugin } from '../../../plugins/landing/index.ts';
-import { readYaml } from '../../core/accounts/yaml-fixture.ts';
-import { FakeProvider } from '../../core/payments/fake-provider.ts';
-import { pageAt, pageHost, servePages, testTexts } from '../../core/pages/page-fixture.ts';
+import { readYaml } from '../../core/business/accounts/yaml-fixture.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import { pageAt, pageHost, servePages, testTexts } from '../../core/web/page-fixture.ts';
 import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 
 interface Home {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { hintOfApiKey } from '#core/accounts/api-key.ts';
-import type { Database } from '#core/database/database.ts';
+import { hintOfApiKey } from '#core/business/accounts/api-key.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { dropPartitionsBefore, ensurePartition, partitionNames } from '../../../plugins/log/partitions.ts';
 import { isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../support/database.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { generateApiKey, hintOfApiKey } from '#core/accounts/api-key.ts';
-import { bounds } from '#core/bounds.ts';
+import { generateApiKey, hintOfApiKey } from '#core/business/accounts/api-key.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { ContentLines, Excerpt } from '../../../plugins/log/content.ts';
 import { RequestLog } from '../../../plugins/log/request-log.ts';
 import { arrive, identify, MemoryLog, MemoryStore, outcome, TemporaryFolder } from './fixture.ts';

@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createLogger } from '#core/logger.ts';
+import { createLogger } from '#core/platform/logger.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
 import { RequestLog } from '../../../plugins/log/request-log.ts';
 import { arrive, identify, outcome } from './fixture.ts';

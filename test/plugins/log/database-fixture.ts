@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '#core/database/database.ts';
-import type { Host } from '#core/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import { MemoryShared } from '#core/shared/memory.ts';
-import type { Stage } from '#core/pipeline/stage.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
+import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import { logStage } from '../../../plugins/log/stage.ts';
 import { MemoryLog, TemporaryFolder } from './fixture.ts';
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Adapter } from '#core/model-call/adapter.ts';
-import { adapter, principal } from '#core/facts.ts';
-import type { Logger } from '#core/logger.ts';
-import { type Endpoint, Exchange, type ExchangeInit } from '#core/pipeline/exchange.ts';
-import type { Outcome } from '#core/pipeline/stage.ts';
+import type { Adapter } from '#core/gateway/model-call/adapter.ts';
+import { adapter, principal } from '#core/gateway/facts.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { type Endpoint, Exchange, type ExchangeInit } from '#core/gateway/pipeline/exchange.ts';
+import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
 import { RequestLog, type RequestLogOptions } from '../../../plugins/log/request-log.ts';
 import { descriptors } from '../../support/formats.ts';

@@ -2,7 +2,7 @@ import fs, { statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bounds } from '#core/bounds.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { arrive, identify, linesOf, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
 test('the begin line of a request is on file before any promise continues', async () => {

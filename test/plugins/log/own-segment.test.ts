@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bounds } from '#core/bounds.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { MemoryBudget } from '../../../plugins/log/memory-blocks.ts';
 import { OwnSegment } from '../../../plugins/log/own-segment.ts';
 import type { Segment } from '../../../plugins/log/segment.ts';

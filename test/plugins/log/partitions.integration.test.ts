@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import {
   dropPartitionsBefore,
   ensurePartition,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { delivery } from '#core/facts.ts';
-import { GatewayError } from '#core/errors/table.ts';
+import { delivery } from '#core/gateway/facts.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
 test('an end line is the whole record', async () => {

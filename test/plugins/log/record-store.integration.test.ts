@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '#core/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { dropPartitionsBefore } from '../../../plugins/log/partitions.ts';
 import { isPersistent, isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../support/database.ts';

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { openLog as openState } from '../../../plugins/log/gauges.ts';
 import { recordsCheck } from '../../../plugins/log/records-check.ts';
 import { arrive, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';

@@ -1,8 +1,8 @@
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { bounds } from '#core/bounds.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
 /** Leaves what a killed instance leaves: its segment with these requests in flight. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { recordEvent } from '#core/accounts/account-events.ts';
-import { createAccount } from '#core/accounts/accounts.ts';
-import type { EventTypes } from '#core/accounts/events.ts';
-import type { Database } from '#core/database/database.ts';
+import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { EventTypes } from '#core/gateway/events/events.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { findRejectedKeys } from '../../../plugins/operator/overview/rejected-keys.ts';
 import type { RouteTraffic } from '../../../plugins/operator/routes/route-traffic.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Catalog } from '#core/catalog/catalog.ts';
-import type { Host } from '#core/host.ts';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
-import { formatterFor } from '#core/pages/formatter.ts';
-import { defineTexts } from '#core/pages/texts.ts';
-import { Translator } from '#core/pages/translator.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { mostUrgentRows } from '../../../plugins/operator/overview/page.ts';
 import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
 import type { RouteTraffic } from '../../../plugins/operator/routes/route-traffic.ts';

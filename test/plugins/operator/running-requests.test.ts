@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import { createRequestId } from '#core/records/request-id.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { readEmphasis } from '../../../plugins/operator/emphasis.ts';
 import { RunningRequests } from '../../../plugins/operator/running-requests.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readQris } from '#core/payments/qris.ts';
+import { readQris } from '#core/business/payments/qris.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
 import { plugin as xendit } from '../../../plugins/xendit/index.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';

@@ -7,7 +7,7 @@ import type {
   PaymentConnection,
   PaymentNotification,
   PaymentProvider,
-} from '#core/payments/payment-provider.ts';
+} from '#core/business/payments/payment-provider.ts';
 import type { FakeNotification, FakeProvider } from '../../support/fake-provider.ts';
 
 /** A provider that is connected to its fake. */

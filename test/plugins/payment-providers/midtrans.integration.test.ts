@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readQris } from '#core/payments/qris.ts';
+import { readQris } from '#core/business/payments/qris.ts';
 import { readLocalTime, writeLocalTime } from '../../../plugins/midtrans/local-time.ts';
 import { plugin } from '../../../plugins/midtrans/index.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';

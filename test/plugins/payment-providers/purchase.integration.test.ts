@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { startOrder } from '#core/payments/checkout.ts';
-import { readOrder } from '#core/payments/order.ts';
+import { startOrder } from '#core/business/payments/checkout.ts';
+import { readOrder } from '#core/business/payments/order.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { createFakeTripay } from '../../support/fake-tripay.ts';

@@ -1,16 +1,16 @@
-import { createAccount } from '#core/accounts/accounts.ts';
-import { listen } from '#core/config/sections.ts';
-import type { Database } from '#core/database/database.ts';
-import type { Host } from '#core/host.ts';
-import { operatorsSection } from '#core/pages/operators.ts';
-import { defineForm, Redirect } from '#core/pages/page.ts';
-import { defineTexts } from '#core/pages/texts.ts';
-import type { PaymentProvider } from '#core/payments/payment-provider.ts';
-import { writeQris } from '#core/payments/qris.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { operatorsSection } from '#core/web/sessions/operators.ts';
+import { defineForm, Redirect } from '#core/web/pages/page.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
+import { writeQris } from '#core/business/payments/qris.ts';
 import { addPages } from '../../../plugins/payments/pages/index.ts';
-import { FakeProvider } from '../../core/payments/fake-provider.ts';
-import { createPaymentHost, type PaymentSettings } from '../../core/payments/fixture.ts';
-import { Browser, pageAt, pageHost, servePages } from '../../core/pages/page-fixture.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import { createPaymentHost, type PaymentSettings } from '../../core/business/payments/fixture.ts';
+import { Browser, pageAt, pageHost, servePages } from '../../core/web/page-fixture.ts';
 import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 
 /** A payload that decoders read as a payment of this amount. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { Bank } from '../../payments/bank.ts';
 import { signBody } from '../../payments/bank-plugin.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';

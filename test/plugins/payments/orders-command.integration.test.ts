@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { deleteAccount } from '#core/accounts/deletion.ts';
-import { addDays } from '#core/accounts/ledger.ts';
-import { CommandFailed } from '#core/extension/command.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { deleteAccount } from '#core/business/accounts/deletion.ts';
+import { addDays } from '#core/business/accounts/ledger.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import type { Database } from '#core/database/database.ts';
-import { flagOrder } from '#core/payments/flags.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { flagOrder } from '#core/business/payments/flags.ts';
 import { ordersCommand } from '../../../plugins/payments/orders/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { AccountRecord } from '#core/accounts/account-record.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import type { RateLimits } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import { MemoryShared } from '#core/shared/memory.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { limiterOf, readAllowance, servingOf } from '../../../plugins/rate-limit/allowance.ts';
 import { silentLog } from '../../support/database.ts';
 

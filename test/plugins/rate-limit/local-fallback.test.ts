@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryLimiter } from '#core/shared/memory.ts';
-import { type Limiter, type Limits, SharedUnavailable, type Take } from '#core/shared/shared.ts';
+import { MemoryLimiter } from '#core/platform/shared/memory.ts';
+import { type Limiter, type Limits, SharedUnavailable, type Take } from '#core/platform/shared/shared.ts';
 import { LocalFallback } from '../../../plugins/rate-limit/local-fallback.ts';
 import { silentLog } from '../../support/database.ts';
 

@@ -1,6 +1,6 @@
-import type { Model } from '#core/catalog/catalog.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
 import type { SectionValue } from '#core/config/section.ts';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
 import type { SetupHost } from '../../../plugins/setup/defaults.ts';
 import type { setupSection } from '../../../plugins/setup/section.ts';

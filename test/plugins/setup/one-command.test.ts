@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Translator } from '#core/pages/translator.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { describeOneCommand } from '../../../plugins/setup/one-command.ts';
 import type { System } from '../../../plugins/setup/reader.ts';
 import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };

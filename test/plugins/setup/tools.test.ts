@@ -1,7 +1,7 @@
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { formats } from '../../../plugins/format/formats/formats.ts';
 import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { insertAccount } from '#core/accounts/accounts.ts';
-import { generateApiKey } from '#core/accounts/api-key.ts';
+import { insertAccount } from '#core/business/accounts/accounts.ts';
+import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';

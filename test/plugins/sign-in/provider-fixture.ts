@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '#core/logger.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { type FakeGitHub, startFakeGitHub } from '../../support/fake-github.ts';
 import { type FakeGoogle, startFakeGoogle } from '../../support/fake-google.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';

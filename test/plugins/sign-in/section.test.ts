@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { service } from '#core/config/sections.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { CheckContext } from '#core/config/section.ts';
 import { localSection } from '../../../plugins/sign-in/local-section.ts';
 import { providerTitles } from '../../../plugins/sign-in/providers/titles.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Incident } from '#core/model-health/incident.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
 import { describeDays, lastDays } from '../../../plugins/status/days.ts';
 
 const zone = 'Asia/Jakarta';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Incident } from '#core/model-health/incident.ts';
-import type { ModelHealth } from '#core/model-health/model-health.ts';
-import { Translator } from '#core/pages/translator.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
+import type { ModelHealth } from '#core/business/model-health/model-health.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { toAtom } from '../../../plugins/status/atom.ts';
 import { toJson } from '../../../plugins/status/json.ts';
 import type { ServiceStatus } from '../../../plugins/status/service-status.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelState } from '#core/model-health/model-health.ts';
-import { Translator } from '#core/pages/translator.ts';
+import type { ModelState } from '#core/business/model-health/model-health.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { statusTexts } from '../../../plugins/status/texts.ts';
 import { verdictOf } from '../../../plugins/status/verdict.ts';
 

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 export type Finish = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'pause';
 

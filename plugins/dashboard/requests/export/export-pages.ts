@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { accountOf, Download, type Page, type PageRequest } from '#core/pages/page.ts';
-import { PageError } from '#core/pages/page-error.ts';
-import type { Limits } from '#core/shared/shared.ts';
+import { accountOf, Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { Limits } from '#core/platform/shared/shared.ts';
 import { routeNamesFor, type RouteNames } from '../../route-names.ts';
 import { filterOf, readQuery, requestsPath } from '../query.ts';
 import { exportStream, type RecordWriter } from './export-stream.ts';

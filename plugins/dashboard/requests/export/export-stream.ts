@@ -1,8 +1,8 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import type { Host } from '#core/host.ts';
-import type { RequestFilter } from '#core/records/filter.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { listRequests, maxPage, type RequestPage } from '#core/records/read-requests.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { listRequests, maxPage, type RequestPage } from '#core/gateway/records/read-requests.ts';
 
 /** Timeout of an export in ms, however slowly the client reads. */
 const longest = 15 * 60_000;

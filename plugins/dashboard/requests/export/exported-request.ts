@@ -1,5 +1,5 @@
-import { csvLine } from '#core/commands/csv.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import { csvLine } from '#core/extension/commands/csv.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../../route-names.ts';
 import { firstTokenOf } from '../describe-row.ts';
 import { attemptsOf } from '../known-attempt.ts';

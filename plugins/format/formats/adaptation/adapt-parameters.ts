@@ -1,5 +1,5 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import { type JsonObject, type JsonValue, isJsonObject } from '#core/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { instructionFor } from '../../canonical/output-format.ts';
 import { noteCutting } from '../../canonical/stop-cutter.ts';

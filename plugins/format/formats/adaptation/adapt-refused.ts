@@ -1,5 +1,5 @@
-import type { Quirks } from '#core/catalog/quirks.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { isMeaningless, mapEntries } from './adapt-members.ts';
 import type { Adaptation } from '../contract/adaptation.ts';

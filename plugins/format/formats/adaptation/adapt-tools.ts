@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { member } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Profile } from '#core/catalog/profile.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { FormatDescriptor } from '../contract/descriptor.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { hasToolOfType } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';

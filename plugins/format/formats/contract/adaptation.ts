@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
-import type { Profile } from '#core/catalog/profile.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Codec } from '../../canonical/codec.ts';
 import type { Conversation, StateKind } from '../../canonical/conversation.ts';
 import type { KeptReasoning } from '../../canonical/kept-reasoning.ts';

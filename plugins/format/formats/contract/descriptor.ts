@@ -1,8 +1,8 @@
-import type { WireFormat } from '#core/catalog/formats.ts';
-import type { Profile } from '#core/catalog/profile.ts';
-import type { JsonObject } from '#core/json.ts';
-import type { EventFramer } from '#core/model-call/event-framer.ts';
-import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { WireFormat } from '#core/config/catalog/formats.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
 import type { StateKind } from '../../canonical/conversation.ts';
 import type { NameRules } from '../../canonical/tool-names.ts';

@@ -1,7 +1,7 @@
 import { invalid } from '../../wire/read.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { JsonSchema } from '#core/schema.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
 
 /** A mistake in a value: where in it, such as `[2]`, and what it must be. */
 interface Fault {

@@ -1,7 +1,7 @@
-import type { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
 
 /** Where the answers of a format name their model. */

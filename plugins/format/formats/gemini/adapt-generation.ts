@@ -1,6 +1,6 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Profile } from '#core/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { noteCutting } from '../../canonical/stop-cutter.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { camelName, fieldsOf, readMany } from '../../wire/gemini-fields.ts';
 import { member } from '../../wire/members.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { fieldsOf } from '../../wire/gemini-fields.ts';
 import { count, textsOf } from '../../wire/members.ts';
 import { omittedImage, within } from '../adaptation/adapt-media.ts';

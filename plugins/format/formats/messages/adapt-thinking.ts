@@ -1,5 +1,5 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
 import { canReason, isForeignEffort, wantsReasoning } from '../../canonical/reasoning.ts';
 import { member } from '../../wire/members.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { member } from '../../wire/members.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';

@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { type JsonObject, type JsonValue, isJsonObject } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../canonical/reply.ts';
 import { count, member, parseBody } from '../../wire/members.ts';

@@ -1,4 +1,4 @@
-import { NdjsonFramer } from '#core/model-call/ndjson-framer.ts';
+import { NdjsonFramer } from '#core/gateway/model-call/ndjson-framer.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { member, textsOf } from '../../wire/members.ts';
 import { adaptLimit, adaptSampling, adaptStops } from '../adaptation/adapt-parameters.ts';

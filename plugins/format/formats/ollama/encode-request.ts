@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { ClientTool, Conversation, Effort } from '../../canonical/conversation.ts';
 import { instructionText } from '../../canonical/dialogue.ts';

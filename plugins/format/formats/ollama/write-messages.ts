@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { ImagePart, Item, Message, Part, ToolCall, ToolResult } from '../../canonical/conversation.ts';
 import { type AssistantTurn, normalizeCalls, textOf, toTurns, type UserTurn } from '../../canonical/dialogue.ts';

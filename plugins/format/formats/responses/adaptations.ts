@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { nineCharacters } from '../../canonical/openai.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';

@@ -1,6 +1,6 @@
-import type { Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
 import { type ClientRequest, exactBody } from '../../request/client-request.ts';

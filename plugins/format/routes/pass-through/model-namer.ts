@@ -1,5 +1,5 @@
-import type { JsonObject } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 import { findMember, type MemberSpan } from '../../wire/top-level-members.ts';
 

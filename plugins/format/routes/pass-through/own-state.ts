@@ -1,6 +1,6 @@
-import type { Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { OpaqueState } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { originOf, readTaggedState } from '../../canonical/opaque-state.ts';

@@ -1,7 +1,7 @@
-import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
-import type { Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
 import { originOf } from '../../canonical/opaque-state.ts';

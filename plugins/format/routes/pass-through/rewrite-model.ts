@@ -1,4 +1,4 @@
-import { endOfString, type JsonObject } from '#core/json.ts';
+import { endOfString, type JsonObject } from '#core/platform/json.ts';
 import { someMember } from '../../wire/top-level-members.ts';
 
 /** Bytes at the beginning of a body in which its model is looked for the quick way. Clients name it first. */

@@ -1,6 +1,6 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import { type JsonObject, isJsonObject } from '#core/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { type JsonObject, isJsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Conversation, OpaqueState } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';

@@ -1,10 +1,10 @@
-import { bounds } from '#core/bounds.ts';
-import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
-import { findExcess } from '#core/json-measure.ts';
-import type { EventFramer, StreamEvent } from '#core/model-call/event-framer.ts';
-import { runToEnd } from '#core/timing/turn.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { findExcess } from '#core/platform/json-measure.ts';
+import type { EventFramer, StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { ReplyDecoder, ReplyEncoder } from '../../canonical/codec.ts';
 import type { GrammarGuard, GuardedRoute } from '../../canonical/guard.ts';
 import { ContinuationSeam } from '../../canonical/continuation-seam.ts';

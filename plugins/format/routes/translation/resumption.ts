@@ -1,8 +1,8 @@
-import { bounds } from '#core/bounds.ts';
-import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
-import type { Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import { GatewayError } from '#core/errors/table.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Conversation, Item } from '../../canonical/conversation.ts';
 import { estimateTokens } from '../../canonical/estimate.ts';
 import type { ClientRequest } from '../../request/client-request.ts';

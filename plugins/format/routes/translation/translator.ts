@@ -1,9 +1,9 @@
-import type { Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
-import { SseFramer } from '#core/model-call/sse-framer.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Conversation } from '../../canonical/conversation.ts';
 import { promptTokens } from '../../canonical/estimate.ts';
 import { GrammarGuard } from '../../canonical/guard.ts';

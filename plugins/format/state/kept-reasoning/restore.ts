@@ -1,6 +1,6 @@
-import type { Model, Route } from '#core/catalog/catalog.ts';
-import { profileIn } from '#core/catalog/profile.ts';
-import { GatewayError } from '#core/errors/table.ts';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Conversation, Item, OpaqueState, Reasoning } from '../../canonical/conversation.ts';
 import type { KeptReasoning, Thought } from '../../canonical/kept-reasoning.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';

@@ -1,7 +1,7 @@
-import type { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import type { GrammarGuard } from '../../canonical/guard.ts';
 import type { ReplyObserver } from '../../formats/contract/pass-through.ts';

@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { collectItems, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
 
 /** Where the stored responses of a caller are looked up. */

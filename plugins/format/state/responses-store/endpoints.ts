@@ -1,8 +1,8 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { principal } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { principal } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { unavailable } from './continuation.ts';
 import { pageOf } from './input-items.ts';
 import { ResponseRows, type StoredResponse } from './rows.ts';

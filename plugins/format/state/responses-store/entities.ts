@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from '#core/accounts/entities.ts';
+import { Account } from '#core/business/accounts/entities.ts';
 
 /**
  * A response of the Responses format that can be continued and fetched by its id, for a time. Texts hold JSON as it came:

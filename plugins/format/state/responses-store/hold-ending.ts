@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { JsonObject } from '#core/json.ts';
-import { ReplyStream } from '#core/pipeline/reply-stream.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 
 /**
  * Passes a stream on, and once the answer is complete waits until it is stored before it delivers the rest: a client that

@@ -1,9 +1,9 @@
-import { logFailure } from '#core/errors/connection-error.ts';
-import type { Host } from '#core/host.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { withDeadline } from '#core/timing/deadline.ts';
-import { LineThrottle } from '#core/timing/throttle.ts';
-import { turnFor } from '#core/timing/turn.ts';
+import { logFailure } from '#core/platform/errors/connection-error.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { LineThrottle } from '#core/platform/timing/throttle.ts';
+import { turnFor } from '#core/platform/timing/turn.ts';
 import { AccountQuota } from './account-quota.ts';
 import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
 import { responsesSection } from './register.ts';

@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi';
-import { bounds } from '#core/bounds.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { defineSection } from '#core/config/section.ts';
-import type { JobDefinition } from '#core/jobs/definition.ts';
-import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
 import { ResponseRows } from './rows.ts';
 

@@ -1,7 +1,7 @@
-import { bounds } from '#core/bounds.ts';
-import type { Database } from '#core/database/database.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { turnFor } from '#core/timing/turn.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { turnFor } from '#core/platform/timing/turn.ts';
 
 /** A stored response. */
 export interface StoredResponse {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { liveBus, publishLive } from '#core/pages/live/live-bus.ts';
-import type { Host } from '#core/host.ts';
+import { liveBus, publishLive } from '#core/web/live/live-bus.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { readAccountUsage } from '../../../../plugins/dashboard/home/account-usage.ts';
-import { hubHost } from '../../../core/pages/live/fixture.ts';
+import { hubHost } from '../../../core/web/live/fixture.ts';
 import { hour, now as start } from './fixture.ts';
 
 const account = '019aa5f0-0000-7000-8000-000000000001';

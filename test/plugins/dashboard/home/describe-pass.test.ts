@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AccountRecord } from '#core/accounts/account-record.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { describePass, describeReminder, passOf } from '../../../../plugins/dashboard/home/describe-pass.ts';
 import { hour, now, reader } from './fixture.ts';
 

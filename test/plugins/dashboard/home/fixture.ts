@@ -1,6 +1,6 @@
-import { formatterFor } from '#core/pages/formatter.ts';
-import { Translator } from '#core/pages/translator.ts';
-import { defineTexts, type Language } from '#core/pages/texts.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { defineTexts, type Language } from '#core/web/texts/texts.ts';
 import en from '../../../../plugins/dashboard/home/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/home/texts/id.json' with { type: 'json' };
 import type { UsageRow } from '../../../../plugins/dashboard/home/account-usage.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { featureLosses } from '#core/catalog/abilities.ts';
-import type { Model } from '#core/catalog/catalog.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
-import type { ModelHealth } from '#core/model-health/model-health.ts';
-import { formatterFor } from '#core/pages/formatter.ts';
-import { Translator } from '#core/pages/translator.ts';
+import { featureLosses } from '#core/config/catalog/abilities.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { ModelHealth } from '#core/business/model-health/model-health.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { describeDetail, describeRow } from '../../../../plugins/dashboard/models/describe-model.ts';
 import { addressOf, matches, readQuery } from '../../../../plugins/dashboard/models/query.ts';
 import en from '../../../../plugins/dashboard/models/texts/en.json' with { type: 'json' };

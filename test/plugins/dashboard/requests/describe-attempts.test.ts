@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestRecord } from '#core/records/columns.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { describeAttempts } from '../../../../plugins/dashboard/requests/describe-attempts.ts';
 import { isTimeout } from '../../../../plugins/dashboard/requests/describe-fault.ts';
 import { connectionFault, describeFault, silentConnectionFault } from '../../../../plugins/upstream/attempt/fault.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestRecord } from '#core/records/columns.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { describeRows } from '../../../../plugins/dashboard/requests/describe-row.ts';
 import { failover, readerOf, recordOf, routesAs, startedAt } from './fixture.ts';
 

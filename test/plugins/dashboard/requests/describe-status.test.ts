@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { errorKinds } from '#core/errors/table.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
+import { errorKinds } from '#core/platform/errors/table.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { describeStatus } from '../../../../plugins/dashboard/requests/describe-status.ts';
 import { readerOf, recordOf } from './fixture.ts';
 

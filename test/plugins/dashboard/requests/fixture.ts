@@ -1,7 +1,7 @@
-import { defineTexts, type Language } from '#core/pages/texts.ts';
-import { formatterFor } from '#core/pages/formatter.ts';
-import { Translator } from '#core/pages/translator.ts';
-import { columns, type RequestRecord } from '#core/records/columns.ts';
+import { defineTexts, type Language } from '#core/web/texts/texts.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { columns, type RequestRecord } from '#core/gateway/records/columns.ts';
 import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
 import type { RouteVisibility } from '../../../../plugins/dashboard/section.ts';
 import en from '../../../../plugins/dashboard/requests/texts/en.json' with { type: 'json' };

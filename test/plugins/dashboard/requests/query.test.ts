@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestId } from '#core/records/request-id.ts';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { addressOf, filterOf, isNarrowed, readQuery } from '../../../../plugins/dashboard/requests/query.ts';
 
 const now = Date.UTC(2026, 10, 22, 14, 32, 7);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Translator } from '#core/pages/translator.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { causeOf, explainError, tryCauses } from '../../../../plugins/dashboard/try/explain-error.ts';
 import en from '../../../../plugins/dashboard/try/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/try/texts/id.json' with { type: 'json' };

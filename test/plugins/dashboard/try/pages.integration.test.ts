@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import { Sessions } from '#core/pages/sessions.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { PageClient } from '../../../support/page-client.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { chatCodec } from '../../../../plugins/format/formats/chat/codec.ts';
 import { geminiCodec } from '../../../../plugins/format/formats/gemini/codec.ts';

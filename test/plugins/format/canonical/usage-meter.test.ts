@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { streamEvent } from '../codec-fixture.ts';
 import { UsageMeter } from '../../../../plugins/format/canonical/usage-meter.ts';
 

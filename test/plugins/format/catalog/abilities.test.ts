@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bestSupport, type ModelFeature, readAbilities } from '#core/catalog/abilities.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import { bestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import { abilitiesOf } from '../../../../plugins/format/catalog/abilities.ts';
 import type { Format } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { mergeProfiles } from '#core/catalog/profile.ts';
-import type { GatewayError } from '#core/errors/table.ts';
-import { entitlement } from '#core/facts.ts';
-import { Exchange } from '#core/pipeline/exchange.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { entitlement } from '#core/gateway/facts.ts';
+import { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import {
   getGeminiModel,
   listGeminiModels,

@@ -1,6 +1,6 @@
-import type { Catalog, Model } from '#core/catalog/catalog.ts';
+import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
 import type { Format } from '../../../support/formats.ts';
-import type { Host } from '#core/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 /** A model with one route, to an upstream that speaks these formats. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { mergeProfiles } from '#core/catalog/profile.ts';
-import type { QuirkSettings } from '#core/catalog/quirks.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
+import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import type { Format } from '../../../support/formats.ts';
 import { describeAdaptations } from '../../../../plugins/format/catalog/describe-adaptations.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';

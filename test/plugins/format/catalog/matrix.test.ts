@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Format, descriptors } from '../../../support/formats.ts';
-import type { ModelFeature } from '#core/catalog/abilities.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import type { ModelFeature } from '#core/config/catalog/abilities.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import {
   describeMatrix,
   findUselessBackups,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { readerBetween, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf } from './fixture.ts';

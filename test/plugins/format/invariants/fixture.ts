@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { type TextFormat, conversational, textFormats } from '../../../support/formats.ts';
-import { isJsonObject, type JsonObject } from '#core/json.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { ReplyContext } from '../../../../plugins/format/canonical/codec.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';

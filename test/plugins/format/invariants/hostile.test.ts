@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { readerBetween, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type {
   Conversation,
   Item,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SseFramer } from '#core/model-call/sse-framer.ts';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { readerBetween } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { Call, Counts, Finish } from '../../../support/readers/answer.ts';
 

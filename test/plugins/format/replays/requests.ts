@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import { object, objects } from '../../../support/readers/answer.ts';
 

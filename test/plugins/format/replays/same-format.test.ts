@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { Answer } from '../../../support/readers/answer.ts';
 import { readers } from '../../../support/readers/index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { textFormats } from '../../../support/formats.ts';
 import { nextRequest, playConverted, playStream, replay } from './gateway.ts';
 import { type Recording, recordings, rowOf } from './recordings.ts';

@@ -1,6 +1,6 @@
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { eventsOf } from '../../../support/readers/answer.ts';
 import { readers } from '../../../support/readers/index.ts';
 import { expectAnswer } from './expectation.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { eventsOf, objects } from '../../../support/readers/answer.ts';
 import type { Recording } from './recordings.ts';
 

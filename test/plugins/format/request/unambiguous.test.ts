@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeProfiles } from '#core/catalog/profile.ts';
-import { adapter } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
-import type { Endpoint } from '#core/pipeline/exchange.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
+import { adapter } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { formatStage } from '../../../../plugins/format/stage.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import { descriptors, type Format } from '../../../support/formats.ts';

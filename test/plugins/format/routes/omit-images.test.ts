@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type TextFormat, descriptors } from '../../../support/formats.ts';
-import { type JsonObject } from '#core/json.ts';
-import { mergeProfiles } from '#core/catalog/profile.ts';
+import { type JsonObject } from '#core/platform/json.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { openCall } from '../../../../plugins/format/routes/model-call.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog/catalog-fixture.ts';

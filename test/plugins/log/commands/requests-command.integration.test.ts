@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import type { Database } from '#core/database/database.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
-import { createRequestId } from '#core/records/request-id.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { requestsCommand } from '../../../../plugins/log/commands/requests-command.ts';
-import { RecordBook, today } from '../../../core/records/record-fixture.ts';
+import { RecordBook, today } from '../../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { createCommandHost, runCommand } from './fixture.ts';
 

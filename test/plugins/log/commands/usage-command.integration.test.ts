@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAccount } from '#core/accounts/accounts.ts';
-import type { Database } from '#core/database/database.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { usageCommand } from '../../../../plugins/log/commands/usage-command.ts';
-import { day, hour, RecordBook, today } from '../../../core/records/record-fixture.ts';
+import { day, hour, RecordBook, today } from '../../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { createCommandHost, runCommand } from './fixture.ts';
 

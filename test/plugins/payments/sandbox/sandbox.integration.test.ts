@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Command as Parser } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CommandFailed } from '#core/extension/command.ts';
-import type { PaymentConnection } from '#core/payments/payment-provider.ts';
-import { readQris } from '#core/payments/qris.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import type { PaymentConnection } from '#core/business/payments/payment-provider.ts';
+import { readQris } from '#core/business/payments/qris.ts';
 import { sandboxCommand } from '../../../../plugins/payments/sandbox/command.ts';
 import { sandboxProvider } from '../../../../plugins/payments/sandbox/provider.ts';
-import { createStageHost } from '../../../core/accounts/fixture.ts';
+import { createStageHost } from '../../../core/business/accounts/fixture.ts';
 import { createUpstream, type RecordedRequest } from '../../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../../support/gateway.ts';
 import { PageClient } from '../../../support/page-client.ts';

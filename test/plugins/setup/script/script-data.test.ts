@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Model } from '#core/catalog/catalog.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
 import { describeActions } from '../../../../plugins/setup/script/describe-actions.ts';
 import { placeholders } from '../../../../plugins/setup/script/placeholders.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';

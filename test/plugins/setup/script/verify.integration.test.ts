@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderShell } from '../../../../plugins/setup/script/render-shell.ts';
-import { createAccount } from '#core/accounts/accounts.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { type TestGateway, wholePipeline } from '../../../support/gateway.ts';
 import { startDemoGateway } from './demo-gateway.ts';
 import { createHome, type EngineOptions } from './engine-fixture.ts';

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/memory/budget.ts';
-import type { ReplyReader } from '#core/model-call/adapter.ts';
+import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
+import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { ChatObserver } from '../../../../plugins/format/formats/chat/reply/observer.ts';
 import { GeminiObserver } from '../../../../plugins/format/formats/gemini/reply/observer.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MemoryShared } from '#core/shared/memory.ts';
-import { SharedUnavailable } from '#core/shared/shared.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import type { Admission } from '../../../../plugins/upstream/health/breaker.ts';
 import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
 import { routeTo, upstreamAt } from '../fixture.ts';

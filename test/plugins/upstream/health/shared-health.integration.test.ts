@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Route } from '#core/catalog/catalog.ts';
-import type { RedisShared } from '#core/shared/redis.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { RedisShared } from '#core/platform/shared/redis.ts';
 import type { Admission } from '../../../../plugins/upstream/health/breaker.ts';
 import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
 import { storeReset } from '../../../../plugins/upstream/health/route-report.ts';
 import { silentLog } from '../../../support/database.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import type { TcpProxy } from '../../../support/tcp-proxy.ts';
-import { clearKeys, openRedis, startProxy } from '../../../core/shared/fixture.ts';
+import { clearKeys, openRedis, startProxy } from '../../../core/platform/shared/fixture.ts';
 import { routeTo, upstreamAt } from '../fixture.ts';
 
 /** Room for a busy machine. */

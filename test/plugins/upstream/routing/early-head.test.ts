@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import type { Reply } from '#core/pipeline/reply.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { withEarlyHead } from '../../../../plugins/upstream/routing/early-head.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import { textOf } from '../fixture.ts';

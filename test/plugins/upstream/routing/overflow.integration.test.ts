@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Route } from '#core/catalog/catalog.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,

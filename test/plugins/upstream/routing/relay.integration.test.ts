@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Route } from '#core/catalog/catalog.ts';
-import { ClientGone } from '#core/errors/table.ts';
-import { delivery } from '#core/facts.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { ClientGone } from '#core/platform/errors/table.ts';
+import { delivery } from '#core/gateway/facts.ts';
 import { closedPort, createBlackHole } from '../../../support/dead-ends.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { delivery } from '#core/facts.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import { delivery } from '#core/gateway/facts.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   attemptsOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors/table.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import type { RouteExposure } from '../../../../plugins/upstream/routing/route-headers.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from '#core/catalog/catalog.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
 import { orderRoutes } from '../../../../plugins/upstream/routing/route-order.ts';
 import { RetryBudget } from '../../../../plugins/upstream/routing/retry-budget.ts';
 import { routeTo, upstreamAt } from '../fixture.ts';

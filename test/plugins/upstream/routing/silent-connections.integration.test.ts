@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { createTcpProxy } from '../../../support/tcp-proxy.ts';
 import { createTlsUpstream, trustTestCertificate } from '../../../support/tls-upstream.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
 import { textOf } from '../reply/read-reply.ts';
 

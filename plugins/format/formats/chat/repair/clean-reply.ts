@@ -1,4 +1,4 @@
-import { endOfString, isJsonObject, type JsonObject } from '#core/json.ts';
+import { endOfString, isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { textOf } from '../reply/read-reply.ts';
 
 /** What a clean delta carries. */

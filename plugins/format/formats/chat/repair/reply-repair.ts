@@ -1,8 +1,8 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import type { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { StreamEvent } from '#core/model-call/event-framer.ts';
-import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';

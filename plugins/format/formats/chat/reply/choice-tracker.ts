@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { type CallPiece, CallTracker } from './call-tracker.ts';
 import { type MessageContent, readMessage } from './read-reply.ts';

@@ -1,5 +1,5 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { type Fragment, readFailure } from '../../../canonical/reply.ts';
 import { parseBody } from '../../../wire/members.ts';

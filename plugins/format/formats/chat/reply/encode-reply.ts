@@ -1,6 +1,6 @@
-import { renderStreamError } from '#core/errors/render.ts';
-import type { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';

@@ -1,7 +1,7 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import { type JsonObject, type JsonValue, isJsonObject } from '#core/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
 import { count, member } from '../../../wire/members.ts';
 import { textOf } from './read-reply.ts';

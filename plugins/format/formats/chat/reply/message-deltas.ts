@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject, type JsonValue } from '#core/json.ts';
+import { type JsonObject, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { BlockHead, ReplyEvent, Block, CompleteReply } from '../../../canonical/reply.ts';
 import { thoughtSeparator } from '../request/read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { count, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';

@@ -1,5 +1,5 @@
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Block, CallHead, Citation, FinishReason } from '../../../canonical/reply.ts';
 
 type Reasoning = Extract<Block, { type: 'reasoning' }>;

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { ReplyText, TextBlocks } from '#core/pipeline/reply-text.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 
 /** Members of a message that hold text. */
 const textMembers = ['content', 'refusal'] as const;

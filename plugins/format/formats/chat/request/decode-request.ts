@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import {
   type Conversation,
   type Effort,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { textsOf } from '../../../wire/members.ts';
 import {
   boolean,

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Item, Message, Part } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';

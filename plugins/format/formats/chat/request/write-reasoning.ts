@@ -1,5 +1,5 @@
-import type { Profile } from '#core/catalog/profile.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';

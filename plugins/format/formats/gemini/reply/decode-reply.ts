@@ -1,7 +1,7 @@
-import { GatewayError } from '#core/errors/table.ts';
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { parseExactInputs } from '#core/model-call/exact-json.ts';
-import { readReportedError } from '#core/model-call/upstream-error.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
+import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { readFailure, type Fragment } from '../../../canonical/reply.ts';
 import { readBlock, readFinish, readUsage } from './finish.ts';

@@ -1,6 +1,6 @@
-import { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { member, count, sum } from '../../../wire/members.ts';
 

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
-import { toGatewayError } from '#core/errors/table.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
-import { SseFramer } from '#core/model-call/sse-framer.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
-import { discard, type Reply } from '#core/pipeline/reply.ts';
-import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
-import { renderStreamError } from '#core/errors/render.ts';
+import { toGatewayError } from '#core/platform/errors/table.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
+import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 
 /** White space before the array and between its entries. */
 const whiteSpace = '\n';

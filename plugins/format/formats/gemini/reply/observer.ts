@@ -1,9 +1,9 @@
-import { renderStreamError } from '#core/errors/render.ts';
-import type { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
-import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
+import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { finishReasonOf, readAbort, readUsage } from './finish.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Citation, Fragment } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Fragment } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';

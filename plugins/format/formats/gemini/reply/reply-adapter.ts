@@ -1,6 +1,6 @@
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isCounted, objectOr, type ReplyAdapter, rewriteData } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { member } from '../../../wire/members.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { noSignature, encodeSignature } from '../request/thought-signature.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readFields, readMany } from '../../../wire/gemini-fields.ts';

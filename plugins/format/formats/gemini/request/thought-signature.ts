@@ -1,4 +1,4 @@
-import type { Profile } from '#core/catalog/profile.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { OpaqueState } from '../../../canonical/conversation.ts';
 import { readTaggedState, tagState } from '../../../canonical/opaque-state.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../../../canonical/conversation.ts';
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';

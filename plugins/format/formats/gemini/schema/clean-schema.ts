@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { describeUnsupported } from './describe-schema.ts';
 import { distributeAnyOf, findReference, mergeSchemas, splitTypes } from './schema-structure.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 
 /** Appends a line to the description of a schema. */

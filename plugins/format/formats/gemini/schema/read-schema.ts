@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { camelFields } from '../../../wire/gemini-fields.ts';
 
 /** Counts of 64 bits, which the API writes as strings. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { readReportedError } from '#core/model-call/upstream-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { type Fragment, readFailure } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';

@@ -1,6 +1,6 @@
-import type { Usage } from '#core/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import {
   filledUsage,

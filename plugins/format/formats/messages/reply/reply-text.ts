@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
-import type { ObjectEvent, ReplyText, TextBlocks } from '#core/pipeline/reply-text.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 
 /** The texts of Messages: the text blocks. What was held back comes as a delta before the block stops. */
 export const messagesReplyText: ReplyText = {

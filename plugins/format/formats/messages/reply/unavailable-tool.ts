@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { member } from '../../../wire/members.ts';
 import { writeUsage } from './finish.ts';

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
+import { type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { Conversation, Effort, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { FilePart, Part, Source } from '../../../canonical/conversation.ts';
 import { standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonObject } from '#core/json.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { FilePart, ImagePart, Part, Source } from '../../../canonical/conversation.ts';
 import { assistantText, fileText, unsupported } from '../../../canonical/media.ts';

@@ -1,5 +1,5 @@
-import { endOfString } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { endOfString } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { GrowingText } from './streamed-part.ts';
 
 const textBegin = /"delta"\s*:\s*"/;

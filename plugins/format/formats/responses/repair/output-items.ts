@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { ItemTracker, type TrackedItem } from '../reply/item-tracker.ts';
 import { newItemId, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /** OpenAI's prefixes of the ids of items. */
 const idPrefixes: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { readReportedError } from '#core/model-call/upstream-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
 import { textOr, withMembers, newItemId, repairItem, typeOf } from './repair-item.ts';

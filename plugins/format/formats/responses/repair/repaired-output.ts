@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { type StreamedText, textPartOf, textPartOfEvent } from '../reply/text-parts.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { StreamEvent } from '#core/model-call/event-framer.ts';
-import { readReportedError } from '#core/model-call/upstream-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { TrackedItem } from '../reply/item-tracker.ts';
 import { type StreamedText, textPartOf } from '../reply/text-parts.ts';
 import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';

@@ -1,5 +1,5 @@
-import { bounds } from '#core/bounds.ts';
-import type { JsonObject } from '#core/json.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { type StreamedText, writeTextPart } from '../reply/text-parts.ts';
 
 /** A part with a text, as far as the client has got it. Its methods return events without their numbers. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { type FinishReason, type Fragment, readFailure } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';

@@ -1,6 +1,6 @@
-import type { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
 import {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { member } from '../../../wire/members.ts';
 
 /** An open item of the output. */

@@ -1,9 +1,9 @@
-import { bounds } from '#core/bounds.ts';
-import type { GatewayError } from '#core/errors/table.ts';
-import type { Usage } from '#core/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
-import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { count, member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { writeUsage, renderResponseFailed } from './reply-object.ts';

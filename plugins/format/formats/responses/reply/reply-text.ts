@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { ObjectEvent, ReplyText, TextBlocks } from '#core/pipeline/reply-text.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 
 /** Members that hold the text of a part, by the part's type. */
 const textMembers: Readonly<Record<string, string>> = { output_text: 'text', refusal: 'refusal' };

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 
 /** A kind of part whose text is streamed: what its events are called, and where the text stands. */
 export interface StreamedText {

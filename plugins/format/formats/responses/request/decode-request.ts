@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Conversation, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readMetadata, readOutputFormat, readSampling } from '../../../canonical/openai.ts';

@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Item, Message, Part, Reasoning, ToolForm } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';

@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors/table.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { TextFormat } from '../../../../support/formats.ts';
-import type { JsonObject } from '#core/json.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { ModelCall } from '../../../../../plugins/format/routes/model-call.ts';
 import { vendors } from '../../../../../plugins/upstream/vendors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mergeProfiles } from '#core/catalog/profile.ts';
-import type { QuirkSettings } from '#core/catalog/quirks.ts';
-import type { JsonObject } from '#core/json.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
+import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { ChatReplyRepair } from '../../../../../plugins/format/formats/chat/repair/reply-repair.ts';
 import { streamEvent } from '../../codec-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { checkParameters, type ParameterRules } from '../../../../../plugins/format/formats/contract/parameters.ts';
 import { descriptors, type Format } from '../../../../support/formats.ts';
 

@@ -1,6 +1,6 @@
-import type { ProfileSettings } from '#core/catalog/profile.ts';
-import type { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext, EncodeTarget } from '../../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../../plugins/format/canonical/guard.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mergeProfiles } from '#core/catalog/profile.ts';
-import type { QuirkSettings } from '#core/catalog/quirks.ts';
-import type { JsonObject } from '#core/json.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
+import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
 import { type TextFormat, textFormats } from '../../../../support/formats.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { OllamaDecoder } from '../../../../../plugins/format/formats/ollama/decode-reply.ts';
 import { settle } from '../../invariants/fixture.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ProfileSettings } from '#core/catalog/profile.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, Part } from '../../../../../plugins/format/canonical/conversation.ts';
 import { ollama } from '../../../../../plugins/format/formats/ollama/descriptor.ts';
 import { calls, clientTool, encodeWith, picture, refusalBy, returns, says, text } from '../../codec-fixture.ts';

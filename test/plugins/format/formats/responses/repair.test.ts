@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../../../../plugins/format/formats/responses/repair/reply-repair.ts';
 import { streamEvent } from '../../codec-fixture.ts';
 import { eventsOf } from '../../../../support/readers/answer.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from '#core/catalog/catalog.ts';
-import type { Usage } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { descriptors, type Format } from '../../../../support/formats.ts';
 import { streamEvent } from '../../codec-fixture.ts';

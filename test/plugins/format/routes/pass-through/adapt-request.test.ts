@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from '#core/catalog/catalog.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Format, descriptors } from '../../../../support/formats.ts';
-import type { JsonObject } from '#core/json.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
-import type { QuirkSettings } from '#core/catalog/quirks.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
-import type { JsonObject } from '#core/json.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
 import type { TextFormat } from '../../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeProfiles } from '#core/catalog/profile.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { PassThrough } from '../../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 import { exchange, requestOf } from '../../invariants/fixture.ts';

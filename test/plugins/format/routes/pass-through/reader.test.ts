@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { ChatObserver } from '../../../../../plugins/format/formats/chat/reply/observer.ts';
 import { MessagesObserver } from '../../../../../plugins/format/formats/messages/reply/observer.ts';
 import { PassThroughReader } from '../../../../../plugins/format/routes/pass-through/reader.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { rewriteModel } from '../../../../../plugins/format/routes/pass-through/rewrite-model.ts';
 
 function rewrite(text: string, model = 'there'): string {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bounds } from '#core/bounds.ts';
-import type { Model } from '#core/catalog/catalog.ts';
-import { principal } from '#core/facts.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import { principal } from '#core/gateway/facts.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import type { JsonObject } from '#core/json.ts';
-import { type GroupCache, SharedUnavailable } from '#core/shared/shared.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { type GroupCache, SharedUnavailable } from '#core/platform/shared/shared.ts';
 import type { CompleteReply } from '../../../../../plugins/format/canonical/reply.ts';
 import { ReasoningStore } from '../../../../../plugins/format/state/kept-reasoning/store.ts';
 import type { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bounds } from '#core/bounds.ts';
-import type { Host } from '#core/host.ts';
-import { createLogger } from '#core/logger.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { createLogger } from '#core/platform/logger.ts';
 import { Recorder } from '../../../../../plugins/format/state/responses-store/recorder.ts';
 import { responseBody } from './fixture.ts';
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { ChatDecoder } from '../../../../../../plugins/format/formats/chat/reply/decode-reply.ts';
 import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
-import { mergeProfiles } from '#core/catalog/profile.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { clientTool, delta, fragmentsOf, newGuard, settle } from '../fixture.ts';
 
 const stop = delta({}, { finish_reason: 'stop' });

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
 import type { Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { errorSchema, eventSchema, eventType, wholeReplySchema } from '../../../../../support/schemas/chat.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { tagState } from '../../../../../../plugins/format/canonical/opaque-state.ts';
 import { decode, read, refusal } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { SseFramer } from '#core/model-call/sse-framer.ts';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
 import { TranslatingReader } from '../../../../../../plugins/format/routes/translation/reader.ts';

@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
 import { chunkSchema, errorSchema, wholeReplySchema } from '../../../../../support/schemas/gemini.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
 import { noSignature } from '../../../../../../plugins/format/formats/gemini/request/thought-signature.ts';

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import { cleanSchema } from '../../../../../../plugins/format/formats/gemini/schema/clean-schema.ts';
 import { readSchema } from '../../../../../../plugins/format/formats/gemini/schema/read-schema.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Block, CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { messagesCodec } from '../../../../../../plugins/format/formats/messages/codec.ts';
 import { guarded, repliedTo } from '../fixture.ts';

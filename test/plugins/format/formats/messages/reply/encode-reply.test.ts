@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';

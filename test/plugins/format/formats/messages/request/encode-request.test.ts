@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProfileSettings } from '#core/catalog/profile.ts';
+import type { ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { Conversation, Item, ReasoningRequest } from '../../../../../../plugins/format/canonical/conversation.ts';
 import {
   base64,

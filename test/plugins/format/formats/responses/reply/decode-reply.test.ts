@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
 import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';

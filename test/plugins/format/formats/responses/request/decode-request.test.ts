@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
-import { renderError } from '#core/errors/render.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { errorSchema } from '../../../../../support/schemas/responses.ts';
 import { decode, encode, refusal } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';

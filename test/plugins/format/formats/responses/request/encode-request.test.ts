@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, Item, Part, Tool } from '../../../../../../plugins/format/canonical/conversation.ts';
 import { calls, clientTool, decode, encode, picture as plainPicture, returns, says, text } from '../fixture.ts';
 

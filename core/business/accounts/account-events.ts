@@ -1,0 +1,130 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Services } from '#core/gateway/host/host.ts';
+import type { EventName } from '#core/gateway/events/event-handler.ts';
+import type { EventTypes } from '#core/gateway/events/events.ts';
+
+/** Channel on which PostgreSQL notifies running gateways of a committed event. */
+export const eventChannel = 'account_event';
+/** Characters of one payload as JSON; the bus takes 16 KB. */
+const longestPayload = 8_000;
+/** Events that are published in one transaction. */
+const batchSize = 100;
+/** Days for which published events are kept. */
+const keptDays = 90;
+
+/** An event on record, of one type. */
+export type AccountEvent = { [Name in EventName]: StoredEvent<Name> }[EventName];
+
+interface StoredEvent<Name extends EventName> {
+  /** Ascending; a string, because PostgreSQL's bigint exceeds JavaScript's safe integers. */
+  readonly id: string;
+  readonly name: Name;
+  readonly payload: EventTypes[Name];
+  readonly createdAt: Date;
+}
+
+/**
+ * Records an event in the transaction of the change that it reports. A running gateway publishes it right after the commit,
+ * whichever process wrote it; no other call is needed.
+ *
+ * @param dedupeKey identifies the occurrence, such as `order.paid:ORDER`; a second event with the same key is not recorded
+ */
+export async function recordEvent<Name extends EventName>(
+  transaction: EntityManager,
+  name: Name,
+  payload: EventTypes[Name],
+  dedupeKey: string,
+): Promise<void> {
+  const json = JSON.stringify(payload);
+  if (json.length > longestPayload) throw new Error(`the event ${name} is longer than ${longestPayload} characters`);
+  await transaction.execute(
+    `with recorded as (
+       insert into account_event (name, payload, dedupe_key) values (?, ?::jsonb, ?)
+       on conflict (dedupe_key) do nothing returning id
+     )
+     select pg_notify('${eventChannel}', id::text) from recorded`,
+    [name, json, dedupeKey],
+  );
+}
+
+/**
+ * Publishes recorded events that are not yet published, oldest first, each by one instance. If the publisher dies before the
+ * commit, an event is published again (at-least-once delivery).
+ *
+ * Call it only in a serving process: with in-memory shared state, it would not reach the handlers of another process.
+ *
+ * @returns the number of events
+ * @throws SharedUnavailable; events published before it are marked
+ */
+export async function publishEvents(host: Pick<Services, 'database' | 'events'>): Promise<number> {
+  let published = 0;
+  for (;;) {
+    const { count, failure } = await host.database
+      .fork()
+      .transactional((transaction) => publishBatch(transaction, host));
+    published += count;
+    if (failure !== undefined) throw failure;
+    if (count < batchSize) return published;
+  }
+}
+
+interface Batch {
+  readonly count: number;
+  readonly failure?: unknown;
+}
+
+async function publishBatch(transaction: EntityManager, { events }: Pick<Services, 'events'>): Promise<Batch> {
+  const rows = await transaction.execute<{ id: string; name: EventName; payload: string }[]>(
+    `select id::text, name, payload::text from account_event where published_at is null
+     order by account_event.id limit ${batchSize} for update skip locked`,
+  );
+  const published: string[] = [];
+  const close = async (): Promise<void> => {
+    if (published.length === 0) return;
+    await transaction.execute('update account_event set published_at = clock_timestamp() where id = any(?::bigint[])', [
+      `{${published.join(',')}}`,
+    ]);
+  };
+  for (const { id, name, payload } of rows) {
+    try {
+      await events.publish(name, JSON.parse(payload));
+    } catch (failure) {
+      await close();
+      return { count: published.length, failure };
+    }
+    published.push(id);
+  }
+  await close();
+  return { count: published.length };
+}
+
+/**
+ * Reads recorded events in the order of their ids. An id can become visible after a larger one if its transaction took
+ * longer: a consumer that must not miss events reads recent ones again, and skips ids that it has seen.
+ *
+ * @param after id of the last event before these; `0` for the first ones
+ * @param limit at most 1,000
+ */
+export async function readEvents(
+  database: Pick<Database, 'query'>,
+  after: string,
+  limit: number,
+): Promise<AccountEvent[]> {
+  const rows = await database.query<{ id: string; name: EventName; payload: string; created_at: number }>(
+    `select id::text, name, payload::text, (extract(epoch from created_at) * 1000)::float8 as created_at
+     from account_event where id > ?::bigint order by account_event.id limit ?`,
+    [after, Math.min(limit, 1_000)],
+  );
+  return rows.map(
+    ({ id, name, payload, created_at: createdAt }) =>
+      ({ id, name, payload: JSON.parse(payload), createdAt: new Date(createdAt) }) as AccountEvent,
+  );
+}
+
+/** Removes events that were published more than 90 days ago. */
+export async function removeOldEvents(database: Pick<Database, 'query'>): Promise<void> {
+  await database.query(
+    `delete from account_event where published_at < clock_timestamp() - make_interval(days => ${keptDays})`,
+  );
+}

@@ -1,0 +1,95 @@
+import type { Database } from '#core/platform/database/database.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/** Rows that are read at once. */
+const pageSize = 200;
+
+/** Rows that name the account by an order of it. */
+const ofOrders: Readonly<Record<string, string>> = {
+  payment_attempt: 'order_id in (select id from plan_order where account_id = ?)',
+  payment: 'order_id in (select id from plan_order where account_id = ?)',
+  refund: 'order_id in (select id from plan_order where account_id = ?)',
+  order_flag: 'order_id in (select id from plan_order where account_id = ?)',
+  payment_notification:
+    'reference in (select reference from payment_attempt a join plan_order o on o.id = a.order_id where o.account_id = ?)',
+  account_event: `payload ->> 'accountId' = ?::text`,
+};
+
+/**
+ * All that the database has about an account, as the lines of one JSON object: a member for each table, tables of plugins
+ * included, which are those with a column `account_id`. Digests of keys and sessions are left out.
+ */
+export async function* exportAccount(database: Queries, accountId: string): AsyncGenerator<string> {
+  yield '{';
+  yield `"exported_at": ${JSON.stringify(new Date().toISOString())},`;
+  yield* exportTable(database, 'account', 'id = ?', accountId);
+  for (const table of await tablesOfAccounts(database)) {
+    yield ',';
+    yield* exportTable(database, table, 'account_id = ?', accountId);
+  }
+  for (const [table, condition] of Object.entries(ofOrders)) {
+    yield ',';
+    yield* exportTable(database, table, condition, accountId);
+  }
+  yield ',';
+  yield* exportTable(
+    database,
+    'request_content',
+    '(started_at, id) in (select started_at, id from request_log where account_id = ?)',
+    accountId,
+  );
+  yield '}';
+}
+
+/** Tables with a column `account_id`; of partitioned tables the whole. */
+async function tablesOfAccounts(database: Queries): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+     join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id' and not a.attisdropped
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+     order by c.relname`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** @param table the name of a table that exists, never text of a user */
+async function* exportTable(
+  database: Queries,
+  table: string,
+  condition: string,
+  accountId: string,
+): AsyncGenerator<string> {
+  const { columns, key } = await readShape(database, table);
+  yield `"${table}": [`;
+  for (let offset = 0; ; offset += pageSize) {
+    // Not jsonb, which refuses some texts that JSON allows.
+    const rows = await database.query<{ row: string }>(
+      `select row_to_json(t)::text as row from (
+         select ${columns} from "${table}" where ${condition} order by ${key} limit ? offset ?
+       ) t`,
+      [accountId, pageSize, offset],
+    );
+    for (const [index, { row }] of rows.entries()) yield (offset + index > 0 ? ',' : '') + row;
+    if (rows.length < pageSize) break;
+  }
+  yield ']';
+}
+
+interface TableShape {
+  readonly columns: string;
+  /** What its rows are ordered by. */
+  readonly key: string;
+}
+
+/** The columns of a table without digests, and its primary key. */
+async function readShape(database: Queries, table: string): Promise<TableShape> {
+  const [shape] = await database.query<{ columns: string; key: string | null }>(
+    `select string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.atttypid <> 'bytea'::regtype) as columns,
+       string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attnum = any(i.indkey)) as key
+     from pg_attribute a left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
+     where a.attrelid = ?::regclass and a.attnum > 0 and not a.attisdropped`,
+    [table],
+  );
+  return { columns: shape?.columns ?? '*', key: shape?.key ?? 'ctid' };
+}

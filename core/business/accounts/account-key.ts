@@ -1,0 +1,88 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '#core/platform/database/database.ts';
+import { ApiKey } from './entities.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import { AccountError } from './account-error.ts';
+import { recordEvent } from './account-events.ts';
+import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
+import { lockAccount } from './ledger.ts';
+
+/** A new key. It is shown once: only its digest is stored. */
+export interface IssuedKey {
+  readonly accountId: string;
+  readonly key: string;
+  readonly hint: string;
+}
+
+/** Replaces the key of an account. Every instance refuses the old one within a second. @throws AccountError `not_found` */
+export async function rotateKey(
+  database: Pick<Database, 'fork'>,
+  prefix: string,
+  accountId: string,
+): Promise<IssuedKey> {
+  const key = generateApiKey(prefix);
+  const hint = hintOfApiKey(key, prefix);
+  await database.fork().transactional(async (transaction) => {
+    const current = await lockKey(transaction, accountId);
+    await transaction.execute(
+      `update api_key set sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp(), shown_at = clock_timestamp()
+       where id = ?`,
+      [digestApiKey(key), hint, current.id],
+    );
+    const rotated = { accountId, keyId: current.id };
+    await recordEvent(transaction, 'key.rotated', rotated, `key.rotated:${randomUUIDv7()}`);
+  });
+  return { accountId, key, hint };
+}
+
+/**
+ * Replaces a key that was never shown with a new one, and returns it to show to the owner. Only the first call returns a key, so no
+ * key is stored in a form that could be shown later. An owner whose browser missed the response rotates the key.
+ *
+ * @returns undefined when the key was already shown
+ * @throws AccountError `not_found`
+ */
+export async function revealKey(
+  database: Pick<Database, 'fork'>,
+  prefix: string,
+  accountId: string,
+): Promise<IssuedKey | undefined> {
+  const key = generateApiKey(prefix);
+  const hint = hintOfApiKey(key, prefix);
+  return database.fork().transactional(async (transaction) => {
+    const current = await lockKey(transaction, accountId);
+    if (current.shownAt != null) return undefined;
+    await transaction.execute(
+      `update api_key set sha256 = decode(?, 'hex'), hint = ?, shown_at = clock_timestamp() where id = ?`,
+      [digestApiKey(key), hint, current.id],
+    );
+    return { accountId, key, hint };
+  });
+}
+
+/**
+ * Changes the limits that replace the configured ones for this key. Limits that are left out stay as they are.
+ *
+ * @param change null removes all of them
+ * @returns the limits of the key after the change
+ * @throws AccountError `not_found`
+ */
+export async function changeLimits(
+  database: Pick<Database, 'fork'>,
+  accountId: string,
+  change: RateLimits | null,
+): Promise<RateLimits | null> {
+  return database.fork().transactional(async (transaction) => {
+    const key = await lockKey(transaction, accountId);
+    key.limits = change === null ? null : { ...key.limits, ...change };
+    return key.limits;
+  });
+}
+
+async function lockKey(transaction: EntityManager, accountId: string): Promise<ApiKey> {
+  await lockAccount(transaction, accountId);
+  const key = await transaction.findOne(ApiKey, { account: accountId });
+  if (key === null) throw new AccountError('not_found', `account ${accountId} has no key`);
+  return key;
+}

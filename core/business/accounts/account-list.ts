@@ -1,0 +1,109 @@
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import type { Service } from '#core/gateway/host/host.ts';
+import { AccountError } from './account-error.ts';
+import type { AccountRecord } from './account-record.ts';
+import { findAccount } from './accounts.ts';
+import { isApiKey } from './api-key.ts';
+import { periodsInForce } from './periods-in-force.ts';
+
+/** One line of a list of accounts. */
+export interface AccountSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly hint: string | undefined;
+  readonly state: AccountState;
+  /** End of the last period; undefined when there never was one. */
+  readonly endsAt: Date | undefined;
+  readonly requestCount: number;
+  readonly createdAt: Date;
+}
+
+/** `active`: has paid time now or later. `inactive`: has none. */
+export type AccountState = (typeof accountStates)[number];
+
+export const accountStates = ['active', 'inactive', 'blocked', 'deleted'] as const;
+
+export interface AccountQuery {
+  /** A part of the name or the e-mail address in any case, an id, or a key hint. */
+  readonly words?: string | undefined;
+  readonly state?: AccountState | undefined;
+  /** Id of the last account of the previous page. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** Lists accounts, the newest first. */
+export async function listAccounts(
+  database: Pick<Database, 'query'>,
+  { words, state, after, limit }: AccountQuery,
+): Promise<AccountSummary[]> {
+  const rows = await database.query<SummaryRow>(
+    `with found as (
+       select a.id, a.name, a.email, k.hint, a.request_count::float8 as request_count, a.created_at, p.ends_at,
+         case when a.deleted_at is not null then 'deleted' when a.blocked_at is not null then 'blocked'
+           when p.ends_at > clock_timestamp() then 'active' else 'inactive' end as state
+       from account a left join api_key k on k.account_id = a.id
+         left join lateral (select max(ends_at) as ends_at from ${periodsInForce} p where p.account_id = a.id) p on true
+     )
+     select id, name, email, hint, request_count, state,
+       (extract(epoch from created_at) * 1000)::float8 as created_at, (extract(epoch from ends_at) * 1000)::float8 as ends_at
+     from found
+     where (?::text is null or state = ?)
+       and (?::uuid is null or id < ?::uuid)
+       and (?::text is null or position(lower(?) in lower(name)) > 0 or position(lower(?) in lower(email)) > 0
+         or id::text = lower(?) or hint = replace(?, '...', '…'))
+     order by id desc limit ?`,
+    [state, state, after, after, words, words, words, words, words, limit].map((value) => value ?? null),
+  );
+  return rows.map(toSummary);
+}
+
+interface SummaryRow {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly hint: string | null;
+  readonly state: AccountState;
+  readonly request_count: number;
+  readonly created_at: number;
+  readonly ends_at: number | null;
+}
+
+function toSummary({ id, name, email, hint, state, ...row }: SummaryRow): AccountSummary {
+  return {
+    id,
+    name,
+    email: email ?? undefined,
+    hint: hint ?? undefined,
+    state,
+    endsAt: row.ends_at === null ? undefined : new Date(row.ends_at),
+    requestCount: row.request_count,
+    createdAt: new Date(row.created_at),
+  };
+}
+
+/**
+ * Finds an account by its id, e-mail address, key, key hint or whole name, in any case.
+ *
+ * @throws AccountError `not_found`, `ambiguous`
+ */
+export async function findAccountByHandle(
+  { database, service }: { readonly database: Pick<Database, 'query'>; readonly service: Pick<Service, 'prefix'> },
+  handle: string,
+): Promise<AccountRecord> {
+  const isName = !uuid.test(handle) && !isApiKey(handle, service.prefix) && !/[@…]|\.{3}/.test(handle);
+  if (!isName) return findAccount(database, handle);
+  const named = await database.query<{ id: string }>('select id from account where lower(name) = lower(?) limit 20', [
+    handle,
+  ]);
+  const [only, ...others] = named.map(({ id }) => id);
+  if (only === undefined)
+    throw new AccountError(
+      'not_found',
+      `No account has the name ${handle}. Search with: gateway account find ${handle}`,
+    );
+  if (others.length === 0) return findAccount(database, only);
+  const ids = [only, ...others].join(', ');
+  throw new AccountError('ambiguous', `Several accounts have the name ${handle}. Pass one of these ids: ${ids}`);
+}

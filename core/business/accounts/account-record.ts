@@ -1,0 +1,168 @@
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import { periodsInForce } from './periods-in-force.ts';
+
+/** A snapshot of an account with its key and paid time. */
+export interface AccountRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly createdAt: Date;
+  /** Since when the operator refuses it; undefined while it is served. */
+  readonly blockedAt: Date | undefined;
+  /** When what was personal was removed. */
+  readonly deletedAt: Date | undefined;
+  /** Requests on record; lags by the time that records take to reach the database. */
+  readonly requestCount: number;
+  readonly key: KeyRecord | undefined;
+  /** The periods in force that have not ended, earliest first; when all have ended, the last one. */
+  readonly periods: readonly PeriodRecord[];
+  /** The database's clock when this was read. */
+  readonly readAt: number; // epoch ms
+}
+
+/** The key of an account, without the key itself. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly digest: string; // SHA-256, hexadecimal
+  readonly hint: string;
+  readonly limits: RateLimits | undefined;
+  readonly createdAt: Date;
+  readonly rotatedAt: Date | undefined;
+  /** False: the key was never shown; `revealKey` creates one to show to the owner. */
+  readonly isShown: boolean;
+}
+
+/** A period of paid time in force, from the ledger. */
+export interface PeriodRecord {
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  /** Its label, or its days when it has none. */
+  readonly label: string;
+  /** Rate limits of the plan as sold; undefined when the configured ones apply. */
+  readonly limits: RateLimits | undefined;
+}
+
+/** What accounts are looked up by. */
+export type AccountField = 'id' | 'digest' | 'hint' | 'email';
+
+/** Each takes one parameter, a JSON array of strings. Each has an index except the hint, which only operators use. */
+const conditions: Record<AccountField, string> = {
+  id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
+  digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
+  hint: 'k.hint in (select value from json_array_elements_text(?::json))',
+  email: 'lower(a.email) in (select lower(value) from json_array_elements_text(?::json))',
+};
+
+/** Times are read as epoch ms, independent of the session's time zone and date style. */
+const select = `
+  select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at,
+    ${epoch('a.blocked_at')} as blocked_at, ${epoch('a.deleted_at')} as deleted_at, a.request_count::float8 as request_count,
+    k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
+    ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
+    k.shown_at is not null as is_shown,
+    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label, p.limits)
+        order by p.starts_at)::text
+      from (select p.*, max(p.ends_at) over () as last_end from ${periodsInForce} p where p.account_id = a.id) p
+      where p.ends_at >= least(now(), p.last_end)
+    ) as periods,
+    ${epoch('clock_timestamp()')} as read_at
+  from account a left join api_key k on k.account_id = a.id
+  where `;
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly created_at: number;
+  readonly blocked_at: number | null;
+  readonly deleted_at: number | null;
+  readonly request_count: number;
+  readonly key_id: string | null;
+  readonly digest: string;
+  readonly hint: string;
+  readonly limits: string | null;
+  readonly key_created_at: number;
+  readonly key_rotated_at: number | null;
+  readonly is_shown: boolean;
+  readonly periods: string | null;
+  readonly read_at: number;
+}
+
+/** Reads all accounts whose field has one of these values, in one query. */
+export async function readAccounts(
+  database: Pick<Database, 'query'>,
+  field: AccountField,
+  values: readonly string[],
+): Promise<AccountRecord[]> {
+  // PostgreSQL rejects a text that is not a UUID; here it is an id that no account has.
+  const sought = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
+  if (sought.length === 0) return [];
+  const rows = await database.query<Row>(select + conditions[field], [JSON.stringify(sought)]);
+  return rows.map(toRecord);
+}
+
+function toRecord(row: Row): AccountRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email ?? undefined,
+    createdAt: new Date(row.created_at),
+    blockedAt: toDate(row.blocked_at),
+    deletedAt: toDate(row.deleted_at),
+    requestCount: row.request_count,
+    key: toKey(row),
+    periods: toPeriods(row.periods),
+    readAt: row.read_at,
+  };
+}
+
+function toKey(row: Row): KeyRecord | undefined {
+  if (row.key_id === null) return undefined;
+  return {
+    id: row.key_id,
+    digest: row.digest,
+    hint: row.hint,
+    limits: row.limits === null ? undefined : (JSON.parse(row.limits) ?? undefined),
+    createdAt: new Date(row.key_created_at),
+    rotatedAt: toDate(row.key_rotated_at),
+    isShown: row.is_shown,
+  };
+}
+
+function toDate(time: number | null): Date | undefined {
+  return time === null ? undefined : new Date(time);
+}
+
+function toPeriods(json: string | null): PeriodRecord[] {
+  if (json === null) return [];
+  const periods: [number, number, number, string | null, RateLimits | null][] = JSON.parse(json);
+  return periods.map(([startsAt, endsAt, days, label, limits]) => ({
+    startsAt: new Date(startsAt),
+    endsAt: new Date(endsAt),
+    label: label ?? (days === 1 ? '1 day' : `${days} days`),
+    limits: limits ?? undefined,
+  }));
+}
+
+function epoch(expression: string): string {
+  return `(extract(epoch from ${expression}) * 1000)::float8`;
+}
+
+/**
+ * The active period: from the start of the period that contains `now`, with its label and limits, to the end of the last
+ * adjacent one.
+ *
+ * @param now epoch ms of the database's clock
+ */
+export function activePeriod({ periods }: AccountRecord, now: number): PeriodRecord | undefined {
+  const index = periods.findIndex(({ startsAt, endsAt }) => startsAt.getTime() <= now && now < endsAt.getTime());
+  const running = periods[index];
+  if (running === undefined) return undefined;
+  let { endsAt } = running;
+  for (const next of periods.slice(index + 1)) {
+    if (next.startsAt > endsAt) break;
+    if (next.endsAt > endsAt) endsAt = next.endsAt;
+  }
+  return { ...running, endsAt };
+}

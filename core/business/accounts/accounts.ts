@@ -1,0 +1,95 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import { Account, ApiKey } from './entities.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import { AccountError } from './account-error.ts';
+import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
+import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
+import type { IssuedKey } from './account-key.ts';
+import { addDays, type NewPeriod } from './ledger.ts';
+
+export interface NewAccount {
+  readonly name: string;
+  readonly email?: string | undefined;
+  readonly avatarUrl?: string | undefined;
+  readonly limits?: RateLimits | undefined;
+  /** The first period of paid time. */
+  readonly period?: NewPeriod | undefined;
+  /** Its key; default: a new one. */
+  readonly key?: string | undefined;
+  /** False: the key is never shown, and `revealKey` replaces it with one to show to the owner. */
+  readonly isKeyShown?: boolean;
+}
+
+/** Creates an account with its key, in its own transaction. @throws AccountError `too_many_days`, `email_taken` */
+export async function createAccount(
+  database: Pick<Database, 'fork'>,
+  prefix: string,
+  account: NewAccount,
+): Promise<IssuedKey> {
+  return database.fork().transactional((transaction) => insertAccount(transaction, prefix, account));
+}
+
+/** Creates an account with its key, in the caller's transaction. @throws AccountError `too_many_days`, `email_taken` */
+export async function insertAccount(
+  transaction: EntityManager,
+  prefix: string,
+  { name, email, avatarUrl, limits, period, key = generateApiKey(prefix), isKeyShown = true }: NewAccount,
+): Promise<IssuedKey> {
+  const accountId = randomUUIDv7();
+  const hint = hintOfApiKey(key, prefix);
+  transaction.create(Account, { id: accountId, name, email: email ?? null, avatarUrl: avatarUrl ?? null });
+  transaction.create(ApiKey, {
+    id: randomUUIDv7(),
+    account: accountId,
+    sha256: Buffer.from(digestApiKey(key), 'hex'),
+    hint,
+    limits: limits ?? null,
+    ...(!isKeyShown && { shownAt: null }),
+  });
+  await flushAccount(transaction, email);
+  if (period !== undefined) await addDays(transaction, accountId, period);
+  return { accountId, key, hint };
+}
+
+async function flushAccount(transaction: EntityManager, email: string | undefined): Promise<void> {
+  try {
+    await transaction.flush();
+  } catch (error) {
+    if (!isEmailTaken(error)) throw error;
+    throw new AccountError('email_taken', `The e-mail address ${email} belongs to another account.`);
+  }
+}
+
+/** True for the database's refusal of an e-mail address that another account has. The transaction is lost. */
+export function isEmailTaken(error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === 'account_email';
+}
+
+/**
+ * Finds an account by its id, e-mail address (in any case), key, or key hint (with `...` or `…`).
+ *
+ * @throws AccountError `not_found`, `ambiguous`
+ */
+export async function findAccount(database: Pick<Database, 'query'>, handle: string): Promise<AccountRecord> {
+  const [field, value] = readHandle(handle);
+  const [found, ...more] = await readAccounts(database, field, [value]);
+  if (found === undefined) throw new AccountError('not_found', `No account has ${describe(field, value)}.`);
+  if (more.length === 0) return found;
+  const ids = [found, ...more].map(({ id }) => id).join(', ');
+  throw new AccountError('ambiguous', `Several accounts have ${describe(field, value)}. Pass one of these ids: ${ids}`);
+}
+
+function readHandle(handle: string): [AccountField, string] {
+  if (uuid.test(handle)) return ['id', handle];
+  if (handle.includes('@')) return ['email', handle];
+  if (/…|\.{3}/.test(handle)) return ['hint', handle.replace('...', '…')];
+  return ['digest', digestApiKey(handle)];
+}
+
+/** Never contains a key. */
+function describe(field: AccountField, value: string): string {
+  if (field === 'digest') return 'this key. Pass an id, an e-mail address, a key or its hint, such as dp-AbCd…wxyz';
+  return { id: 'the id', email: 'the e-mail address', hint: 'the key hint' }[field] + ` ${value}`;
+}

@@ -1,0 +1,15 @@
+import type { RateLimitState } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { AccountRecord } from './account-record.ts';
+
+/** The limits of an account's model calls, and what is left of them now. */
+export interface AccountAllowance extends Omit<RateLimitState, 'other'> {
+  readonly running: number; // requests in flight
+}
+
+/**
+ * Reads an account's allowance without taking from it. Undefined for an account without a key, and where nothing is limited.
+ *
+ * @param now epoch ms of the database's clock, for the plan that runs
+ */
+export type ReadAllowance = (host: Host, account: AccountRecord, now: number) => Promise<AccountAllowance | undefined>;

@@ -1,0 +1,76 @@
+import { setTimeout } from 'node:timers/promises';
+import { bounds } from '#core/platform/bounds.ts';
+
+/**
+ * Combines lookups into batches. One batch is in flight at a time; lookups that arrive meanwhile wait for the next one,
+ * each key once. A cold start or a flood of unknown keys thus takes at most one connection, and a result is never older than
+ * its lookup.
+ */
+export class BatchLoader<Value> {
+  readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
+  readonly #pause: number | undefined;
+  readonly #waiting = new Map<string, PromiseWithResolvers<Value | undefined>>();
+  #isRunning = false;
+
+  /**
+   * @param read reads a batch; keys missing from the map have no value
+   * @param pause ms before each batch, which then has all keys that wait: few queries instead of fast ones
+   */
+  constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>, pause?: number) {
+    this.#read = read;
+    this.#pause = pause;
+  }
+
+  /** @throws what `read` throws; BatchFull when too many keys are waiting */
+  load(key: string): Promise<Value | undefined> {
+    const asked = this.#waiting.get(key);
+    if (asked !== undefined) return asked.promise;
+    if (this.#waiting.size >= bounds.waitingLookups) return Promise.reject(new BatchFull());
+    const entry = Promise.withResolvers<Value | undefined>();
+    this.#waiting.set(key, entry);
+    if (!this.#isRunning) this.#run().catch((error: unknown) => this.#fail(error));
+    return entry.promise;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    try {
+      await Promise.resolve(); // collects the lookups of this turn
+      while (this.#waiting.size > 0) {
+        if (this.#pause !== undefined) await setTimeout(this.#pause);
+        await this.#runBatch([...this.#waiting].slice(0, this.#pause === undefined ? maxBatch : bounds.waitingLookups));
+      }
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #runBatch(batch: [string, PromiseWithResolvers<Value | undefined>][]): Promise<void> {
+    for (const [key] of batch) this.#waiting.delete(key);
+    try {
+      const values = await this.#read(batch.map(([key]) => key));
+      for (const [key, { resolve }] of batch) resolve(values.get(key));
+    } catch (error) {
+      for (const [, { reject }] of batch) reject(error);
+      this.#fail(error);
+    }
+  }
+
+  /** Those who wait would get the same failure later. */
+  #fail(error: unknown): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(error);
+  }
+}
+
+const maxBatch = 200;
+
+/** Too many keys are waiting. */
+export class BatchFull extends Error {
+  override readonly name = 'BatchFull';
+
+  constructor() {
+    super(`more than ${bounds.waitingLookups} look-ups are waiting`);
+  }
+}

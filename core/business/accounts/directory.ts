@@ -1,0 +1,266 @@
+import { logFailure } from '#core/platform/errors/connection-error.ts';
+import { LRUCache } from 'lru-cache';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
+import { BatchLoader } from './batch-loader.ts';
+
+type Awaitable<T> = T | Promise<T>;
+
+/** A cached account. A notification of a change removes it; another lookup replaces it. */
+export interface KnownAccount extends AccountRecord {
+  readonly seenAt: number; // ms, local clock, when the query was sent
+}
+
+export interface DirectoryOptions {
+  readonly database: Pick<Database, 'query' | 'notifications'>;
+  readonly log: Logger;
+  /** Monotonic, ms. Tests set their own. */
+  readonly clock?: () => number;
+}
+
+/** Seconds for which an entry is fresh, unless the caller sets another value. */
+const defaultMaxAge = 60;
+/** Ms for which an entry is fresh while notifications cannot arrive. */
+const unwatchedMaxAge = 1_000;
+/** Ms for which an unknown key or id is rejected without another lookup. */
+const unknownMaxAge = 10_000;
+/** Ms for which cached accounts are used while the database does not answer. */
+const outageMaxAge = 24 * 60 * 60 * 1_000;
+/** Ms for which lookups of suspects are collected; also the longest delay of a valid key among them. */
+const suspectPause = 250;
+/** Timeout of a lookup in ms. */
+const deadline = 2_000;
+/** Ms by which two look-ups may disagree about the database's clock, beside the time that they take: a busy event loop. */
+const clockTolerance = deadline;
+/** Ms between retries while the database does not answer. */
+const probeInterval = 1_000;
+
+/**
+ * Cache of accounts, by key and by id, for `auth`, `plan` and `GET /v1/key`.
+ *
+ * An entry is fresh while it is younger than the caller's maximum age, and
+ * 1. the database has not reported a change of the account (which triggers a new read);
+ * 2. the notification connection has not been interrupted since (notifications may have been missed);
+ * 3. while that connection is down, the entry is younger than a second (a rotated key must not work longer).
+ *
+ * While the database does not respond, 2 and 3 do not apply: cached accounts are used for a day, so that paying callers do
+ * not notice a database restart, and unknown callers get `unavailable`. One lookup per second retries.
+ */
+export class AccountDirectory implements AsyncDisposable {
+  readonly #database: DirectoryOptions['database'];
+  readonly #log: Logger;
+  readonly #clock: () => number;
+  readonly #accounts = new LRUCache<string, KnownAccount>({ max: bounds.knownKeys });
+  /** The account of a digest. Valid only while the account still has that digest. */
+  readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.knownKeys });
+  /** Unknown digests and ids, and until when they count as unknown. */
+  readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
+  readonly #byId: BatchLoader<KnownAccount>;
+  readonly #byDigest: BatchLoader<KnownAccount>;
+  /** For keys that are probably invented. */
+  readonly #bySuspectDigest: BatchLoader<KnownAccount>;
+  readonly #listening: Promise<() => void>;
+  #isListening = false;
+  #gapAt = -Infinity; // ms, local clock
+  /** Incremented by every notification: a query that ran across one may have read the old state. */
+  #changes = 0;
+  #nextProbe: number | undefined; // ms, local clock; set while the database does not answer
+  /** The database's clock minus the local one, at the last look-up. */
+  #offset: number | undefined;
+
+  constructor({ database, log, clock = () => performance.now() }: DirectoryOptions) {
+    this.#database = database;
+    this.#log = log;
+    this.#clock = clock;
+    this.#byId = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id));
+    const readDigests = (digests: readonly string[]) => this.#read('digest', digests, ({ key }) => key?.digest ?? '');
+    this.#byDigest = new BatchLoader(readDigests);
+    this.#bySuspectDigest = new BatchLoader(readDigests, suspectPause);
+    this.#listening = this.#listen();
+    this.#listening.catch(() => {}); // `ready` reports it
+  }
+
+  /** Resolves once the directory listens for changes. */
+  async ready(): Promise<void> {
+    await this.#listening;
+  }
+
+  /**
+   * The account whose key has this digest, or undefined.
+   *
+   * @param maxAge seconds for which a cached entry is fresh
+   * @param isSuspect whether the caller has sent unknown keys; its lookups are delayed and batched. Called only when
+   * there is nothing about the key in memory
+   * @throws GatewayError `unavailable` when it is not cached and the database does not respond
+   */
+  findByDigest(
+    digest: string,
+    maxAge: number = defaultMaxAge,
+    isSuspect: () => boolean = () => false,
+  ): Awaitable<KnownAccount | undefined> {
+    const id = this.#idOfDigest.get(digest);
+    const known = id === undefined ? undefined : this.#accounts.get(id);
+    if (known !== undefined && known.key?.digest === digest) {
+      return this.#isFresh(known, maxAge) ? known : this.#lookUp(this.#byDigest, digest, known);
+    }
+    if (this.#isUnknown(digest)) return undefined;
+    return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
+  }
+
+  /** The account of this id. As `findByDigest`. */
+  findById(id: string, maxAge: number = defaultMaxAge): Awaitable<KnownAccount | undefined> {
+    const known = this.#accounts.get(id);
+    if (known !== undefined && this.#isFresh(known, maxAge)) return known;
+    if (known === undefined && this.#isUnknown(id)) return undefined;
+    return this.#lookUp(this.#byId, id, known);
+  }
+
+  /** The time of the database's clock in epoch ms: when the account was read, plus the time since. */
+  databaseTime(account: KnownAccount): number {
+    return account.readAt + this.#clock() - account.seenAt;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const stop = await this.#listening.catch(() => undefined);
+    stop?.();
+  }
+
+  #isFresh({ seenAt }: KnownAccount, maxAge: number): boolean {
+    const isWatched = this.#isListening && this.#database.notifications.isConnected;
+    const limit = isWatched ? maxAge * 1_000 : Math.min(maxAge * 1_000, unwatchedMaxAge);
+    return seenAt > this.#gapAt && this.#clock() - seenAt < limit;
+  }
+
+  #isUnknown(digestOrId: string): boolean {
+    const until = this.#unknown.get(digestOrId);
+    return until !== undefined && this.#clock() < until;
+  }
+
+  #lookUp(
+    loader: BatchLoader<KnownAccount>,
+    key: string,
+    known: KnownAccount | undefined,
+  ): Awaitable<KnownAccount | undefined> {
+    const isOutage = this.#nextProbe !== undefined;
+    if (isOutage && !this.#mayProbe()) return this.#fromMemory(known);
+    const asked = loader.load(key).then(
+      (found) => this.#settle(key, known, found),
+      (error: unknown) => this.#fromMemory(known, error),
+    );
+    if (!isOutage || known === undefined) return asked;
+    asked.catch(() => {});
+    return this.#fromMemory(known);
+  }
+
+  /** Removes the entry of an account whose key, or which itself, no longer exists. */
+  #settle(key: string, known: KnownAccount | undefined, found: KnownAccount | undefined): KnownAccount | undefined {
+    if (found !== undefined) return found;
+    if (known !== undefined) this.#accounts.delete(known.id);
+    else this.#unknown.set(key, this.#clock() + unknownMaxAge);
+    return undefined;
+  }
+
+  #fromMemory(known: KnownAccount | undefined, cause?: unknown): KnownAccount {
+    if (known !== undefined && this.#clock() - known.seenAt < outageMaxAge) return known;
+    throw new GatewayError('unavailable', 'API keys cannot be verified at the moment. Try again in a few seconds.', {
+      retryAfter: 2,
+      cause,
+    });
+  }
+
+  async #read(
+    field: AccountField,
+    values: readonly string[],
+    valueOf: (account: KnownAccount) => string,
+  ): Promise<Map<string, KnownAccount>> {
+    const seenAt = this.#clock();
+    const changes = this.#changes;
+    try {
+      const records = await withDeadline(
+        readAccounts(this.#database, field, values),
+        deadline,
+        `the database did not answer within ${deadline} ms`,
+      );
+      this.#endOutage();
+      this.#compareClocks(records[0]?.readAt, seenAt);
+      const found = records.map((record) => ({ ...record, seenAt }));
+      if (changes === this.#changes) for (const account of found) this.#keep(account);
+      return new Map(found.map((account) => [valueOf(account), account]));
+    } catch (error) {
+      this.#beginOutage(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Forgets what was read before the database's clock was set: `databaseTime` would be off by as much.
+   *
+   * @param readAt epoch ms, some time between sending the query and now
+   */
+  #compareClocks(readAt: number | undefined, sentAt: number): void {
+    if (readAt === undefined) return;
+    const offset = readAt - sentAt;
+    const tolerated = this.#clock() - sentAt + clockTolerance;
+    if (this.#offset !== undefined && Math.abs(offset - this.#offset) > tolerated) {
+      this.#accounts.clear();
+      this.#log.warn(
+        `the database's clock was set by ${((offset - this.#offset) / 1_000).toFixed(0)} s; accounts are read again`,
+      );
+    }
+    this.#offset = offset;
+  }
+
+  #keep(account: KnownAccount): void {
+    this.#accounts.set(account.id, account);
+    if (account.key !== undefined) this.#idOfDigest.set(account.key.digest, account.id);
+  }
+
+  #mayProbe(): boolean {
+    const now = this.#clock();
+    if (this.#nextProbe !== undefined && now < this.#nextProbe) return false;
+    this.#nextProbe = now + probeInterval;
+    return true;
+  }
+
+  #beginOutage(error: unknown): void {
+    if (this.#nextProbe === undefined) {
+      logFailure(this.#log, 'accounts cannot be read; only callers with a cached account are served', error);
+    }
+    this.#nextProbe = this.#clock() + probeInterval;
+  }
+
+  #endOutage(): void {
+    if (this.#nextProbe === undefined) return;
+    this.#nextProbe = undefined;
+    this.#log.info('accounts can be read again');
+  }
+
+  async #listen(): Promise<() => void> {
+    const stop = await this.#database.notifications.listen(
+      'account',
+      (id) => {
+        this.#changes++;
+        this.#accounts.delete(id);
+        this.#unknown.delete(id);
+      },
+      () => {
+        this.#changes++;
+        this.#gapAt = this.#clock();
+      },
+    );
+    this.#isListening = true;
+    return stop;
+  }
+}
+
+/** The directory of this process. Its first use starts to listen; stages await `ready` in `create`. */
+export function accountDirectory({ database, log, keep }: Host): AccountDirectory {
+  const { notifications } = database;
+  const query: Database['query'] = (sql, parameters) => database.queryFirst(sql, parameters);
+  return keep('account-directory', () => new AccountDirectory({ database: { query, notifications }, log }));
+}

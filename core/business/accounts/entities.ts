@@ -1,0 +1,142 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { RateLimits } from '#core/gateway/facts.ts';
+
+/** Someone who buys days and calls models. */
+const AccountSchema = defineEntity({
+  name: 'Account',
+  tableName: 'account',
+  properties: {
+    id: p.uuid().primary(),
+    email: p.text().nullable(),
+    name: p.text(),
+    avatarUrl: p.text().nullable(),
+    /** Metered requests on record; raised together with the records, so it lags as they do. */
+    requestCount: p.bigint('number').defaultRaw('0'),
+    createdAt: p.datetime().defaultRaw('now()'),
+    /** Of mails. */
+    language: p.text().nullable(),
+    blockedAt: p.datetime().nullable(),
+    blockedReason: p.text().nullable(),
+    deletedAt: p.datetime().nullable(),
+  },
+  uniques: [{ name: 'account_email', expression: 'create unique index account_email on account (lower(email))' }],
+});
+
+/** The one live key of an account. Only its SHA-256 is kept; the key itself is shown once. */
+const ApiKeySchema = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_key',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.oneToOne(Account).owner().deleteRule('cascade'),
+    sha256: p.blob().unique().check('length(sha256) = 32'),
+    hint: p.text(),
+    limits: p.json<RateLimits>().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    rotatedAt: p.datetime().nullable(),
+    /** Null: the key was never shown. */
+    shownAt: p.datetime().nullable().defaultRaw('now()'),
+  },
+});
+
+/** Why an entry was made: days added by hand or bought; a period replaced because of a refund or by hand, or moved by that. */
+export const planPeriodReasons = ['grant', 'order', 'refund', 'revoke', 'shift'] as const;
+
+/**
+ * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in
+ * force: an account is active when now lies in one of them.
+ */
+const PlanPeriodSchema = defineEntity({
+  name: 'PlanPeriod',
+  tableName: 'plan_period',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account),
+    startsAt: p.datetime(),
+    endsAt: p.datetime(),
+    days: p.integer().check('days > 0'),
+    label: p.text().nullable(),
+    reason: p.enum(planPeriodReasons),
+    note: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    /** The order that bought it; replacements keep it. */
+    orderId: p.uuid().nullable(),
+    /** The entry that this one replaces. */
+    replaces: () => p.oneToOne(PlanPeriod).owner().mapToPk().fieldName('replaces').nullable().deleteRule('no action'),
+    /** Rate limits while it runs, as sold. */
+    limits: p.json<RateLimits>().nullable(),
+  },
+  indexes: [
+    { name: 'plan_period_account', properties: ['account', 'endsAt'] },
+    { name: 'plan_period_end', properties: 'endsAt' },
+  ],
+  uniques: [{ name: 'plan_period_activates_once', properties: 'orderId', where: `reason = 'order'` }],
+  checks: [
+    {
+      name: 'plan_period_length',
+      expression: 'ends_at > starts_at or (ends_at = starts_at and replaces is not null)',
+    },
+    { name: 'plan_period_of_order', expression: `reason <> 'order' or order_id is not null` },
+    { name: 'plan_period_replaces', expression: `(reason in ('grant', 'order')) = (replaces is null)` },
+  ],
+});
+
+/** A way to sign in. */
+const IdentitySchema = defineEntity({
+  name: 'LinkedIdentity',
+  tableName: 'identity',
+  properties: {
+    provider: p.text().primary(),
+    /** The provider's id of the person; never the e-mail address, which changes hands. */
+    subject: p.text().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').index('identity_account'),
+    email: p.text().nullable(),
+    name: p.text(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    lastUsedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** A browser in which an account is signed in. Only the SHA-256 of its token is kept. */
+const SessionSchema = defineEntity({
+  name: 'Session',
+  tableName: 'session',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').index('session_account'),
+    tokenSha256: p.blob().unique().check('length(token_sha256) = 32'),
+    userAgent: p.text().default(''),
+    createdAt: p.datetime().defaultRaw('now()'),
+    lastUsedAt: p.datetime().defaultRaw('now()').index('session_last_use'),
+    expiresAt: p.datetime(),
+  },
+});
+
+/** Something that has happened to an account, until it has been published and for some time after. */
+const StoredEventSchema = defineEntity({
+  name: 'StoredEvent',
+  tableName: 'account_event',
+  properties: {
+    id: p.bigint('string').primary().generated('identity'),
+    name: p.text(),
+    payload: p.json<object>(),
+    dedupeKey: p.text().unique(),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+    publishedAt: p.datetime().nullable(),
+  },
+  indexes: [{ name: 'account_event_unpublished', properties: 'id', where: 'published_at is null' }],
+});
+
+export class Account extends AccountSchema.class {}
+export class ApiKey extends ApiKeySchema.class {}
+export class PlanPeriod extends PlanPeriodSchema.class {}
+export class LinkedIdentity extends IdentitySchema.class {}
+export class Session extends SessionSchema.class {}
+export class StoredEvent extends StoredEventSchema.class {}
+
+AccountSchema.setClass(Account);
+ApiKeySchema.setClass(ApiKey);
+PlanPeriodSchema.setClass(PlanPeriod);
+IdentitySchema.setClass(LinkedIdentity);
+SessionSchema.setClass(Session);
+StoredEventSchema.setClass(StoredEvent);

@@ -1,0 +1,66 @@
+import type { Host, Services } from '#core/gateway/host/host.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import { eventChannel, publishEvents } from './account-events.ts';
+
+/** Ms between two warnings. */
+const warnInterval = 60_000;
+
+type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
+
+/** Publishes recorded events when PostgreSQL notifies of them. What it misses is found by the sweep of `plugins/accounts`. */
+export class EventRelay implements AsyncDisposable {
+  readonly #services: RelayServices;
+  readonly #listening: Promise<() => void>;
+  readonly #warning = new Throttle(warnInterval);
+  #running: Promise<void> | undefined;
+  #isAskedAgain = false;
+  #isClosed = false;
+
+  constructor(services: RelayServices) {
+    this.#services = services;
+    const wake = () => this.#wake();
+    this.#listening = services.database.notifications.listen(eventChannel, wake, wake);
+    this.#listening.catch(() => undefined); // `ready` reports it
+  }
+
+  /** Resolves once it listens. */
+  async ready(): Promise<void> {
+    await this.#listening;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    const stop = await this.#listening.catch(() => undefined);
+    stop?.();
+    await this.#running;
+  }
+
+  #wake(): void {
+    if (this.#isClosed) return;
+    this.#isAskedAgain = true;
+    this.#running ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isAskedAgain && !this.#isClosed) {
+      this.#isAskedAgain = false;
+      try {
+        await publishEvents(this.#services);
+      } catch (error) {
+        this.#report(error);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  #report(error: unknown): void {
+    if (!this.#warning.pass()) return;
+    const why = error instanceof Error ? error.message : String(error);
+    this.#services.log.warn(`account events are published late: ${why}`);
+  }
+}
+
+/** The relay of this process. Its first use starts to listen. */
+export function eventRelay(host: Host): EventRelay {
+  return host.keep('event-relay', () => new EventRelay(host));
+}

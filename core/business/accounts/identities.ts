@@ -1,0 +1,163 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Host } from '#core/gateway/host/host.ts';
+import { AccountError } from './account-error.ts';
+import { insertAccount, isEmailTaken } from './accounts.ts';
+
+/** A person as a sign-in provider knows them. */
+export interface SignInProfile {
+  /** Name of the provider: `google`, `github`, `local`. */
+  readonly provider: string;
+  /** The provider's id of the person. */
+  readonly subject: string;
+  /** Undefined unless the provider has verified it: an unverified address would let its claimant take an account over. */
+  readonly email: string | undefined;
+  readonly name: string;
+  readonly avatarUrl: string | undefined;
+}
+
+/** Why a person is not signed in. */
+export type SignInRefusal = 'email_taken' | 'blocked';
+
+/** The account of a person, or why they are refused. */
+export type SignInOutcome =
+  | { readonly accountId: string; readonly isNew: boolean; readonly refused?: undefined }
+  | { readonly refused: SignInRefusal };
+
+type AccountHost = Pick<Host, 'database' | 'service'>;
+
+/** Local sign-in does not verify addresses: it takes over no account. */
+const unverified = 'local';
+
+/**
+ * The account of this identity. For an unknown identity, creates an account with a key that was never shown (see `revealKey`).
+ * Accounts are found by provider and subject, never by e-mail address: an address of another account is refused, and only
+ * that account's owner can link the identity, while signed in. The exception is an account without a sign-in that the operator
+ * created: it belongs to the first verified owner of its address.
+ */
+export async function signInWith(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
+  const person = cleanProfile(profile);
+  try {
+    return await host.database.fork().transactional(async (transaction) => {
+      await lockIdentity(transaction, person);
+      const owner = await readOwner(transaction, person);
+      if (owner !== undefined) return await useIdentity(transaction, owner, person);
+      const claimed = await claimAccount(transaction, person);
+      if (claimed !== undefined) return claimed;
+      const { name, email, avatarUrl } = person;
+      const account = { name, email, avatarUrl, isKeyShown: false };
+      const { accountId } = await insertAccount(transaction, host.service.prefix, account);
+      await insertIdentity(transaction, accountId, person);
+      return { accountId, isNew: true };
+    });
+  } catch (error) {
+    if (error instanceof AccountError && error.kind === 'email_taken') return { refused: 'email_taken' };
+    if (isEmailTaken(error)) return { refused: 'email_taken' };
+    throw error;
+  }
+}
+
+/** The account of an identity. */
+export interface IdentityOwner {
+  readonly accountId: string;
+  readonly isBlocked: boolean;
+}
+
+/** Serializes changes of an identity: two concurrent first sign-ins would otherwise create two accounts. */
+export async function lockIdentity(
+  transaction: EntityManager,
+  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
+): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
+    JSON.stringify(['identity', provider, subject]),
+  ]);
+}
+
+export async function readOwner(
+  transaction: EntityManager,
+  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
+): Promise<IdentityOwner | undefined> {
+  const [row] = await transaction.execute<{ account_id: string; is_blocked: boolean }[]>(
+    `select i.account_id, (a.blocked_at is not null or a.deleted_at is not null) as is_blocked
+     from identity i join account a on a.id = i.account_id where i.provider = ? and i.subject = ?`,
+    [provider, subject],
+  );
+  return row === undefined ? undefined : { accountId: row.account_id, isBlocked: row.is_blocked };
+}
+
+export async function insertIdentity(
+  transaction: EntityManager,
+  accountId: string,
+  { provider, subject, email, name }: SignInProfile,
+): Promise<void> {
+  await transaction.execute(
+    'insert into identity (provider, subject, account_id, email, name) values (?, ?, ?, ?, ?)',
+    [provider, subject, accountId, email ?? null, name],
+  );
+}
+
+/** Links an account without identities to the first identity whose verified address it has. */
+async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
+  if (person.email === undefined || person.provider === unverified) return undefined;
+  const [account] = await transaction.execute<{ id: string; is_blocked: boolean }[]>(
+    'select id, blocked_at is not null as is_blocked from account where lower(email) = lower(?) for update',
+    [person.email],
+  );
+  if (account === undefined) return undefined;
+  // A statement after the lock: it sees the identity of a sign-in that held the lock before.
+  const identities = await transaction.execute<unknown[]>('select from identity where account_id = ? limit 1', [
+    account.id,
+  ]);
+  if (identities.length > 0) return { refused: 'email_taken' };
+  if (account.is_blocked) return { refused: 'blocked' };
+  await insertIdentity(transaction, account.id, person);
+  return { accountId: account.id, isNew: false };
+}
+
+/** Gives an account without an e-mail address the one of its identity, unless another account has it. */
+export async function adoptEmail(
+  transaction: EntityManager,
+  accountId: string,
+  email: string | undefined,
+): Promise<void> {
+  if (email === undefined) return;
+  await transaction.execute(
+    `update account set email = ? where id = ? and email is null
+       and not exists (select from account where lower(email) = lower(?))`,
+    [email, accountId, email],
+  );
+}
+
+async function useIdentity(
+  transaction: EntityManager,
+  { accountId, isBlocked }: IdentityOwner,
+  { provider, subject, email, name }: SignInProfile,
+): Promise<SignInOutcome> {
+  if (isBlocked) return { refused: 'blocked' };
+  await transaction.execute(
+    'update identity set email = ?, name = ?, last_used_at = clock_timestamp() where provider = ? and subject = ?',
+    [email ?? null, name, provider, subject],
+  );
+  await adoptEmail(transaction, accountId, email);
+  return { accountId, isNew: false };
+}
+
+const maxName = 100; // characters
+const maxEmail = 320;
+const maxUrl = 2_000;
+
+/** One line without control characters, of bounded length: providers send what people have typed. */
+export function cleanProfile(profile: SignInProfile): SignInProfile {
+  const email = cleanText(profile.email ?? '');
+  const avatarUrl = profile.avatarUrl ?? '';
+  return {
+    provider: profile.provider,
+    subject: profile.subject,
+    email: /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmail ? email : undefined,
+    name: cleanText(profile.name).slice(0, maxName).toWellFormed() || email.split('@')[0] || profile.provider,
+    avatarUrl: /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrl ? avatarUrl : undefined,
+  };
+}
+
+function cleanText(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+}

@@ -1,0 +1,94 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { lockAccount } from './ledger.ts';
+import { adoptEmail, cleanProfile, insertIdentity, lockIdentity, readOwner, type SignInProfile } from './identities.ts';
+
+/** A way to sign in to an account. */
+export interface IdentityRecord {
+  readonly provider: string;
+  readonly subject: string;
+  readonly email: string | undefined;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+}
+
+/** The identities of an account, the oldest first. */
+export async function listIdentities(database: Pick<Database, 'query'>, accountId: string): Promise<IdentityRecord[]> {
+  const rows = await database.query<IdentityRow>(
+    `select provider, subject, email, name, ${epoch('created_at')} as created_at, ${epoch('last_used_at')} as last_used_at
+     from identity where account_id = ? order by created_at, provider, subject`,
+    [accountId],
+  );
+  return rows.map((row) => ({
+    provider: row.provider,
+    subject: row.subject,
+    email: row.email ?? undefined,
+    name: row.name,
+    createdAt: new Date(row.created_at),
+    lastUsedAt: new Date(row.last_used_at),
+  }));
+}
+
+/**
+ * Adds an identity to an account. The caller has made sure that the owner of the account, signed in, asked for it.
+ *
+ * @returns `of_other_account`: it stays where it is; `linked` also when the account had it
+ * @throws AccountError `not_found`
+ */
+export async function linkIdentity(
+  database: Pick<Database, 'fork'>,
+  accountId: string,
+  profile: SignInProfile,
+): Promise<'linked' | 'of_other_account'> {
+  const person = cleanProfile(profile);
+  return database.fork().transactional(async (transaction) => {
+    await lockIdentity(transaction, person);
+    const owner = await readOwner(transaction, person);
+    if (owner !== undefined) return owner.accountId === accountId ? 'linked' : 'of_other_account';
+    await lockAccount(transaction, accountId);
+    await insertIdentity(transaction, accountId, person);
+    await adoptEmail(transaction, accountId, person.email);
+    return 'linked';
+  });
+}
+
+/**
+ * Removes an identity from an account, but never the last one: its owner could not sign in any more.
+ *
+ * @returns `not_found` for an identity that this account does not have
+ * @throws AccountError `not_found`
+ */
+export async function unlinkIdentity(
+  database: Pick<Database, 'fork'>,
+  accountId: string,
+  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
+): Promise<'unlinked' | 'is_last' | 'not_found'> {
+  return database.fork().transactional(async (transaction) => {
+    await lockAccount(transaction, accountId);
+    const identities = await transaction.execute<{ provider: string; subject: string }[]>(
+      'select provider, subject from identity where account_id = ?',
+      [accountId],
+    );
+    if (!identities.some((one) => one.provider === provider && one.subject === subject)) return 'not_found';
+    if (identities.length === 1) return 'is_last';
+    await transaction.execute('delete from identity where account_id = ? and provider = ? and subject = ?', [
+      accountId,
+      provider,
+      subject,
+    ]);
+    return 'unlinked';
+  });
+}
+
+interface IdentityRow {
+  readonly provider: string;
+  readonly subject: string;
+  readonly email: string | null;
+  readonly name: string;
+  readonly created_at: number;
+  readonly last_used_at: number;
+}
+
+function epoch(expression: string): string {
+  return `(extract(epoch from ${expression}) * 1000)::float8`;
+}

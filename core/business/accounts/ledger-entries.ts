@@ -1,0 +1,69 @@
+import type { Database } from '#core/platform/database/database.ts';
+
+/** An entry of the ledger of paid time, as it was written. */
+export interface LedgerEntry {
+  readonly id: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly days: number;
+  readonly label: string | undefined;
+  readonly reason: 'grant' | 'order' | 'refund' | 'revoke' | 'shift';
+  readonly note: string | undefined;
+  readonly orderId: string | undefined;
+  /** Id of the entry that this one corrects. */
+  readonly replaces: string | undefined;
+  /** False for an entry that another one has replaced. */
+  readonly isInForce: boolean;
+  readonly createdAt: Date;
+}
+
+/** All entries of an account, or of one of its orders, in the order in which they were written. */
+export async function listLedger(
+  database: Pick<Database, 'query'>,
+  accountId: string,
+  orderId?: string,
+): Promise<LedgerEntry[]> {
+  const rows = await database.query<EntryRow>(
+    `select p.id, p.days, p.label, p.reason, p.note, p.order_id, p.replaces, ${epoch('p.starts_at')} as starts_at,
+       ${epoch('p.ends_at')} as ends_at, ${epoch('p.created_at')} as created_at,
+       not exists (select 1 from plan_period r where r.replaces = p.id) as is_in_force
+     from plan_period p where p.account_id = ? and (?::uuid is null or p.order_id = ?::uuid)
+     order by p.created_at, p.starts_at, p.id`,
+    [accountId, orderId ?? null, orderId ?? null],
+  );
+  return rows.map(toEntry);
+}
+
+interface EntryRow {
+  readonly id: string;
+  readonly days: number;
+  readonly label: string | null;
+  readonly reason: LedgerEntry['reason'];
+  readonly note: string | null;
+  readonly order_id: string | null;
+  readonly replaces: string | null;
+  readonly starts_at: number;
+  readonly ends_at: number;
+  readonly created_at: number;
+  readonly is_in_force: boolean;
+}
+
+function toEntry({ id, days, reason, ...row }: EntryRow): LedgerEntry {
+  return {
+    id,
+    days,
+    reason,
+    label: row.label ?? undefined,
+    note: row.note ?? undefined,
+    orderId: row.order_id ?? undefined,
+    replaces: row.replaces ?? undefined,
+    startsAt: new Date(row.starts_at),
+    endsAt: new Date(row.ends_at),
+    createdAt: new Date(row.created_at),
+    isInForce: row.is_in_force,
+  };
+}
+
+function epoch(expression: string): string {
+  return `(extract(epoch from ${expression}) * 1000)::float8`;
+}

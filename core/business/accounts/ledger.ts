@@ -1,0 +1,176 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '#core/platform/database/database.ts';
+import { Account, PlanPeriod } from './entities.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import { AccountError } from './account-error.ts';
+import { recordEvent } from './account-events.ts';
+import { periodsInForce } from './periods-in-force.ts';
+import { maxDaysAhead } from './plans.ts';
+
+/** A new entry of the ledger of paid time. */
+export interface NewPeriod {
+  readonly days: number; // of 24 hours
+  readonly reason: 'grant' | 'order';
+  /** Name of the purchase, for people. */
+  readonly label?: string | undefined;
+  /** The reason, for the operator. */
+  readonly note?: string | undefined;
+  /** The order that bought it; required with the reason `order`, and used once. */
+  readonly orderId?: string | undefined;
+  /** Rate limits while it runs. */
+  readonly limits?: RateLimits | undefined;
+}
+
+/**
+ * Adds paid days to an account: from the end of its last period in force, or from now when that has passed, by the
+ * database's clock. Runs in the caller's transaction and locks the account's row until its end: two concurrent additions
+ * would otherwise start at the same time, and days would be lost.
+ *
+ * Granted days may reach at most a year ahead. Bought ones are added in any case: the limit was checked when the order was
+ * made, and money that has come always activates.
+ *
+ * @throws AccountError `not_found`, `too_many_days`
+ */
+export async function addDays(transaction: EntityManager, accountId: string, period: NewPeriod): Promise<PlanPeriod> {
+  await lockAccount(transaction, accountId);
+  const { days, reason, label = null, note = null, orderId = null, limits } = period;
+  const id = randomUUIDv7();
+  // Not now(): that is when the transaction began, before it waited for the lock.
+  const inserted = await transaction.execute<{ id: string }[]>(
+    `insert into plan_period (id, account_id, starts_at, ends_at, days, label, reason, note, order_id, limits)
+     select ?, ?, start, start + length, ?, ?, ?, ?, ?, ?::jsonb
+     from (select greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?)) as start) s,
+       make_interval(hours => 24 * ?) as length
+     where start + length <= clock_timestamp() + make_interval(hours => 24 * ?) or ? = 'order'
+     returning id`,
+    [
+      id,
+      accountId,
+      days,
+      label,
+      reason,
+      note,
+      orderId,
+      limits === undefined ? null : JSON.stringify(limits),
+      accountId,
+      days,
+      maxDaysAhead,
+      reason,
+    ],
+  );
+  if (inserted.length === 0) {
+    throw new AccountError('too_many_days', `an account can have at most ${maxDaysAhead} days ahead; add fewer days`);
+  }
+  const added = await transaction.findOneOrFail(PlanPeriod, id);
+  await recordStart(transaction, accountId, added);
+  return added;
+}
+
+/** Access begins with this period unless another one reaches up to it. */
+async function recordStart(
+  transaction: EntityManager,
+  accountId: string,
+  { id, endsAt }: Pick<PlanPeriod, 'id' | 'endsAt'>,
+): Promise<void> {
+  const [earlier] = await transaction.execute<unknown[]>(
+    `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
+     where p.account_id = ? and p.id <> new.id and p.ends_at >= new.starts_at`,
+    [id, accountId],
+  );
+  if (earlier !== undefined) return;
+  const started = { accountId, endsAt: endsAt.toISOString() };
+  await recordEvent(transaction, 'plan.started', started, `plan.started:${id}`);
+}
+
+/** Grants days to an account. @throws AccountError `not_found`, `too_many_days` */
+export async function grantDays(
+  database: Pick<Database, 'fork'>,
+  accountId: string,
+  grant: Pick<NewPeriod, 'days' | 'label' | 'note'>,
+): Promise<PlanPeriod> {
+  return database.fork().transactional((transaction) => addDays(transaction, accountId, { ...grant, reason: 'grant' }));
+}
+
+/** Locks the row of an account until the transaction ends. @throws AccountError `not_found` */
+export async function lockAccount(transaction: EntityManager, accountId: string): Promise<Account> {
+  const account = await transaction.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (account === null) throw new AccountError('not_found', `account ${accountId} not found`);
+  return account;
+}
+
+/*
+ * Nothing in the ledger is changed. A correction appends an entry that replaces another one; the entries that no other one
+ * replaces are in force. A replacement keeps order, days, label and limits of what it replaces.
+ */
+
+const copied = 'account_id, days, label, order_id, limits';
+const qualified = copied.replaceAll(/\w+/g, 'p.$&');
+
+/**
+ * Ends what is left of the period that an order bought, now by the database's clock, and moves all later periods earlier by
+ * that time, at full length. Time that has been used stays. Does nothing for an order without a period.
+ *
+ * @throws AccountError `not_found`
+ */
+export async function endOrderPeriod(transaction: EntityManager, accountId: string, orderId: string): Promise<void> {
+  await lockAccount(transaction, accountId);
+  await transaction.execute(
+    `with found as materialized (
+       select p.*, greatest(p.starts_at, least(p.ends_at, clock_timestamp())) as new_end
+       from ${periodsInForce} p where p.account_id = ? and p.order_id = ?
+     ), ended as (
+       select *, ${elapsed('ends_at - new_end')} as removed from found
+     ), replaced as (
+       insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copied})
+       select gen_random_uuid(), id, 'refund', starts_at, new_end, ${copied} from ended
+     )
+     insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copied})
+     select gen_random_uuid(), p.id, 'shift', p.starts_at - removed, p.ends_at - removed, ${qualified}
+     from ended, ${periodsInForce} p
+     where p.account_id = ended.account_id and p.starts_at >= ended.ends_at and removed > interval '0'`,
+    [accountId, orderId],
+  );
+}
+
+/**
+ * Takes days of 24 hours back from the end of what an account holds, down to nothing, but never time that has passed.
+ *
+ * @param note the reason, for the operator
+ * @returns seconds that were taken
+ * @throws AccountError `not_found`
+ */
+export async function revokeDays(
+  transaction: EntityManager,
+  accountId: string,
+  days: number,
+  note: string,
+): Promise<number> {
+  await lockAccount(transaction, accountId);
+  const [taken] = await transaction.execute<{ seconds: number }[]>(
+    `with clock as materialized (select clock_timestamp() as now),
+     held as (
+       select p.*, ${elapsed('p.ends_at - greatest(p.starts_at, clock.now)')} as available
+       from ${periodsInForce} p, clock where p.account_id = ? and p.ends_at > clock.now
+     ), shares as (
+       select *, least(available, make_interval(hours => 24 * ?) - (sum(available) over (order by starts_at desc) - available))
+         as share
+       from held
+     ), replaced as (
+       insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copied})
+       select gen_random_uuid(), id, 'revoke', ?, starts_at, ends_at - share, ${copied}
+       from shares where share > interval '0'
+       returning replaces
+     )
+     select coalesce(sum(extract(epoch from share)), 0)::float8 as seconds
+     from shares where id in (select replaces from replaced)`,
+    [accountId, days, note],
+  );
+  return taken?.seconds ?? 0;
+}
+
+/** An interval in hours and less: added to a time, a day of it would be a calendar day, which can have 23 hours. */
+function elapsed(difference: string): string {
+  return `make_interval(secs => extract(epoch from ${difference})::float8)`;
+}

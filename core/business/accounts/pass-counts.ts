@@ -1,0 +1,36 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { periodsInForce } from './periods-in-force.ts';
+
+export interface PassCounts {
+  /** Accounts that have paid time now, and are not blocked. */
+  readonly active: number;
+  /** Those of them whose last period ends within 24 hours. */
+  readonly ending: number;
+  /** Active accounts at the same time of day in the last days, the oldest first, now last. */
+  readonly history: readonly number[];
+}
+
+/** @param days of the history, today included */
+export async function countPasses(database: Pick<Database, 'query'>, days: number): Promise<PassCounts> {
+  const [now, history] = await Promise.all([
+    database.query<{ active: number; ending: number }>(
+      `select count(*)::float8 as active,
+         (count(*) filter (where last_end < clock_timestamp() + interval '24 hours'))::float8 as ending
+       from (
+         select max(ends_at) as last_end from ${periodsInForce} p join account a on a.id = p.account_id
+         where p.ends_at > clock_timestamp() and a.deleted_at is null and a.blocked_at is null
+         group by p.account_id having min(p.starts_at) <= clock_timestamp()
+       ) x`,
+    ),
+    database.query<{ active: number }>(
+      `select count(distinct a.id)::float8 as active
+       from (select clock_timestamp() - make_interval(days => ago) as at from generate_series(?::integer - 1, 0, -1) ago) t
+         left join (${periodsInForce} p join account a on a.id = p.account_id)
+           on p.starts_at <= t.at and p.ends_at > t.at and (a.deleted_at is null or a.deleted_at > t.at)
+             and (a.blocked_at is null or a.blocked_at > t.at)
+       group by t.at order by t.at`,
+      [days],
+    ),
+  ]);
+  return { active: now[0]?.active ?? 0, ending: now[0]?.ending ?? 0, history: history.map(({ active }) => active) };
+}

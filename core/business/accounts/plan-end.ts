@@ -1,0 +1,92 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '#core/platform/database/database.ts';
+import { recordEvent } from './account-events.ts';
+import { lockAccount } from './ledger.ts';
+import { periodsInForce } from './periods-in-force.ts';
+
+/** Time before the end of a plan at which `plan.ending` is due. */
+const notice = `interval '24 hours'`;
+/** How long ago an end may be that is still reported, after an outage. Less than events are kept. */
+const longestDelay = `interval '7 days'`;
+/** Ends that one sweep finds. */
+const sweepSize = 1_000;
+
+/** A plan whose end, or whose last 24 hours, are due. */
+export interface DuePlanEnd {
+  readonly accountId: string;
+  /** Names what is due: the same for each sweep that finds it. */
+  readonly id: string;
+  /** Seconds by the database's clock; negative when it should have been reported already. */
+  readonly dueIn: number;
+}
+
+/** Names the end of a plan to the microsecond: a plan that is extended and ends later is another end. */
+const endKey = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
+
+/**
+ * Finds accounts whose last period ends, or comes within 24 hours of its end, before so many seconds are over, and of which
+ * there is no event yet. Earliest first.
+ */
+export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds: number): Promise<DuePlanEnd[]> {
+  const rows = await database.query<{ account_id: string; id: string; due_in: number }>(
+    `with clock as materialized (select clock_timestamp() as now),
+     last as (
+       select p.account_id, p.ends_at from ${periodsInForce} p, clock
+       where p.ends_at between clock.now - ${longestDelay} and clock.now + ${notice} + make_interval(secs => ?)
+         and not exists (select 1 from ${periodsInForce} l where l.account_id = p.account_id and l.ends_at > p.ends_at)
+     ), due as (
+       select account_id, ends_at, 'plan.ended' as name, ends_at as due_at from last
+       union all
+       select account_id, ends_at, 'plan.ending', ends_at - ${notice} from last, clock where ends_at > clock.now
+     )
+     select due.account_id, due.name || '-' || due.account_id || '-' || ${endKey('due.ends_at')} as id,
+      extract(epoch from due.due_at - clock.now)::float8 as due_in
+     from due join account a on a.id = due.account_id, clock
+     where due.due_at <= clock.now + make_interval(secs => ?)
+       and a.deleted_at is null
+       and not exists (
+         select 1 from account_event e
+         where e.dedupe_key = due.name || ':' || due.account_id || ':' || ${endKey('due.ends_at')}
+       )
+     order by due.due_at limit ${sweepSize}`,
+    [seconds, seconds],
+  );
+  return rows.map(({ account_id: accountId, id, due_in: dueIn }) => ({ accountId, id, dueIn }));
+}
+
+/**
+ * Records `plan.ended` when the last period of an account is over, `plan.ending` when it ends within 24 hours, each once for
+ * each end; nothing when the plan has been extended meanwhile. Access does not depend on it: time alone decides that.
+ *
+ * @throws AccountError `not_found`
+ */
+export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
+    // A renewal that is being committed is waited for.
+    await lockAccount(transaction, accountId);
+    const end = await readEnd(transaction, accountId);
+    if (end === undefined || (!end.is_over && !end.is_near)) return;
+    const name = end.is_over ? 'plan.ended' : 'plan.ending';
+    const payload = { accountId, endsAt: new Date(end.ends_at).toISOString() };
+    await recordEvent(transaction, name, payload, `${name}:${accountId}:${end.key}`);
+    // Every instance drops the account from its cache.
+    if (end.is_over) await transaction.execute(`select pg_notify('account', ?)`, [accountId]);
+  });
+}
+
+interface PlanEnd {
+  readonly ends_at: number; // epoch ms
+  readonly key: string;
+  readonly is_over: boolean;
+  readonly is_near: boolean;
+}
+
+async function readEnd(transaction: EntityManager, accountId: string): Promise<PlanEnd | undefined> {
+  const [end] = await transaction.execute<PlanEnd[]>(
+    `select (extract(epoch from ends_at) * 1000)::float8 as ends_at, ${endKey('ends_at')} as key,
+       ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${notice} as is_near
+     from ${periodsInForce} p where account_id = ? order by p.ends_at desc limit 1`,
+    [accountId],
+  );
+  return end;
+}

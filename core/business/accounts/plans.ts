@@ -1,0 +1,118 @@
+import { defineSection, type SectionValue } from '#core/config/section.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+
+/** The most days that an account can hold ahead of now. */
+export const maxDaysAhead = 365;
+
+/** Limits that replace those of the stage `rate-limit`. */
+const limits = {
+  type: 'object',
+  description:
+    'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (gateway key limit) override these.',
+  minProperties: 1,
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, description: 'Requests per period.' },
+    period: { type: 'number', minimum: 1, maximum: 86_400, description: 'Seconds.' },
+    burst: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Maximum burst: requests that may be sent at once after a pause.',
+    },
+    concurrent: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Requests in flight at the same time.',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const labelText = { type: 'string', minLength: 1, maxLength: 80 } as const;
+
+/** The section `plans`: what is sold. */
+export const plansSection = defineSection({
+  name: 'plans',
+  schema: {
+    type: 'array',
+    description: 'Plans for sale: access for a number of days, paid once.',
+    minItems: 1,
+    items: {
+      type: 'object',
+      properties: {
+        days: { type: 'integer', minimum: 1, maximum: 365, description: 'Days of 24 hours.' },
+        price: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1_000_000_000_000,
+          description: 'Price in the smallest unit in which the currency is paid: rupiah for IDR, cents for USD.',
+        },
+        label: {
+          description: 'Short text about who the plan is for: one text, or one per language.',
+          anyOf: [
+            labelText,
+            {
+              type: 'object',
+              properties: {
+                en: { ...labelText, description: 'English text, also used in records.' },
+                id: { ...labelText, description: 'Indonesian text.' },
+              },
+              required: ['en', 'id'],
+              additionalProperties: false,
+            },
+          ],
+        },
+        recommended: { type: 'boolean', description: 'True for the one plan that pages recommend.' },
+        limits,
+      },
+      required: ['days', 'price'],
+      additionalProperties: false,
+    },
+    default: [
+      { days: 1, price: 18_000, label: { en: 'for trying out', id: 'untuk mencoba' } },
+      { days: 3, price: 48_000 },
+      { days: 7, price: 95_000, label: { en: 'for weekly work', id: 'untuk kerja mingguan' }, recommended: true },
+      { days: 30, price: 289_000, label: { en: 'for teams and production', id: 'untuk tim dan produksi' } },
+    ],
+  },
+  check(plans, report) {
+    const marked = plans.flatMap(({ recommended }, index) => (recommended === true ? [index] : []));
+    if (marked.length > 1)
+      report(['plans', marked[1] ?? 0, 'recommended'], `is true in plan ${(marked[0] ?? 0) + 1} too`, 'mark one plan');
+    const firstWith = new Map<number, number>();
+    for (const [index, { days }] of plans.entries()) {
+      const first = firstWith.get(days);
+      if (first === undefined) firstWith.set(days, index);
+      else
+        report(
+          ['plans', index, 'days'],
+          `is ${days}, as in plan ${first + 1}`,
+          'give each plan a different number of days',
+        );
+    }
+  },
+});
+
+/** The label of a plan as gateway.yaml has it. */
+export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
+
+/** The label in a language. Records, receipts of the provider and the API use the English one. */
+export function labelIn(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
+  return typeof label === 'object' ? label[language] : label;
+}
+
+/** The section `currency`: the currency of all prices. */
+export const currencySection = defineSection({
+  name: 'currency',
+  schema: {
+    type: 'string',
+    pattern: '^[A-Z]{3}$',
+    default: 'IDR',
+    description: 'Currency of all prices: the three letters of ISO 4217.',
+  },
+  check(currency, report) {
+    if (Intl.supportedValuesOf('currency').includes(currency)) return;
+    report(['currency'], `is "${currency}", which is not a currency`, 'use a code of ISO 4217, for example IDR or USD');
+  },
+});

@@ -1,0 +1,40 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { timestamp } from '#core/gateway/records/filter.ts';
+
+/** Model calls that began within one minute. */
+export interface MinuteTraffic {
+  readonly requests: number;
+  /** Failed for the client, or interrupted by the end of the gateway's process. */
+  readonly failed: number;
+  readonly answered: number;
+  readonly failovers: number;
+}
+
+const minute = 60_000;
+
+/**
+ * The last whole minutes, the oldest first. Requests that are still running have no record yet, so the last minutes may grow.
+ *
+ * @param now epoch ms
+ */
+export async function readMinuteTraffic(
+  database: Pick<Database, 'query'>,
+  now: number,
+  minutes: number,
+): Promise<MinuteTraffic[]> {
+  const end = Math.floor(now / minute) * minute;
+  const first = end - minutes * minute;
+  const rows = await database.query<MinuteTraffic & { minute: number }>(
+    `SELECT floor(extract(epoch FROM started_at) / 60)::float8 AS minute, count(*)::float8 AS requests,
+       count(*) FILTER (WHERE outcome IN ('failed', 'interrupted'))::float8 AS failed,
+       count(*) FILTER (WHERE outcome = 'answered')::float8 AS answered,
+       count(*) FILTER (WHERE has_failover)::float8 AS failovers
+     FROM request_log WHERE started_at >= ? AND started_at < ? AND is_metered GROUP BY 1`,
+    [timestamp(first), timestamp(end)],
+  );
+  const byMinute = new Map(rows.map((row) => [row.minute, row]));
+  return Array.from({ length: minutes }, (_, index) => {
+    const { requests = 0, failed = 0, answered = 0, failovers = 0 } = byMinute.get(first / minute + index) ?? {};
+    return { requests, failed, answered, failovers };
+  });
+}

@@ -1,0 +1,74 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { StatusReports } from '#core/gateway/health/status-report.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { abandon, follow, type Incident, type Observation } from './incident.ts';
+import { readCurrentIncidents, removeIncident, writeIncident } from './incident-store.ts';
+import { troubleOf } from './model-health.ts';
+import { healthReadings } from './readings.ts';
+import { readRecentTraffic } from './recent-traffic.ts';
+import { answeredShare } from './trouble.ts';
+
+/** What an observation of all models has changed. */
+export interface IncidentChanges {
+  readonly opened: readonly Incident[];
+  readonly ended: readonly Incident[];
+}
+
+/**
+ * Observes every model once and brings the incidents up to date, in one transaction: of several instances that do this at the same
+ * time, one does it. All that it knows of the past is in the table, so a restart changes nothing.
+ *
+ * @returns undefined when another instance was at it
+ */
+export async function watchModels(gateway: StatusReports, host: Host): Promise<IncidentChanges | undefined> {
+  const observations = await observe(gateway, host);
+  return host.database.fork().transactional(async (transaction) => {
+    const [lock] = await transaction.execute<{ is_mine: boolean }[]>(
+      `SELECT pg_try_advisory_xact_lock(hashtext('watch-models')) AS is_mine`,
+    );
+    if (lock?.is_mine !== true) return undefined;
+    return record(transaction, observations);
+  });
+}
+
+/** Without the usual speeds, which take longest to read, slowness alone is not found. */
+async function observe(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, Observation>> {
+  const { database, catalog } = host;
+  const at = host.now();
+  const [traffic, speed] = await Promise.all([
+    readRecentTraffic(database, catalog, at),
+    healthReadings(host)
+      .speed.get()
+      .catch(() => undefined),
+  ]);
+  const statuses = readRouteStatus(gateway, host);
+  return new Map(
+    catalog.models.map((model) => {
+      const recent = traffic.get(model.publicName);
+      const trouble = troubleOf(model, statuses, recent, speed?.get(model.publicName), at);
+      return [model.publicName, { at, trouble, answered: answeredShare(recent) }];
+    }),
+  );
+}
+
+async function record(
+  transaction: EntityManager,
+  observations: ReadonlyMap<string, Observation>,
+): Promise<IncidentChanges> {
+  const current = new Map((await readCurrentIncidents(transaction)).map((incident) => [incident.model, incident]));
+  const opened: Incident[] = [];
+  const ended: Incident[] = [];
+  for (const model of new Set([...current.keys(), ...observations.keys()])) {
+    const before = current.get(model);
+    const observation = observations.get(model);
+    const after =
+      observation === undefined ? before && abandon(before) : follow(model, before, observation, randomUUIDv7);
+    if (after !== undefined) await writeIncident(transaction, after);
+    else if (before !== undefined) await removeIncident(transaction, before);
+    if (after?.openedAt !== undefined && before?.openedAt === undefined) opened.push(after);
+    if (after?.endedAt !== undefined) ended.push(after);
+  }
+  return { opened, ended };
+}

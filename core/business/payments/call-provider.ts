@@ -1,0 +1,102 @@
+import type { Agent, Dispatcher } from 'undici';
+import { bounds } from '#core/platform/bounds.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { PaymentError } from './payment-provider.ts';
+
+/** One request to the API of a payment provider. */
+export interface ProviderCall {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly signal: AbortSignal;
+}
+
+/** What the provider answered: any status, a JSON object. */
+export interface ProviderAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+  /** Seconds of `retry-after`, where the provider stated them. */
+  readonly retryAfter: number | undefined;
+}
+
+const deadline = 15_000; // ms
+const connectTimeout = 5_000; // ms
+
+/** A connection is used once: one that the provider has closed while it was idle would make the outcome of a charge unknown. */
+let connections: Agent | undefined;
+
+/** Errors of connections that were never open: the provider has seen nothing. */
+const unopened =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
+
+/**
+ * Calls the API of a provider, once, within 15 seconds. Follows no redirect, and reads at most 256 KB.
+ *
+ * @throws PaymentError `temporary` when nothing reached the provider, and for a GET; otherwise `unknown`: no answer in
+ *   time, a connection that broke, anything but a JSON object
+ */
+export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> {
+  const { host } = new URL(call.url);
+  const answer = await send(call).catch((error: unknown) => {
+    throw new PaymentError(kindOf(call, error), `${host} did not answer: ${reasonOf(error)}`, { cause: error });
+  });
+  const body = parseObject(answer.text);
+  if (body !== undefined) return { status: answer.status, body, retryAfter: retryAfterOf(answer.headers) };
+  throw new PaymentError(failureOf(call), `${host} answered ${answer.status} without a JSON object`);
+}
+
+/** The kind of a failure whose effect is not known: reading twice does no harm. */
+export function failureOf({ method }: Pick<ProviderCall, 'method'>): 'temporary' | 'unknown' {
+  return method === 'GET' ? 'temporary' : 'unknown';
+}
+
+async function send({ method, url, headers, body, signal }: ProviderCall) {
+  // Loaded with the first call: commands make none.
+  const { Agent, request } = await import('undici');
+  connections ??= new Agent({ connect: { timeout: connectTimeout }, pipelining: 0 });
+  const answer = await request(url, {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]),
+    dispatcher: connections,
+    reset: true,
+  });
+  return { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body) };
+}
+
+async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const collected = new CollectedBytes();
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    collected.add(chunk);
+    if (collected.size > bounds.providerAnswer) throw new Error(`more than ${bounds.providerAnswer} bytes`);
+  }
+  return collected.take().toString();
+}
+
+function kindOf(call: ProviderCall, error: unknown): PaymentError['kind'] {
+  return unopened.test(codeOf(error)) ? 'temporary' : failureOf(call);
+}
+
+function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'string' ? code : '';
+}
+
+/** System error codes or our own messages, without addresses and secrets. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) return 'timeout';
+  return codeOf(error) || (error instanceof Error ? error.message : 'no reason');
+}
+
+function retryAfterOf(headers: Dispatcher.ResponseData['headers']): number | undefined {
+  const seconds = Number(headers['retry-after'] ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}

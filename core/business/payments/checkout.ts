@@ -1,0 +1,279 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { lockAccount } from '../accounts/ledger.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { currencySection, labelIn, maxDaysAhead, plansSection } from '../accounts/plans.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { chargeOrder, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
+import { CheckoutError } from './checkout-error.ts';
+import { configuredProvider } from './connections.ts';
+import { generateOrderCode, readOrder } from './order.ts';
+import type { Order } from './order-types.ts';
+import type { PaymentError } from './payment-provider.ts';
+import { askProvider, readStatus } from './ask-provider.ts';
+import { paymentsSection } from './section.ts';
+import { settle } from './settle.ts';
+
+/** Open orders of one account. */
+const mostOpenOrders = 5;
+/** Seconds between two status reads requested by a buyer. */
+const checkPause = 5;
+
+const isOpen = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
+
+/** What is for sale, as an order keeps it. */
+interface Offer {
+  readonly days: number;
+  readonly price: number;
+  readonly currency: string;
+  readonly label: string | undefined;
+  readonly limits: RateLimits | undefined;
+  readonly provider: string;
+}
+
+/** What a plan would bring, if it were paid now. */
+export interface Quote {
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly price: number;
+  readonly currency: string;
+}
+
+/**
+ * Orders a plan for an account and charges it. Returns an existing open order for the same plan, so that two tabs get one order.
+ * The order may have no charge yet (`created`) when the provider does not respond; its checks continue.
+ *
+ * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `blocked`
+ */
+export async function startOrder(host: Host, accountId: string, days: number): Promise<Order> {
+  const offer = findOffer(host, days);
+  const { order_minutes: minutes } = host.section(paymentsSection);
+  const { orderId, isNew } = await host.database.fork().transactional(async (transaction) => {
+    await lockBuyer(transaction, accountId);
+    const open = await findOpenOrder(transaction, accountId, offer);
+    if (open !== undefined) return { orderId: open, isNew: false };
+    await checkBounds(transaction, accountId, offer.days);
+    return { orderId: await insertOrder(transaction, accountId, offer, minutes), isNew: true };
+  });
+  return isNew ? chargeOrder(host, orderId) : requireOrder(host, orderId);
+}
+
+/**
+ * Makes an order that has expired or failed payable again, at its price, by another attempt. An open order is returned as it
+ * is; one that turns out to be paid, too.
+ *
+ * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `too_many_days`,
+ *   `too_many_orders`, `blocked`
+ */
+export async function newCharge(host: Host, orderId: string): Promise<Order> {
+  const order = await checkNow(host, orderId);
+  if (order.state === 'created' || order.state === 'pending' || order.state === 'paid') return order;
+  if (order.state !== 'expired' && order.state !== 'failed')
+    throw new CheckoutError('not_open', `Order ${order.code} cannot be paid any more. Order the plan again.`);
+  const offer = findOffer(host, order.days);
+  if (offer.price !== order.price || offer.currency !== order.currency || offer.provider !== order.provider)
+    throw new CheckoutError('plan_changed', `The plan of order ${order.code} has changed. Order it again.`);
+  const { order_minutes: minutes } = host.section(paymentsSection);
+  const isReopened = await host.database.fork().transactional((transaction) => reopen(transaction, order, minutes));
+  return isReopened ? chargeOrder(host, orderId) : requireOrder(host, orderId);
+}
+
+/**
+ * Cancels an open order, here and at the provider. A payment that still arrives activates it.
+ *
+ * @throws CheckoutError `not_found`
+ */
+export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
+  const order = await findOrder(host, orderId);
+  const cancelled = await host.database.query<unknown>(
+    `update plan_order set state = 'cancelled' where id = ? and state in ('created', 'pending') returning 1`,
+    [orderId],
+  );
+  const { attempt } = order;
+  if (cancelled.length > 0 && attempt?.charge === 'created') await cancelCharge(host, order, attempt);
+  return requireOrder(host, orderId);
+}
+
+async function cancelCharge(
+  host: Host,
+  { code, provider }: Order,
+  { reference, providerReference }: NonNullable<Order['attempt']>,
+): Promise<void> {
+  try {
+    const evidence = await askProvider(host, provider, async (connection, signal) =>
+      connection.cancel?.({ reference, providerReference }, signal),
+    );
+    if (evidence !== undefined) await settle(host.database, provider, evidence);
+  } catch (error) {
+    host.log.warn(`order ${code} could not be cancelled with ${provider}: ${(error as PaymentError).message}`);
+  }
+}
+
+/**
+ * Reads the status of an order at the provider, at most once in five seconds, for a buyer who waits. An error of the
+ * provider changes nothing.
+ *
+ * @throws CheckoutError `not_found`
+ */
+export async function checkNow(host: Host, orderId: string): Promise<Order> {
+  const order = await findOrder(host, orderId);
+  const { attempt, provider } = order;
+  if (attempt === undefined || attempt.charge === 'rejected' || attempt.charge === 'none') return order;
+  if (order.state === 'paid' || order.state === 'refunded') return order;
+  const claimed = await host.database.query<unknown>(
+    `update payment_attempt set checked_at = clock_timestamp() where reference = ?
+       and coalesce(checked_at, created_at) < clock_timestamp() - make_interval(secs => ?) returning 1`,
+    [attempt.reference, checkPause],
+  );
+  if (claimed.length === 0) return order;
+  try {
+    await settle(host.database, provider, await readStatus(host, provider, attempt));
+    await recordError(host, attempt.reference, null);
+  } catch (error) {
+    const { message } = error as Error;
+    host.log.warn(`order ${order.code} could not be checked with ${provider}: ${message}`);
+    await recordError(host, attempt.reference, message.slice(0, 1_000));
+  }
+  return requireOrder(host, orderId);
+}
+
+/** The buyer reads that the provider does not answer, rather than that nothing was paid. */
+async function recordError({ database }: Host, reference: string, error: string | null): Promise<void> {
+  await database.query('update payment_attempt set error = ? where reference = ?', [error, reference]);
+}
+
+/**
+ * When a plan would begin and end if it were paid now.
+ *
+ * @throws CheckoutError `no_provider`, `unknown_plan`
+ */
+export async function quote(host: Host, accountId: string, days: number): Promise<Quote> {
+  const { price, currency } = findOffer(host, days);
+  const [row] = await host.database.query<{ starts_at: number }>(
+    `select (extract(epoch from greatest(clock_timestamp(),
+       (select max(ends_at) from ${periodsInForce} p where account_id = ?))) * 1000)::float8 as starts_at`,
+    [accountId],
+  );
+  const startsAt = row?.starts_at ?? 0;
+  return { startsAt: new Date(startsAt), endsAt: new Date(startsAt + days * 86_400_000), price, currency };
+}
+
+function findOffer(host: Host, days: number): Offer {
+  const provider = configuredProvider(host);
+  const currency = host.section(currencySection);
+  if (provider === undefined || !provider.currencies.includes(currency))
+    throw new CheckoutError('no_provider', 'Plans cannot be bought here.');
+  const plan = host.section(plansSection).find((one) => one.days === days);
+  if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no plan of ${days} days.`);
+  const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
+  return { days, price, currency, label: labelIn('en', label), limits, provider: provider.name };
+}
+
+async function findOrder(host: Host, orderId: string): Promise<Order> {
+  const order = await readOrder(host.database, { id: orderId });
+  if (order === undefined) throw new CheckoutError('not_found', 'There is no such order.');
+  return order;
+}
+
+async function lockBuyer(transaction: EntityManager, accountId: string): Promise<void> {
+  await lockAccount(transaction, accountId);
+  const [blocked] = await transaction.execute<unknown[]>(
+    'select 1 from account where id = ? and (blocked_at is not null or deleted_at is not null)',
+    [accountId],
+  );
+  if (blocked !== undefined) throw new CheckoutError('blocked', 'This account is blocked. It cannot buy plans.');
+}
+
+/** An order that has received a payment is not offered again: its charge takes no second one. */
+async function findOpenOrder(
+  transaction: EntityManager,
+  accountId: string,
+  { days, price, currency, provider }: Offer,
+): Promise<string | undefined> {
+  const [open] = await transaction.execute<{ id: string }[]>(
+    `select id from plan_order where account_id = ? and days = ? and price = ? and currency = ? and provider = ? and ${isOpen}
+       and not exists (select 1 from payment where order_id = plan_order.id)
+     order by created_at desc limit 1`,
+    [accountId, days, price, currency, provider],
+  );
+  return open?.id;
+}
+
+/** @throws CheckoutError when the account has too many open orders, or would hold more than a year with all of them paid */
+async function checkBounds(transaction: EntityManager, accountId: string, days: number): Promise<void> {
+  const [sums] = await transaction.execute<{ orders: number; ahead: number }[]>(
+    `select count(*)::int as orders, coalesce(sum(days), 0)::float8 + coalesce((
+       select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
+       from ${periodsInForce} p where account_id = ? and ends_at > clock_timestamp()
+     ), 0)::float8 as ahead
+     from plan_order where account_id = ? and ${isOpen}`,
+    [accountId, accountId],
+  );
+  const { orders = 0, ahead = 0 } = sums ?? {};
+  if (ahead + days > maxDaysAhead)
+    throw new CheckoutError(
+      'too_many_days',
+      `An account can have at most ${maxDaysAhead} days ahead, open orders included. Choose fewer days.`,
+    );
+  if (orders >= mostOpenOrders)
+    throw new CheckoutError('too_many_orders', `${orders} orders are open. Pay or cancel one of them first.`);
+}
+
+async function insertOrder(
+  transaction: EntityManager,
+  accountId: string,
+  { days, price, currency, label, limits, provider }: Offer,
+  minutes: number,
+): Promise<string> {
+  const id = randomUUIDv7();
+  await transaction.execute(
+    `insert into plan_order (id, code, account_id, days, price, currency, label, limits, provider, expires_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, clock_timestamp() + make_interval(mins => ?))`,
+    [
+      id,
+      generateOrderCode(),
+      accountId,
+      days,
+      price,
+      currency,
+      label ?? null,
+      limits === undefined ? null : JSON.stringify(limits),
+      provider,
+      minutes,
+    ],
+  );
+  await insertAttempt(transaction, id);
+  return id;
+}
+
+/**
+ * Reopens an expired or failed order, which only its buyer can request.
+ *
+ * @returns false when another tab was first, which then charges it
+ */
+async function reopen(
+  transaction: EntityManager,
+  { id, code, accountId, days }: Order,
+  minutes: number,
+): Promise<boolean> {
+  const [locked] = await transaction.execute<{ state: Order['state'] }[]>(
+    'select state from plan_order where id = ? for no key update',
+    [id],
+  );
+  if (locked?.state !== 'expired' && locked?.state !== 'failed') return false;
+  await lockBuyer(transaction, accountId);
+  await checkBounds(transaction, accountId, days);
+  const [attempts] = await transaction.execute<{ count: number }[]>(
+    'select count(*)::int as count from payment_attempt where order_id = ?',
+    [id],
+  );
+  if ((attempts?.count ?? 0) >= mostAttempts)
+    throw new CheckoutError('not_open', `Order ${code} has been tried ${mostAttempts} times. Order the plan again.`);
+  await transaction.execute(
+    `update plan_order set state = 'created', expires_at = clock_timestamp() + make_interval(mins => ?) where id = ?`,
+    [minutes, id],
+  );
+  await insertAttempt(transaction, id);
+  return true;
+}

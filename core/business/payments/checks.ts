@@ -1,0 +1,184 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { jitteredDelay } from '#core/platform/timing/backoff.ts';
+import { askProvider, readStatus } from './ask-provider.ts';
+import { chargeOrder, insertAttempt, mostAttempts } from './attempts.ts';
+import { enqueueCheck } from './check-queue.ts';
+import { nextCheck } from './check-schedule.ts';
+import type { OrderState, PaymentAttempt } from './order-types.ts';
+import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
+import { settle } from './settle.ts';
+
+/** Seconds for which a check belongs to its worker; afterwards another one may take it. */
+const lease = 60;
+/** Seconds that a job may be earlier than the database's clock. */
+const tolerance = 2;
+/** Seconds between checks that fail. */
+const backoff = { first: 5, longest: 300 };
+/** Seconds after the expiry of an order during which failing checks are retried. */
+const longestFailing = 7 * 86_400;
+/** Seconds after which a charge request has completed or timed out. */
+const longestCharge = 15;
+
+/** An attempt whose check has been claimed. */
+interface Claimed {
+  readonly orderId: string;
+  readonly orderState: OrderState;
+  readonly provider: string;
+  readonly reference: string;
+  readonly providerReference: string | undefined;
+  readonly charge: PaymentAttempt['charge'];
+  readonly canBePaid: boolean; // its buyer sees a QR code or a page
+  readonly isLast: boolean;
+  readonly age: number; // seconds
+  readonly left: number; // seconds until the order expires
+  readonly failures: number;
+}
+
+const claim = (which: string) => `
+  with due as (
+    select reference from payment_attempt where ${which} order by next_check_at for update skip locked
+  )
+  update payment_attempt a
+  set checks = checks + 1, checked_at = clock_timestamp(), next_check_at = clock_timestamp() + make_interval(secs => ${lease})
+  from due, plan_order o where a.reference = due.reference and o.id = a.order_id
+  returning a.order_id as "orderId", o.state as "orderState", a.provider, a.reference,
+    a.provider_reference as "providerReference", a.charge, a.failures,
+    (a.qr is not null or a.payment_url is not null) as "canBePaid",
+    not exists (select 1 from payment_attempt b where b.order_id = a.order_id and b.number > a.number) as "isLast",
+    extract(epoch from clock_timestamp() - a.created_at)::float8 as age,
+    extract(epoch from o.expires_at - clock_timestamp())::float8 as left`;
+
+/** Checks one payment if that is due, and schedules the next check. One worker at a time. */
+export async function checkPayment(host: Host, reference: string): Promise<void> {
+  const [claimed] = await host.database.query<Claimed>(
+    claim(`reference = ? and next_check_at <= clock_timestamp() + make_interval(secs => ${tolerance})`),
+    [reference],
+  );
+  if (claimed !== undefined) await check(host, normalized(claimed));
+}
+
+/** Checks payments that are overdue, at most so many at once. @returns how many there were */
+export async function checkOverdue(host: Host, limit: number): Promise<number> {
+  const claimed = await host.database.query<Claimed>(
+    claim('next_check_at <= clock_timestamp()').replace('order by next_check_at', 'order by next_check_at limit ?'),
+    [limit],
+  );
+  const results = await Promise.allSettled(claimed.map((one) => check(host, normalized(one))));
+  for (const result of results)
+    if (result.status === 'rejected') host.log.error('a payment could not be checked', result.reason);
+  return claimed.length;
+}
+
+function normalized(claimed: Claimed): Claimed {
+  return { ...claimed, providerReference: claimed.providerReference ?? undefined };
+}
+
+/** An error of the provider is never "not paid": it changes no order, and the check is repeated. */
+async function check(host: Host, claimed: Claimed): Promise<void> {
+  try {
+    await (claimed.charge === 'none' ? chargeAgain(host, claimed) : follow(host, claimed));
+    const delay = nextCheck(claimed);
+    await schedule(host, claimed, delay, undefined);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    if (claimed.left < -longestFailing) return giveUp(host, claimed, error);
+    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoff, claimed.failures));
+    await schedule(host, claimed, Math.min(delay, backoff.longest), error.message);
+  }
+  await enqueueCheck(host, claimed.reference);
+}
+
+/** The charge can no longer be paid. If it was paid, a notification still activates the order. */
+async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): Promise<void> {
+  await schedule(host, claimed, undefined, message);
+  await expireOrder(host, claimed);
+  host.log.error(`payment ${claimed.reference} is no longer checked, a week after its order expired: ${message}`);
+}
+
+/** Reads the status. At the expiry, a charge that is not paid is cancelled and read again before the order expires. */
+async function follow(host: Host, claimed: Claimed): Promise<void> {
+  const { provider, isLast, left } = claimed;
+  const evidence = await readStatus(host, provider, claimed);
+  await settle(host.database, provider, evidence);
+  const isWaiting = evidence.state === 'pending' || evidence.state === 'unknown';
+  if (!isLast || !isWaiting) return;
+  if (left <= 0) {
+    await endCharge(host, claimed);
+    await expireOrder(host, claimed);
+  } else if (isUnseen(claimed)) {
+    await chargeAnew(host, claimed);
+    if (evidence.state === 'pending') await endCharge(host, claimed);
+  }
+}
+
+/** The charge cannot be shown, because its response was lost, even if a status or notification has reported it since. */
+function isUnseen({ canBePaid, charge, age }: Claimed): boolean {
+  return !canBePaid && (charge === 'unknown' || age >= longestCharge);
+}
+
+/** Never assumes success: settles by the provider's status afterwards. A charge that cannot be cancelled expires by itself. */
+async function endCharge(host: Host, { provider, reference, providerReference, orderState }: Claimed): Promise<void> {
+  if (orderState !== 'created' && orderState !== 'pending') return;
+  try {
+    const evidence = await askProvider(host, provider, async (connection, signal) =>
+      connection.cancel?.({ reference, providerReference }, signal),
+    );
+    if (evidence !== undefined) await settle(host.database, provider, asEnded(evidence));
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    await settle(host.database, provider, await readStatus(host, provider, { reference, providerReference }));
+  }
+}
+
+/** It did not fail: we have ended it. */
+function asEnded(evidence: PaymentEvidence): PaymentEvidence {
+  return evidence.state === 'failed' ? { ...evidence, state: 'expired' } : evidence;
+}
+
+async function expireOrder({ database }: Host, { orderId }: Claimed): Promise<void> {
+  await database.query(
+    `update plan_order set state = 'expired'
+     where id = ? and state in ('created', 'pending') and expires_at <= clock_timestamp()`,
+    [orderId],
+  );
+}
+
+/** A charge that certainly does not exist is tried again under its reference, as long as the order can be paid. */
+async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
+  if (claimed.left <= 0) return expireOrder(host, claimed);
+  if (!claimed.isLast || claimed.orderState !== 'created') return;
+  const { attempt } = await chargeOrder(host, claimed.orderId);
+  if (attempt?.charge === 'none' || attempt?.charge === 'unknown')
+    throw new PaymentError('temporary', attempt.error ?? 'the charge failed');
+}
+
+/** A charge with an unknown outcome cannot be shown: another attempt follows, and a payment of either counts. */
+async function chargeAnew(host: Host, { orderId, reference }: Claimed): Promise<void> {
+  const isAdded = await host.database.fork().transactional(async (transaction) => {
+    await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
+    const [open] = await transaction.execute<unknown[]>(
+      `select 1 from plan_order o join payment_attempt a on a.order_id = o.id
+       where o.id = ? and o.state in ('created', 'pending') and o.expires_at > clock_timestamp() and a.reference = ?
+         and a.number = (select max(number) from payment_attempt b where b.order_id = o.id) and a.number < ?`,
+      [orderId, reference, mostAttempts],
+    );
+    if (open !== undefined) await insertAttempt(transaction, orderId);
+    return open !== undefined;
+  });
+  if (isAdded) await chargeOrder(host, orderId);
+}
+
+/** A payment that has been settled meanwhile has no schedule any more. */
+async function schedule(
+  { database }: Host,
+  { reference }: Claimed,
+  delay: number | undefined,
+  error: string | undefined,
+): Promise<void> {
+  await database.query(
+    `update payment_attempt set next_check_at = clock_timestamp() + make_interval(secs => ?), error = ?,
+       failures = case when ? then failures + 1 else 0 end
+     where reference = ? and next_check_at is not null`,
+    [delay ?? null, error?.slice(0, 1_000) ?? null, error !== undefined, reference],
+  );
+}

@@ -1,0 +1,51 @@
+import type { Host, Services } from '#core/gateway/host/host.ts';
+import type { PaymentConnection, PaymentProvider } from './payment-provider.ts';
+import { defaultProvider, noProvider, paymentsSection } from './section.ts';
+
+type Providers = ReadonlyMap<string, PaymentProvider>;
+
+/** Under which the services keep the providers that plugins have registered. */
+const keptAs = 'payment-providers';
+/** Each loaded configuration has connections with its settings. */
+const connections = new WeakMap<Host, Map<string, PaymentConnection>>();
+
+/** Makes the registered providers known to everything that gets a host. */
+export function keepProviders(services: Pick<Services, 'keep'>, providers: Providers): void {
+  services.keep(keptAs, () => providers);
+}
+
+/** All registered providers by name. */
+export function paymentProviders(host: Pick<Host, 'keep'>): Providers {
+  return host.keep<Providers>(keptAs, () => new Map());
+}
+
+/** The name of the provider of new orders; undefined when nothing is sold. */
+export function providerName({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): string | undefined {
+  const name = section(paymentsSection).provider ?? (isProduction ? noProvider : defaultProvider);
+  return name === noProvider ? undefined : name;
+}
+
+/** The provider of new orders; undefined when this gateway sells nothing. */
+export function configuredProvider(host: Host): PaymentProvider | undefined {
+  const name = providerName(host);
+  return name === undefined ? undefined : paymentProviders(host).get(name);
+}
+
+/**
+ * The calls to a provider, with the settings of this configuration: that of new orders, or another one with open orders.
+ *
+ * @throws Error when no such provider is registered, when it is a sandbox in production, or when its secret is missing
+ */
+export function paymentConnection(host: Host, name: string): PaymentConnection {
+  const made = connections.get(host) ?? new Map<string, PaymentConnection>();
+  connections.set(host, made);
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  const provider = paymentProviders(host).get(name);
+  if (provider === undefined) throw new Error(`Payment provider "${name}" not found`);
+  if (provider.isSandbox === true && host.isProduction)
+    throw new Error(`Payment provider "${name}" moves no money; it is off in production`);
+  const connection = provider.connect(host);
+  made.set(name, connection);
+  return connection;
+}

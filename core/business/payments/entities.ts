@@ -1,0 +1,200 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from '../accounts/entities.ts';
+import type { RateLimits } from '#core/gateway/facts.ts';
+import type { FlagKind, OrderRefund, OrderState, PaymentAttempt as Attempt, PaymentOutcome } from './order-types.ts';
+
+const orderStates = [
+  'created',
+  'pending',
+  'expired',
+  'failed',
+  'cancelled',
+  'paid',
+  'refunded',
+] as const satisfies readonly OrderState[];
+const flagKinds = [
+  'wrong_amount',
+  'wrong_currency',
+  'second_payment',
+  'disputed',
+  'refund_failed',
+  'reversed',
+  'wrong_reference',
+  'deleted_account',
+] as const satisfies readonly FlagKind[];
+const charges = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
+const outcomes = ['activated', 'wrong_amount', 'wrong_currency', 'second'] as const satisfies readonly PaymentOutcome[];
+const refundStates = ['pending', 'done', 'failed'] as const satisfies readonly OrderRefund['state'][];
+
+const recordedAt = p.datetime().defaultRaw('clock_timestamp()');
+
+/** A sale, as it was sold: a changed price touches no open order. */
+export const PlanOrder = defineEntity({
+  name: 'PlanOrder',
+  tableName: 'plan_order',
+  properties: {
+    id: p.uuid().primary(),
+    /** What people read. */
+    code: p.text().unique(),
+    account: () => p.manyToOne(Account),
+    days: p.integer().check('days > 0'),
+    price: p.bigint('number').check('price > 0'),
+    currency: p.text().check(`currency ~ '^[A-Z]{3}$'`),
+    label: p.text().nullable(),
+    limits: p.json<RateLimits>().nullable(),
+    provider: p.text(),
+    state: p.enum(orderStates).default('created'),
+    /** Paid after it had expired, failed or been cancelled. */
+    isLate: p.boolean().default(false),
+    createdAt: recordedAt,
+    expiresAt: p.datetime(),
+    paidAt: p.datetime().nullable(),
+  },
+  indexes: [
+    {
+      name: 'plan_order_account',
+      expression: 'create index plan_order_account on plan_order (account_id, created_at desc, id desc)',
+    },
+    { name: 'plan_order_open', properties: 'expiresAt', where: `state in ('created', 'pending')` },
+    {
+      name: 'plan_order_created',
+      properties: ['createdAt', 'id'],
+      columns: [
+        { name: 'created_at', sort: 'DESC' },
+        { name: 'id', sort: 'DESC' },
+      ],
+    },
+  ],
+  checks: [{ name: 'plan_order_check', expression: `(state in ('paid', 'refunded')) = (paid_at is not null)` }],
+});
+
+/** One charge at the provider. */
+export const PaymentAttempt = defineEntity({
+  name: 'PaymentAttempt',
+  tableName: 'payment_attempt',
+  properties: {
+    /** Ours, at the provider. */
+    reference: p.text().primary(),
+    order: () => p.manyToOne(PlanOrder),
+    number: p.integer().check('number > 0'),
+    provider: p.text(),
+    providerReference: p.text().nullable(),
+    /** `none`: it certainly does not exist, and may be tried again. */
+    charge: p.enum(charges).default('unknown'),
+    qr: p.text().nullable(),
+    paymentUrl: p.text().nullable(),
+    /** To be paid, with the provider's fee where it adds one. */
+    amount: p.bigint('number').check('amount > 0'),
+    currency: p.text(),
+    expiresAt: p.datetime(),
+    createdAt: recordedAt,
+    /** That the provider stated last. */
+    state: p.text().default('unknown'),
+    checkedAt: p.datetime().nullable(),
+    checks: p.integer().default(0),
+    /** Of checks, since one succeeded. */
+    failures: p.integer().default(0),
+    /** Null: it is settled. */
+    nextCheckAt: p.datetime().nullable(),
+    error: p.text().nullable(),
+  },
+  indexes: [{ name: 'payment_attempt_due', properties: 'nextCheckAt', where: 'next_check_at is not null' }],
+  uniques: [{ properties: ['order', 'number'] }, { properties: ['provider', 'providerReference'] }],
+});
+
+/** Money that has come. */
+export const Payment = defineEntity({
+  name: 'Payment',
+  tableName: 'payment',
+  properties: {
+    id: p.uuid().primary(),
+    order: () => p.manyToOne(PlanOrder).index('payment_order'),
+    attempt: () => p.manyToOne(PaymentAttempt).fieldName('reference'),
+    provider: p.text(),
+    /** The provider's. */
+    paymentId: p.text(),
+    amount: p.bigint('number'),
+    currency: p.text(),
+    paidAt: p.datetime(),
+    /** Bank or wallet of the buyer. */
+    issuer: p.text().nullable(),
+    outcome: p.enum(outcomes),
+    /** As the provider stated it. */
+    raw: p.json<object>().columnType('json'),
+    recordedAt,
+  },
+  uniques: [
+    { properties: ['provider', 'paymentId'] },
+    { name: 'payment_activates_once', properties: 'order', where: `outcome = 'activated'` },
+  ],
+});
+
+/** Money that goes back. */
+export const Refund = defineEntity({
+  name: 'Refund',
+  tableName: 'refund',
+  properties: {
+    /** Names it at the provider. */
+    key: p.text().primary(),
+    order: () => p.manyToOne(PlanOrder).index('refund_order'),
+    payment: () => p.manyToOne(Payment).nullable().deleteRule('no action'),
+    amount: p.bigint('number').check('amount > 0'),
+    currency: p.text(),
+    state: p.enum(refundStates),
+    /** Paid back by the operator, outside of the provider. */
+    isManual: p.boolean().default(false),
+    reason: p.text(),
+    raw: p.json<object>().columnType('json').nullable(),
+    createdAt: recordedAt,
+    failures: p.integer().default(0),
+    nextCheckAt: p.datetime().nullable(),
+    finishedAt: p.datetime().nullable(),
+  },
+});
+
+/** Something about an order that the operator must decide. */
+export const OrderFlag = defineEntity({
+  name: 'OrderFlag',
+  tableName: 'order_flag',
+  properties: {
+    id: p.uuid().primary(),
+    order: () => p.manyToOne(PlanOrder),
+    kind: p.enum(flagKinds),
+    /** The payment or refund that it is about. */
+    subject: p.text(),
+    detail: p.json<object>().defaultRaw(`'{}'`),
+    createdAt: recordedAt,
+    resolvedAt: p.datetime().nullable(),
+    resolution: p.text().nullable(),
+  },
+  indexes: [{ name: 'order_flag_open', properties: 'createdAt', where: 'resolved_at is null' }],
+  uniques: [{ properties: ['order', 'kind', 'subject'] }],
+});
+
+/** What a provider has sent, until it is processed and for some time after. */
+export const PaymentNotification = defineEntity({
+  name: 'PaymentNotification',
+  tableName: 'payment_notification',
+  properties: {
+    id: p.bigint('string').primary().generated('identity'),
+    provider: p.text(),
+    eventKey: p.text(),
+    reference: p.text().nullable(),
+    providerReference: p.text().nullable(),
+    refundKey: p.text().nullable(),
+    paymentId: p.text().nullable(),
+    body: p.text(),
+    evidence: p.json<object>().columnType('json').nullable(),
+    receivedAt: recordedAt,
+    tries: p.integer().default(0),
+    /** Null: it is processed. */
+    nextTryAt: p.datetime().nullable().defaultRaw('clock_timestamp()'),
+    outcome: p.text().nullable(),
+  },
+  indexes: [
+    { name: 'payment_notification_due', properties: 'nextTryAt', where: 'next_try_at is not null' },
+    { name: 'payment_notification_reference', properties: ['reference', 'receivedAt'] },
+    { name: 'payment_notification_processed', properties: 'receivedAt', where: 'next_try_at is null' },
+  ],
+  uniques: [{ properties: ['provider', 'eventKey'] }],
+});

@@ -1,0 +1,100 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { paymentConnection, paymentProviders } from './connections.ts';
+import { inboxQueue } from './inbox-queue.ts';
+import { InboxWriter } from './inbox-writer.ts';
+import type { PaymentConnection, PaymentNotification, RawNotification } from './payment-provider.ts';
+import { processNotification } from './process-notification.ts';
+import { toStoredJson } from './stored-json.ts';
+
+/** How a provider's notification is answered. */
+export interface NotificationReply {
+  readonly status: number;
+  readonly body: string;
+  readonly contentType: string;
+}
+
+/** Ms that the database has to store a notification. */
+const storeDeadline = 2_000;
+/** Characters of texts that have an index. */
+const longestKey = 300;
+
+const empty = (status: number): NotificationReply => ({ status, body: '', contentType: 'text/plain' });
+
+/**
+ * Stores an authentic notification, and answers before anything is done about it: 404 when there is no such provider, 403
+ * when it is not authentic, 503 when it could not be stored, so that the provider comes again.
+ */
+export async function receiveNotification(
+  host: Host,
+  providerName: string,
+  raw: RawNotification,
+): Promise<NotificationReply> {
+  if (!paymentProviders(host).has(providerName)) return empty(404);
+  const connection = connect(host, providerName);
+  if (connection === undefined) return empty(503);
+  const notification = read(host, connection, providerName, raw);
+  if (notification === undefined) return empty(403);
+  try {
+    const id = await withDeadline(
+      store(host, providerName, notification, raw.body),
+      storeDeadline,
+      `the database did not take it within ${storeDeadline} ms`,
+    );
+    if (id !== undefined) inboxQueue(host).add(() => processNotification(host, id));
+  } catch (error) {
+    host.log.error(`a notification from ${providerName} could not be stored; the provider will retry it`, error);
+    return empty(503);
+  }
+  return connection.acknowledgement ?? empty(200);
+}
+
+function connect(host: Host, providerName: string): PaymentConnection | undefined {
+  try {
+    return paymentConnection(host, providerName);
+  } catch (error) {
+    // Anyone can call this path, so the log gets one line and no stack.
+    const reason = (error as Error).message;
+    host.log.error(`rejected a notification from ${providerName}: the provider is not configured: ${reason}`);
+    return undefined;
+  }
+}
+
+function read(
+  host: Host,
+  connection: PaymentConnection,
+  providerName: string,
+  raw: RawNotification,
+): PaymentNotification | undefined {
+  try {
+    return connection.readNotification(raw);
+  } catch (error) {
+    host.log.error(`a notification from ${providerName} could not be read`, error);
+    return undefined;
+  }
+}
+
+/** @returns its id; undefined when the same event has been stored before */
+async function store(
+  host: Host,
+  provider: string,
+  { eventKey, reference, providerReference, refundKey, paymentId, evidence }: PaymentNotification,
+  body: Buffer,
+): Promise<string | undefined> {
+  const writer = host.keep('payment-inbox-writer', () => new InboxWriter(host.database));
+  return writer.store({
+    provider,
+    event_key: toText(eventKey),
+    reference: toText(reference),
+    provider_reference: providerReference === undefined ? undefined : toText(providerReference),
+    refund_key: refundKey === undefined ? undefined : toText(refundKey),
+    payment_id: paymentId === undefined ? undefined : toText(paymentId),
+    body: body.toString('utf8').replaceAll('\0', ''),
+    evidence: evidence === undefined ? undefined : toStoredJson(evidence),
+  });
+}
+
+/** PostgreSQL takes neither NUL nor half a character in a text. */
+function toText(text: string): string {
+  return text.replaceAll('\0', '').slice(0, longestKey).toWellFormed();
+}

@@ -1,0 +1,126 @@
+import type { Database } from '#core/platform/database/database.ts';
+import type { OrderFilter } from './order.ts';
+
+/** Money that came or went back, for bookkeeping. */
+export interface Movement {
+  readonly kind: 'payment' | 'refund';
+  /** When it was paid, or the refund was confirmed. */
+  readonly at: Date;
+  readonly order: string; // its code
+  readonly orderState: string;
+  readonly accountId: string;
+  readonly days: number;
+  readonly label: string | undefined;
+  readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
+  readonly currency: string;
+  readonly provider: string;
+  /** Ours at the provider: of the charge or of the refund. */
+  readonly reference: string;
+  /** The provider's id of the payment. */
+  readonly paymentId: string | undefined;
+  readonly issuer: string | undefined;
+  /** The outcome of a payment; for a refund, `provider` or `manual`. */
+  readonly outcome: string;
+  readonly isFlagged: boolean;
+}
+
+const pageSize = 500;
+
+/** Payments and finished refunds, the oldest first. `since` and `until` are times of the money, not of the order. */
+export async function* listMovements(database: Pick<Database, 'query'>, filter: OrderFilter): AsyncGenerator<Movement> {
+  let cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined;
+  for (;;) {
+    const rows = await readPage(database, filter, cursor);
+    for (const row of rows) yield toMovement(row);
+    cursor = rows.at(-1);
+    if (cursor === undefined || rows.length < pageSize) return;
+  }
+}
+
+const movements = `(
+  select 'payment' as kind, p.id::text as id, p.paid_at as at, p.order_id, p.amount, p.currency, p.provider, p.reference,
+    p.payment_id, p.issuer, p.outcome
+  from payment p
+  union all
+  select 'refund', r.key, coalesce(r.finished_at, r.created_at), r.order_id, -r.amount, r.currency, o.provider, r.key,
+    p.payment_id, p.issuer, case when r.is_manual then 'manual' else 'provider' end
+  from refund r join plan_order o on o.id = r.order_id left join payment p on p.id = r.payment_id
+  where r.state = 'done'
+)`;
+
+async function readPage(
+  database: Pick<Database, 'query'>,
+  { accountId, state, since, until, isFlagged }: OrderFilter,
+  cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined,
+): Promise<MovementRow[]> {
+  const parameters = [
+    since?.getTime(),
+    since?.getTime(),
+    until?.getTime(),
+    until?.getTime(),
+    accountId,
+    accountId,
+    state,
+    state,
+    isFlagged,
+    isFlagged,
+    cursor?.at_text,
+    cursor?.at_text,
+    cursor?.id,
+    pageSize,
+  ];
+  return database.query<MovementRow>(
+    `select * from (
+       select m.*, m.at::text as at_text, m.amount::float8 as value, (extract(epoch from m.at) * 1000)::float8 as at_ms,
+         o.code, o.state, o.account_id, o.days, o.label,
+         exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null) as is_flagged
+       from ${movements} m join plan_order o on o.id = m.order_id
+     ) m
+     where (?::float8 is null or at >= to_timestamp(?::float8 / 1000)) and (?::float8 is null or at < to_timestamp(?::float8 / 1000))
+       and (?::text is null or account_id::text = ?) and (?::text is null or state = ?)
+       and (?::boolean is null or is_flagged = ?)
+       and (?::text is null or (at, id) > (?::timestamptz, ?::text))
+     order by at, id limit ?`,
+    parameters.map((value) => value ?? null),
+  );
+}
+
+interface MovementRow {
+  readonly kind: Movement['kind'];
+  readonly id: string;
+  readonly at_text: string;
+  readonly at_ms: number;
+  readonly value: number;
+  readonly currency: string;
+  readonly provider: string;
+  readonly reference: string;
+  readonly payment_id: string | null;
+  readonly issuer: string | null;
+  readonly outcome: string;
+  readonly code: string;
+  readonly state: string;
+  readonly account_id: string;
+  readonly days: number;
+  readonly label: string | null;
+  readonly is_flagged: boolean;
+}
+
+function toMovement(row: MovementRow): Movement {
+  return {
+    kind: row.kind,
+    at: new Date(row.at_ms),
+    order: row.code,
+    orderState: row.state,
+    accountId: row.account_id,
+    days: row.days,
+    label: row.label ?? undefined,
+    amount: row.value,
+    currency: row.currency,
+    provider: row.provider,
+    reference: row.reference,
+    paymentId: row.payment_id ?? undefined,
+    issuer: row.issuer ?? undefined,
+    outcome: row.outcome,
+    isFlagged: row.is_flagged,
+  };
+}

@@ -1,0 +1,114 @@
+import type { RateLimits } from '#core/gateway/facts.ts';
+
+/**
+ * `created`: no charge yet. `pending`: can be paid. `expired`, `failed`, `cancelled`: not paid, but becomes `paid` if a payment
+ * arrives late. `refunded`: the whole payment was refunded.
+ */
+export type OrderState = 'created' | 'pending' | 'expired' | 'failed' | 'cancelled' | 'paid' | 'refunded';
+
+/** A sale: account, plan and price at the time of the order, and its payment. */
+export interface Order {
+  readonly id: string;
+  /** What people read: `ORD-7F3K2MQX`. */
+  readonly code: string;
+  readonly accountId: string;
+  readonly days: number;
+  readonly price: number; // in the smallest unit that the currency is priced in
+  readonly currency: string; // ISO 4217
+  readonly label: string | undefined;
+  readonly limits: RateLimits | undefined;
+  readonly provider: string;
+  readonly state: OrderState;
+  /** Paid after it had expired, failed or been cancelled. */
+  readonly isLate: boolean;
+  readonly createdAt: Date;
+  /** Until when it is meant to be paid. */
+  readonly expiresAt: Date;
+  readonly paidAt: Date | undefined;
+  /** The last attempt to have it paid. */
+  readonly attempt: PaymentAttempt | undefined;
+  /** The time that it bought, as it is now in the ledger; undefined when nothing is left of it. */
+  readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
+  readonly payments: readonly Payment[];
+  readonly flags: readonly OrderFlag[];
+  readonly refunds: readonly OrderRefund[];
+  /** The database's clock when this was read. */
+  readonly readAt: Date;
+}
+
+/** One charge at the provider. */
+export interface PaymentAttempt {
+  /** Ours, at the provider: the order's code and the number. */
+  readonly reference: string;
+  readonly providerReference: string | undefined;
+  readonly number: number;
+  /** `unknown`: it may exist at the provider. `none`: it does not, and is tried again. `rejected`: it never will. */
+  readonly charge: 'unknown' | 'none' | 'created' | 'rejected';
+  /** Payload of the QR code. */
+  readonly qr: string | undefined;
+  /** Image or page of the provider. */
+  readonly paymentUrl: string | undefined;
+  readonly amount: number; // to be paid, with the provider's fee where it adds one
+  readonly currency: string;
+  readonly expiresAt: Date;
+  readonly checkedAt: Date | undefined;
+  /** Why the last call to the provider failed, for the operator. */
+  readonly error: string | undefined;
+}
+
+/** Money that has come. */
+export interface Payment {
+  readonly id: string;
+  readonly reference: string;
+  /** The provider's. */
+  readonly paymentId: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly paidAt: Date;
+  /** Bank or wallet of the buyer. */
+  readonly issuer: string | undefined;
+  readonly outcome: PaymentOutcome;
+}
+
+/** The effect of a payment: `activated` the period, or none, with a flag for the operator. */
+export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | 'second';
+
+/**
+ * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
+ * `wrong_reference`: a payment references this order, but another charge of the provider.
+ * `deleted_account`: paid after the account was deleted; nobody can use the days.
+ */
+export type FlagKind =
+  | 'wrong_amount'
+  | 'wrong_currency'
+  | 'second_payment'
+  | 'disputed'
+  | 'refund_failed'
+  | 'reversed'
+  | 'wrong_reference'
+  | 'deleted_account';
+
+/** Something about an order that the operator must decide. */
+export interface OrderFlag {
+  readonly id: string;
+  readonly kind: FlagKind;
+  /** The payment or refund that it is about. */
+  readonly subject: string;
+  readonly createdAt: Date;
+  readonly resolvedAt: Date | undefined;
+  readonly resolution: string | undefined;
+}
+
+/** Money that goes back. */
+export interface OrderRefund {
+  /** Names it at the provider. */
+  readonly key: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly state: 'pending' | 'done' | 'failed';
+  /** Paid back by the operator, outside of the provider. */
+  readonly isManual: boolean;
+  readonly reason: string;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | undefined;
+}

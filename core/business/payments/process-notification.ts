@@ -1,0 +1,146 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { jitteredDelay } from '#core/platform/timing/backoff.ts';
+import { readStatus } from './ask-provider.ts';
+import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
+import { settleRefund } from './refund-status.ts';
+import { settle } from './settle.ts';
+
+/** The job that processes one notification. */
+export const notificationJob = 'process-notification';
+
+/** Seconds for which a notification belongs to its worker. */
+const lease = 30;
+/** Seconds for which the order of a notification may not be committed yet. */
+const orderGrace = 600;
+/** Seconds after which a notification is dropped; the checks of its order continue. */
+const longestTry = 86_400;
+/** A gateway that was off for a day has not tried yet. */
+const fewestTries = 20;
+/** Seconds between tries, while the order is not known, and while the provider does not respond. */
+const pauses = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
+
+interface Stored {
+  readonly id: string;
+  readonly provider: string;
+  readonly reference: string;
+  readonly providerReference: string | null;
+  readonly refundKey: string | null;
+  readonly paymentId: string | null;
+  readonly evidence: string | null;
+  readonly tries: number;
+  readonly age: number; // seconds
+}
+
+const claim = (which: string) => `
+  with due as (select id from payment_notification where ${which} for update skip locked)
+  update payment_notification n
+  set tries = tries + 1, next_try_at = clock_timestamp() + make_interval(secs => ${lease})
+  from due where n.id = due.id
+  returning n.id::text, provider, reference, provider_reference as "providerReference", refund_key as "refundKey",
+    payment_id as "paymentId",
+    evidence::text, tries, extract(epoch from clock_timestamp() - received_at)::float8 as age`;
+
+/** Processes a notification that is new, or due for another try. */
+export async function processNotification(host: Host, id: string): Promise<void> {
+  const [stored] = await host.database.query<Stored>(
+    claim('id = ?::bigint and next_try_at is not null and (tries = 0 or next_try_at <= clock_timestamp())'),
+    [id],
+  );
+  if (stored !== undefined) await process(host, stored);
+}
+
+/** Processes notifications that are overdue, at most so many at once. @returns how many there were */
+export async function processOverdue(host: Host, limit: number): Promise<number> {
+  const stored = await host.database.query<Stored>(
+    claim('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
+    [limit],
+  );
+  const results = await Promise.allSettled(stored.map((one) => process(host, one)));
+  for (const result of results)
+    if (result.status === 'rejected') host.log.error('a notification could not be processed', result.reason);
+  return stored.length;
+}
+
+async function process(host: Host, stored: Stored): Promise<void> {
+  const { provider, age, tries } = stored;
+  try {
+    if (stored.refundKey !== null) await settleRefund(host, stored.refundKey);
+    const evidence = await readEvidence(host, stored);
+    if (evidence === undefined) return await awaitOrder(host, stored);
+    const { outcome } = await settle(host.database, provider, evidence);
+    if (outcome === 'unknown_order') return await awaitOrder(host, stored);
+    if (outcome === 'foreign')
+      host.log.error(
+        `a notification from ${provider} is about ${stored.reference}, but its evidence is about another payment`,
+      );
+    await finish(host, stored, outcome);
+    if (evidence.state === 'pending' || evidence.state === 'unknown') await hasten(host, evidence.reference);
+  } catch (error) {
+    if (age > longestTry && tries >= fewestTries) return giveUp(host, stored, error);
+    if (!(error instanceof PaymentError)) throw error;
+    await postpone(host, stored, Math.max(error.retryAfter ?? 0, jitteredDelay(pauses.failed, tries - 1)));
+  }
+}
+
+/** The evidence of the notification itself, otherwise of a status read. Undefined when the charge is unknown here. */
+async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence | undefined> {
+  if (stored.evidence !== null) return reviveEvidence(JSON.parse(stored.evidence));
+  const { provider, reference, providerReference, paymentId } = stored;
+  const [charge] = await host.database.query<{ reference: string; provider_reference: string | null }>(
+    `select reference, provider_reference from payment_attempt
+     where provider = ? and (reference = ? or provider_reference = ?) order by reference = ? desc limit 1`,
+    [provider, reference, providerReference, reference],
+  );
+  if (charge === undefined) return undefined;
+  return readStatus(host, provider, {
+    reference: charge.reference,
+    providerReference: charge.provider_reference ?? providerReference ?? undefined,
+    paymentId: paymentId ?? undefined,
+  });
+}
+
+function reviveEvidence(evidence: PaymentEvidence & { paidAt?: string }): PaymentEvidence {
+  const { paidAt, ...rest } = evidence;
+  return { ...rest, ...(paidAt !== undefined && { paidAt: new Date(paidAt) }) } as PaymentEvidence;
+}
+
+/** A notification can be faster than the commit of its order. One that stays unknown is not about an order of ours. */
+async function awaitOrder(host: Host, stored: Stored): Promise<void> {
+  const { provider, reference, age, tries } = stored;
+  if (age < orderGrace) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
+  host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
+  await finish(host, stored, 'unknown_order');
+}
+
+async function giveUp(host: Host, stored: Stored, error: unknown): Promise<void> {
+  host.log.error(
+    `a notification from ${stored.provider} about ${stored.reference} is dropped after a day of failures`,
+    error,
+  );
+  await finish(host, stored, 'given_up');
+}
+
+async function postpone({ database, jobs }: Host, { id, tries }: Stored, delay: number): Promise<void> {
+  await database.query(
+    'update payment_notification set next_try_at = clock_timestamp() + make_interval(secs => ?) where id = ?::bigint',
+    [delay, id],
+  );
+  const job = { id: `${notificationJob}-${id}-${tries}`, delay: delay + 0.1 };
+  await jobs.add(notificationJob, { id }, job).catch(() => undefined);
+}
+
+async function finish({ database }: Host, { id }: Stored, outcome: string): Promise<void> {
+  await database.query('update payment_notification set next_try_at = null, outcome = ? where id = ?::bigint', [
+    outcome,
+    id,
+  ]);
+}
+
+/** The provider has announced news that its status does not show yet. */
+async function hasten({ database }: Host, reference: string): Promise<void> {
+  await database.query(
+    `update payment_attempt set next_check_at = least(next_check_at, clock_timestamp() + interval '5 s')
+     where reference = ? and next_check_at is not null`,
+    [reference],
+  );
+}

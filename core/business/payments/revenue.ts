@@ -1,0 +1,37 @@
+import type { Database } from '#core/platform/database/database.ts';
+
+/** What one day has brought, in one currency. */
+export interface DailyRevenue {
+  /** `2026-11-22`, in the requested time zone. */
+  readonly day: string;
+  /** Payments that activated an order, less what was paid back of them that day; in the smallest unit of the currency. */
+  readonly amount: number;
+  readonly orders: number;
+}
+
+/**
+ * Revenue of the last days, the oldest first, today last; a day without any is there, with zeros.
+ *
+ * @param days at most 400
+ */
+export async function readRevenue(
+  database: Pick<Database, 'query'>,
+  { currency, timeZone, days }: { readonly currency: string; readonly timeZone: string; readonly days: number },
+): Promise<DailyRevenue[]> {
+  return database.query<DailyRevenue>(
+    `with span as (select (clock_timestamp() at time zone ?)::date as today),
+       first as (select (today - ?::integer)::timestamp at time zone ? as at from span),
+       moved as (
+         select (p.paid_at at time zone ?)::date as day, p.amount, 1 as orders
+         from payment p, first where p.outcome = 'activated' and p.currency = ? and p.paid_at >= first.at
+         union all
+         select (r.finished_at at time zone ?)::date, -r.amount, 0
+         from refund r, first where r.state = 'done' and r.currency = ? and r.finished_at >= first.at
+       )
+     select to_char(d, 'YYYY-MM-DD') as day, coalesce(sum(m.amount), 0)::float8 as amount,
+       coalesce(sum(m.orders), 0)::float8 as orders
+     from span, generate_series(today - ?::integer, today, interval '1 day') d left join moved m on m.day = d::date
+     group by d order by d`,
+    [timeZone, days - 1, timeZone, timeZone, currency, timeZone, currency, days - 1],
+  );
+}

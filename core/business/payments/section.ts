@@ -1,0 +1,81 @@
+import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+
+/** The section `payments`: who takes the money. */
+export const paymentsSection = defineSection({
+  name: 'payments',
+  schema: {
+    type: 'object',
+    description: 'How plans are paid.',
+    properties: {
+      provider: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9-]*$',
+        description:
+          'Name of the payment provider, for example midtrans or xendit, or none to sell nothing. Default: sandbox, which moves no money and is refused when service.base_url is not this machine; with NODE_ENV=production none.',
+      },
+      order_minutes: {
+        type: 'integer',
+        minimum: 5,
+        maximum: 1440,
+        default: 30,
+        description: 'Minutes for which an order can be paid.',
+      },
+      keep_notifications_days: {
+        type: 'integer',
+        minimum: 400,
+        maximum: 36_500,
+        default: 730,
+        description:
+          "Days to keep the provider's notifications. Orders, payments and refunds are kept for good. At least 400: some refunds and disputes take a year.",
+      },
+    },
+    additionalProperties: false,
+    default: {},
+  },
+  check({ provider: name }, report, all) {
+    if (name === noProvider) return;
+    if (name === undefined) return checkDefault(all, report);
+    const provider = all.paymentProviders.get(name);
+    if (provider === undefined) {
+      if (!all.hasAllPlugins) return;
+      const names = [...all.paymentProviders.keys()].join(', ');
+      report(['payments', 'provider'], `is "${name}", which no plugin provides`, `use one of: ${names}, none`);
+    } else if (provider.isSandbox === true && all.production !== undefined) {
+      const { because, unless } = all.production;
+      report(
+        ['payments', 'provider'],
+        `is "${name}", which moves no money, ${because}`,
+        `use a provider that takes payments, or none${unless}`,
+      );
+    } else {
+      if (all.isProduction) checkPublicUrl(all, report);
+      provider.check?.(all, report);
+    }
+  },
+});
+
+/** In the environment of production nothing is sold by default; a public URL alone says nothing of what is wanted. */
+function checkDefault({ production }: CheckContext, report: Report): void {
+  if (production === undefined || production.unless === '') return;
+  report(
+    ['service', 'base_url'],
+    'is not this machine, and payments.provider is not set, so customers would pay in the sandbox, which moves no money',
+    `set payments: { provider: midtrans } or another provider that takes payments, or none${production.unless}`,
+  );
+}
+
+function checkPublicUrl(all: CheckContext, report: Report): void {
+  const { base_url: url = '' } = all.get(service);
+  if (url.startsWith('https:')) return;
+  report(
+    ['payments', 'provider'],
+    `is notified at service.base_url, which is ${url === '' ? 'not set' : 'not HTTPS'}`,
+    'set service: { base_url: https://… }, the public URL of this gateway',
+  );
+}
+
+/** In place of a provider's name: nothing is sold. */
+export const noProvider = 'none';
+/** The default provider; in production nothing is sold without one. */
+export const defaultProvider = 'sandbox';

@@ -1,0 +1,269 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../accounts/account-events.ts';
+import { addDays, endOrderPeriod, lockAccount } from '../accounts/ledger.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { type Decision, decide } from './decide.ts';
+import { flagOrder } from './flags.ts';
+import type { OrderState, PaymentOutcome } from './order-types.ts';
+import type { PaymentEvidence } from './payment-provider.ts';
+import { recordRefunded } from './record-refunded.ts';
+import { toStoredJson } from './stored-json.ts';
+
+/**
+ * What evidence has done. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge with
+ * another charge of the provider, or a payment of another order. `unchanged`: nothing new.
+ */
+export interface Settlement {
+  readonly outcome: SettlementOutcome;
+  readonly orderId?: string;
+  readonly accountId?: string;
+}
+
+export type SettlementOutcome =
+  | 'unknown_order'
+  | 'foreign'
+  | 'unchanged'
+  | 'flagged'
+  | Exclude<OrderState, 'created' | 'cancelled'>;
+
+/** An order and one of its attempts, read under the lock of the order. */
+interface Subject {
+  readonly orderId: string;
+  readonly accountId: string;
+  readonly state: OrderState;
+  readonly days: number;
+  readonly label: string | null;
+  readonly limits: string | null;
+  readonly reference: string;
+  readonly providerReference: string | null;
+  readonly amount: number;
+  readonly currency: string;
+  readonly isLast: boolean;
+}
+
+/**
+ * Applies what a provider has stated about a charge to its order and to the ledger, in one transaction and exactly once,
+ * however often, in whatever sequence and in however many processes it is called. Locks the order, then the account: two
+ * orders of one account add up.
+ *
+ * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
+ */
+export async function settle(
+  database: Pick<Database, 'fork'>,
+  provider: string,
+  evidence: PaymentEvidence,
+): Promise<Settlement> {
+  return database.fork().transactional((transaction) => settleWithin(transaction, provider, evidence));
+}
+
+async function settleWithin(
+  transaction: EntityManager,
+  provider: string,
+  evidence: PaymentEvidence,
+): Promise<Settlement> {
+  const subject = await lockSubject(transaction, provider, evidence);
+  if (subject === undefined) return { outcome: 'unknown_order' };
+  const { orderId, accountId } = subject;
+  if (await isForeign(transaction, provider, subject, evidence)) {
+    // Money may be missing at the order that it was meant for.
+    if (evidence.state === 'paid') await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
+    return { outcome: 'foreign', orderId, accountId };
+  }
+  const recorded = await readRecorded(transaction, provider, subject, evidence);
+  if (recorded === 'elsewhere') return { outcome: 'foreign', orderId, accountId };
+  const decision = decide({
+    order: subject.state,
+    isLastAttempt: subject.isLast,
+    expected: subject,
+    evidence: evidence.state,
+    paid: evidence.paid,
+    recorded,
+  });
+  await apply(transaction, provider, subject, evidence, decision);
+  await noteStatement(transaction, subject, evidence);
+  const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
+  return { outcome: outcome as SettlementOutcome, orderId, accountId };
+}
+
+/** Finds the attempt, locks its order, and reads both again. */
+async function lockSubject(
+  transaction: EntityManager,
+  provider: string,
+  { reference, providerReference }: PaymentEvidence,
+): Promise<Subject | undefined> {
+  const [found] = await transaction.execute<{ order_id: string; reference: string }[]>(
+    `select order_id, reference from payment_attempt
+     where provider = ? and (reference = ? or provider_reference = ?) order by reference = ? desc limit 1`,
+    [provider, reference, providerReference ?? null, reference],
+  );
+  if (found === undefined) return undefined;
+  // Not `for update`: the shift of a later order's period refers to that order, and would wait for its settlement.
+  await transaction.execute('select 1 from plan_order where id = ? for no key update', [found.order_id]);
+  const [subject] = await transaction.execute<Subject[]>(
+    `select o.id as "orderId", o.account_id as "accountId", o.state, o.days, o.label, o.limits::text as limits, a.reference,
+       a.provider_reference as "providerReference", a.amount::float8 as amount, a.currency,
+       not exists (select 1 from payment_attempt b where b.order_id = o.id and b.number > a.number) as "isLast"
+     from plan_order o join payment_attempt a on a.order_id = o.id where a.reference = ?`,
+    [found.reference],
+  );
+  return subject;
+}
+
+/** Whether the provider's reference is that of another charge. */
+async function isForeign(
+  transaction: EntityManager,
+  provider: string,
+  { reference, providerReference }: Subject,
+  { providerReference: stated }: PaymentEvidence,
+): Promise<boolean> {
+  if (stated === undefined || stated === providerReference) return false;
+  if (providerReference !== null) return true;
+  const [other] = await transaction.execute<unknown[]>(
+    'select 1 from payment_attempt where provider = ? and provider_reference = ? and reference <> ?',
+    [provider, stated, reference],
+  );
+  return other !== undefined;
+}
+
+/** What this payment did when it was recorded; evidence without a payment id is about the charge as a whole. */
+async function readRecorded(
+  transaction: EntityManager,
+  provider: string,
+  { orderId, reference }: Subject,
+  evidence: PaymentEvidence,
+): Promise<PaymentOutcome | 'elsewhere' | undefined> {
+  const paymentId = paymentIdOf(evidence);
+  const [row] = await transaction.execute<{ order_id: string; outcome: PaymentOutcome; payment_id: string }[]>(
+    `select order_id, outcome, payment_id from payment
+     where provider = ? and (payment_id = ? or (reference = ? and (?::boolean or payment_id = ?)))
+     order by payment_id = ? desc, outcome = 'activated' desc limit 1`,
+    [provider, paymentId, reference, evidence.paymentId === undefined, unnamed(reference), paymentId],
+  );
+  if (row === undefined) return undefined;
+  if (row.order_id !== orderId) return 'elsewhere';
+  if (evidence.paymentId !== undefined && row.payment_id === unnamed(reference)) {
+    await transaction.execute('update payment set payment_id = ? where provider = ? and payment_id = ?', [
+      evidence.paymentId,
+      provider,
+      row.payment_id,
+    ]);
+  }
+  return row.outcome;
+}
+
+function paymentIdOf({ paymentId, reference }: PaymentEvidence): string {
+  return paymentId ?? unnamed(reference);
+}
+
+/** Placeholder for a payment id that the provider has not reported yet; the first reported id replaces it. */
+function unnamed(reference: string): string {
+  return `charge:${reference}`;
+}
+
+async function apply(
+  transaction: EntityManager,
+  provider: string,
+  subject: Subject,
+  evidence: PaymentEvidence,
+  { state, isLate = false, payment, flag, endsPeriod }: Decision,
+): Promise<void> {
+  const { orderId, accountId } = subject;
+  if (payment !== undefined) await recordPayment(transaction, provider, subject, evidence, payment);
+  if (state !== undefined) {
+    await transaction.execute(
+      `update plan_order set state = ?, is_late = is_late or ?::boolean,
+         paid_at = case when ?::boolean then coalesce(paid_at, to_timestamp(?::float8 / 1000), clock_timestamp()) else paid_at end
+       where id = ?`,
+      [state, isLate, state === 'paid' || state === 'refunded', evidence.paidAt?.getTime() ?? null, orderId],
+    );
+  }
+  if (payment === 'activated') await activate(transaction, subject);
+  if (endsPeriod === true) await endOrderPeriod(transaction, accountId, orderId);
+  if (state === 'refunded') {
+    await finishRefunds(transaction, orderId, evidence);
+    await recordRefunded(transaction, subject);
+  }
+  if (flag !== undefined) await flagOrder(transaction, subject, flag, paymentIdOf(evidence));
+}
+
+async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
+  const { orderId, accountId, days, label, limits } = subject;
+  await lockAccount(transaction, accountId);
+  await flagDeleted(transaction, subject);
+  await addDays(transaction, accountId, {
+    days,
+    reason: 'order',
+    orderId,
+    label: label ?? undefined,
+    limits: limits === null ? undefined : (JSON.parse(limits) ?? undefined),
+  });
+  await recordEvent(transaction, 'order.paid', { orderId, accountId }, `order.paid:${orderId}`);
+}
+
+async function flagDeleted(transaction: EntityManager, subject: Subject): Promise<void> {
+  const [deleted] = await transaction.execute<unknown[]>(
+    'select from account where id = ? and deleted_at is not null',
+    [subject.accountId],
+  );
+  if (deleted !== undefined) await flagOrder(transaction, subject, 'deleted_account');
+}
+
+async function recordPayment(
+  transaction: EntityManager,
+  provider: string,
+  { orderId, reference }: Subject,
+  evidence: PaymentEvidence,
+  outcome: PaymentOutcome,
+): Promise<void> {
+  const { paid, paidAt, issuer = null, raw } = evidence;
+  await transaction.execute(
+    `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, issuer, outcome, raw)
+     values (?, ?, ?, ?, ?, ?, ?, coalesce(to_timestamp(?::float8 / 1000), clock_timestamp()), ?, ?, ?::json)`,
+    [
+      randomUUIDv7(),
+      orderId,
+      reference,
+      provider,
+      paymentIdOf(evidence),
+      paid?.amount ?? 0,
+      paid?.currency ?? '',
+      paidAt?.getTime() ?? null,
+      issuer,
+      outcome,
+      toStoredJson(raw),
+    ],
+  );
+}
+
+/** One that was made in the provider's dashboard is entered, because bookkeeping needs it. */
+async function finishRefunds(transaction: EntityManager, orderId: string, { raw }: PaymentEvidence): Promise<void> {
+  await transaction.execute(
+    `update refund set state = 'done', finished_at = clock_timestamp() where order_id = ? and state = 'pending'`,
+    [orderId],
+  );
+  await transaction.execute(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, reason, raw, finished_at)
+     select o.code || '-R' || (select count(*) + 1 from refund r where r.order_id = o.id),
+       o.id, p.id, p.amount, p.currency, 'done', 'refunded at the provider', ?::json, clock_timestamp()
+     from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
+     where o.id = ? and not exists (select 1 from refund r where r.order_id = o.id and r.state = 'done')`,
+    [toStoredJson(raw), orderId],
+  );
+}
+
+/** Keeps what the provider said about the charge. One that is paid needs no more checks. */
+async function noteStatement(
+  transaction: EntityManager,
+  { reference }: Subject,
+  { state, providerReference }: PaymentEvidence,
+): Promise<void> {
+  const isFinal = state === 'paid' || state === 'refunded';
+  await transaction.execute(
+    `update payment_attempt set state = ?, provider_reference = coalesce(provider_reference, ?),
+       charge = case when charge in ('unknown', 'none') and ?::boolean then 'created' else charge end,
+       next_check_at = case when ?::boolean then null else next_check_at end
+     where reference = ?`,
+    [state, providerReference ?? null, state !== 'unknown', isFinal, reference],
+  );
+}

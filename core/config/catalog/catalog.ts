@@ -1,0 +1,95 @@
+import type { Logger } from '#core/platform/logger.ts';
+import type { Profile, ProfileSettings } from './profile.ts';
+
+/** The preset of a vendor. `upstream` registers them. */
+export interface Vendor extends ProfileSettings {
+  readonly name: string; // in gateway.yaml: openai, anthropic, …
+  readonly title: string; // for people
+  /** Names of its endpoint's formats. */
+  readonly formats: readonly string[];
+  /**
+   * With the version segment: the format's path (`/chat/completions`) is appended. Missing where every customer has
+   * another one, which gateway.yaml gives.
+   */
+  readonly baseUrl?: string;
+  readonly auth: AuthScheme;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The same for models whose upstream name matches; `*` matches anything. Later matches override earlier ones. */
+  readonly models?: readonly (ProfileSettings & { readonly match: string })[];
+  /** True for upstreams that make their answers up. Refused in production. */
+  readonly isDemo?: boolean;
+  /** Starts the server of a vendor that the gateway runs itself, once, when an upstream of it is used. */
+  start?(parts: { readonly log: Logger }): Promise<{ readonly baseUrl: string } & AsyncDisposable>;
+}
+
+/** Where a request carries its API key: `Authorization: Bearer`, a header of this name, or nowhere. */
+export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const;
+
+/** How an API key is sent to an upstream. */
+export type AuthScheme = (typeof authSchemes)[number];
+
+/** Where requests can be sent. */
+export interface Upstream {
+  readonly name: string;
+  readonly vendor: string | undefined;
+  readonly formats: readonly string[]; // names
+  readonly baseUrl: string; // without a trailing slash
+  readonly auth: AuthScheme;
+  readonly apiKeys: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isDemo: boolean;
+  /** False when it needs a key and has none: its routes are left out. */
+  readonly isEnabled: boolean;
+}
+
+/** A model on one upstream. Timeouts are in seconds; undefined means the value of the `upstream` stage. */
+export interface Route {
+  readonly id: string; // upstream/model, with the name that the upstream gives the model
+  readonly upstream: Upstream;
+  readonly model: string; // the upstream's name
+  /** Lower is tried first. Routes of the same priority share requests by weight. */
+  readonly priority: number;
+  readonly weight: number;
+  readonly connectTimeout: number | undefined;
+  readonly firstByteTimeout: number | undefined;
+  readonly idleTimeout: number | undefined;
+  /** Tokens of a prompt, at most; undefined when neither route nor model declares it. */
+  readonly maxInputTokens: number | undefined;
+  readonly profile: Profile;
+}
+
+/** A model of the catalog and the routes that serve it, primary first. */
+export interface Model {
+  readonly id: string; // the short name: its key in gateway.yaml
+  readonly publicName: string; // prefix/id: what clients see
+  readonly displayName: string;
+  readonly routes: readonly Route[];
+  /** Seconds without content after which the next route is asked as well; undefined for never. */
+  readonly hedgeAfter?: number | undefined;
+  /** True when the next route continues a streamed text that has broken off. */
+  readonly resume?: boolean | undefined;
+  readonly maxInputTokens: number | undefined;
+  readonly maxOutputTokens: number | undefined;
+}
+
+/** A name that clients can pick from a list: the public name of a model, or an exact alias. */
+export interface ListedModel {
+  readonly name: string;
+  readonly model: Model;
+}
+
+/** All models. Immutable; a reload makes a new one. */
+export interface Catalog {
+  /** In the order of gateway.yaml. */
+  readonly models: readonly Model[];
+  /** What `GET /v1/models` lists: the models by their public names, then the exact aliases. */
+  readonly listed: readonly ListedModel[];
+  readonly upstreams: readonly Upstream[];
+  /** Models whose upstreams are all off. */
+  readonly unavailable: readonly Model[];
+  /** The model of this short name, public name or alias; an alias may have the prefix of public names. */
+  resolve(name: string): Model | undefined;
+  /** The most similar public name or alias, for "did you mean". */
+  suggest(name: string): string | undefined;
+}

@@ -1,0 +1,20 @@
+import type { Audience } from '#core/platform/errors/table.ts';
+import type { ReplyText } from './reply-text.ts';
+import type { ReasoningStyle } from './quirks.ts';
+
+/**
+ * The part of a wire format that core uses. Plugins register formats.
+ *
+ * The path determines a client's format before any stage runs, so even the first refusal has its shape.
+ */
+export interface WireFormat extends Audience {
+  /** Name in gateway.yaml: chat, responses, messages, … */
+  readonly name: string;
+  /** How reasoning can be requested; empty for formats without conversations. */
+  readonly reasoningStyles: readonly ReasoningStyle[];
+  /** Where its replies have the text of an answer; undefined for formats without client conversations. */
+  readonly replyText?: ReplyText;
+}
+
+/** Formats by name, as plugins have registered them. */
+export type WireFormats = ReadonlyMap<string, WireFormat>;

@@ -1,0 +1,31 @@
+import type { JsonObject } from '#core/platform/json.ts';
+
+/** Where the mapped text of an answer comes from, block by block. A block is one text: one choice, one content block. */
+export interface TextBlocks {
+  /** Takes the next piece of a block. Returns what the client gets now: less, when some of it is held back. */
+  push(block: string, text: string): string;
+  /** Ends the block and returns the buffered text. */
+  end(block: string): string;
+  /** All that the client has got of a block. */
+  total(block: string): string;
+}
+
+/** An event whose data is an object. */
+export interface ObjectEvent {
+  readonly name: string | undefined;
+  readonly data: JsonObject;
+}
+
+/**
+ * Locates the text of replies in a wire format: the model's text for the user, refusals included, but not reasoning, which may be
+ * signed, or tool calls. Provided by the format, so that stages can change text in any format.
+ */
+export interface ReplyText {
+  /** Maps every text of a whole reply, in place. */
+  mapReply(reply: JsonObject, blocks: TextBlocks): void;
+  /**
+   * Begins a streamed reply. The function takes its events in order, may change their data in place, and returns what
+   * the client gets for each; undefined when an event stays as it is.
+   */
+  mapEvents(blocks: TextBlocks): (event: ObjectEvent) => readonly ObjectEvent[] | undefined;
+}

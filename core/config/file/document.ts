@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { type Document, isMap, isScalar, LineCounter, type Node, visit, type YAMLError } from 'yaml';
+import { explainSyntax, primaryErrors } from './explain-syntax.ts';
+import { hideVariables } from './hide-secrets.ts';
+import { type Interpolated, interpolate } from './interpolate.ts';
+import { ConfigError, type Mistake } from './mistake.ts';
+import { inTurns, runToEnd } from '#core/platform/timing/turn.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { readText } from './read-text.ts';
+import { findRefusedYaml } from './refused-yaml.ts';
+import type { YamlPath } from '../section.ts';
+import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
+import { findNode, findOffset, pathInFile, pathOf, pathOfKey } from './yaml-places.ts';
+
+/** gateway.yaml, read and filled in with variables, but not yet checked against any schema. */
+export interface GatewayDocument {
+  /** Path as given. */
+  readonly file: string;
+  /** Changes whenever the text or a variable in it does. */
+  readonly fingerprint: string;
+  /** NODE_ENV is `production`: demos are refused. */
+  readonly isProduction: boolean;
+  /** Variables that are unset or malformed. They are reported together with the mistakes of validation. */
+  readonly mistakes: readonly Mistake[];
+  /** The file as plain values, a new copy per call, because validation fills in defaults. */
+  values(): Record<string, unknown>;
+  /** A mistake with the position of a path, or of its nearest existing ancestor; of the key with `atKey`. */
+  mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
+  /** The text of a value with variables, as `${NAME}`, never their values; undefined without variables. */
+  written(path: YamlPath): string | undefined;
+  /** True for a value with a variable that is set to nothing. */
+  isEmptied(path: YamlPath): boolean;
+  /** True for a value that is in the file, not filled in from a default. */
+  contains(path: YamlPath): boolean;
+  /** True for a value with a variable that could not be filled in, so nothing else is reported about it. */
+  isUnfilled(path: YamlPath): boolean;
+}
+
+/** @throws ConfigError when the file cannot be read or is not valid YAML */
+export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
+  return inTurns(parseInSteps(await readText(file), file, environment));
+}
+
+/** @throws ConfigError */
+export function parseDocument(text: string, file: string, environment: NodeJS.ProcessEnv): GatewayDocument {
+  return runToEnd(parseInSteps(text, file, environment));
+}
+
+function* parseInSteps(
+  text: string,
+  file: string,
+  environment: NodeJS.ProcessEnv,
+): Generator<undefined, GatewayDocument> {
+  const lines = new LineCounter();
+  const documents = yield* parseYaml(text, lines);
+  yield;
+  const reader = new Reader(file, lines);
+  if (documents.length === 0) throw new ConfigError([reader.whole('is empty', 'start from the included gateway.yaml')]);
+  const [document, second] = documents;
+  const inSource = findSourceMistakes(text).map((mistake) => reader.at(mistake));
+  if (inSource.length > 0) throw new ConfigError(inSource);
+  const mistakes = primaryErrors(documents.flatMap(({ errors }) => errors)).map((error) =>
+    reader.syntax(error, text, document),
+  );
+  if (second !== undefined)
+    mistakes.push(
+      reader.at({ offset: second.range[0], wrong: 'has a second document', right: 'keep one and remove the ---' }),
+    );
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  const parsed = document as Document.Parsed;
+  const refused = findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path));
+  yield;
+  return reader.read(parsed, refused, environment);
+}
+
+/** A value with variables, as written in the file. */
+interface Written {
+  readonly text: string;
+  readonly filled: Interpolated['filled'];
+  readonly isUnfilled: boolean;
+}
+
+/** Turns offsets into lines, and YAML's errors into our messages. */
+class Reader {
+  readonly #file: string;
+  readonly #lines: LineCounter;
+
+  constructor(file: string, lines: LineCounter) {
+    this.#file = file;
+    this.#lines = lines;
+  }
+
+  at({ offset, wrong, right }: TextMistake, path: YamlPath = []): Mistake {
+    const { line, col } = this.#lines.linePos(offset);
+    return { file: basename(this.#file), line: Math.max(1, line), column: Math.max(1, col), path, wrong, right };
+  }
+
+  whole(wrong: string, right: string): Mistake {
+    return { file: basename(this.#file), line: 1, column: 1, path: [], wrong, right };
+  }
+
+  syntax(error: YAMLError, text: string, document: Document | undefined): Mistake {
+    const mistake = explainSyntax(error, text, document);
+    return this.at(mistake, error.code === 'DUPLICATE_KEY' ? pathOfKey(document, mistake.offset) : []);
+  }
+
+  read(document: Document.Parsed, refused: readonly Mistake[], environment: NodeJS.ProcessEnv): GatewayDocument {
+    const { contents } = document;
+    if (contents === null || (isScalar(contents) && contents.value === null)) {
+      throw new ConfigError([this.whole('is empty', 'start from the included gateway.yaml')]);
+    }
+    if (!isMap(contents))
+      throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
+    const written = new Map<Node, Written>();
+    const mistakes = this.#fillIn(document, environment, written);
+    if (refused.length > 0) throw new ConfigError([...refused, ...mistakes]);
+    const text = JSON.stringify(document.toJS());
+    const writtenAt = (path: YamlPath) => written.get(findNode(contents, path) as Node);
+    return {
+      file: this.#file,
+      isProduction: environment['NODE_ENV'] === 'production',
+      mistakes,
+      fingerprint: createHash('sha256').update(text).digest('hex'),
+      values: () => document.toJS() as Record<string, unknown>,
+      mistake: (path, wrong, right, atKey = false) =>
+        this.at(
+          { offset: findOffset(contents, path, atKey), wrong: withoutVariables(wrong, writtenAt(path)), right },
+          pathInFile(contents, path),
+        ),
+      written: (path) => writtenAt(path)?.text,
+      isEmptied: (path) => writtenAt(path)?.filled.some(({ value }) => value === '') === true,
+      contains: (path) => findNode(contents, path) !== undefined,
+      isUnfilled: (path) => writtenAt(path)?.isUnfilled === true,
+    };
+  }
+
+  #fillIn(document: Document.Parsed, environment: NodeJS.ProcessEnv, written: Map<Node, Written>): Mistake[] {
+    const mistakes: Mistake[] = [];
+    visit(document, {
+      Scalar: (key, node, ancestors) => {
+        if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('$')) return;
+        const { value, unknown, malformed, filled } = interpolate(node.value, environment);
+        const report = (wrong: string, right: string) =>
+          mistakes.push(this.at({ offset: node.range?.[0] ?? 0, wrong, right }, pathOf(ancestors, node)));
+        for (const start of malformed)
+          report(
+            `has "${start}", which is not a valid variable`,
+            'write ${NAME} or ${NAME:-default}, or $${ for a literal ${',
+          );
+        for (const name of unknown)
+          report(`the variable ${name} is not set`, `set it, or give it a default: \${${name}:-…}`);
+        const isUnfilled = unknown.length + malformed.length > 0;
+        if (isUnfilled || filled.length > 0) written.set(node, { text: node.value, filled, isUnfilled });
+        node.value = value;
+      },
+    });
+    return mistakes;
+  }
+}
+
+function withoutVariables(words: string, written: Written | undefined): string {
+  return written === undefined ? words : hideVariables(words, written.text, written.filled);
+}

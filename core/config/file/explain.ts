@@ -1,0 +1,212 @@
+import type { ErrorObject } from 'ajv';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { hideCredentials, mayHoldSecret } from './hide-secrets.ts';
+import { foreignVariable } from './interpolate.ts';
+import { lineMistake } from './line-mistake.ts';
+import { closestName, suggest } from './mistake.ts';
+import { intendedNumber, unitOf } from './number-words.ts';
+import type { YamlPath } from '../section.ts';
+
+export interface Explained {
+  readonly path: YamlPath;
+  readonly wrong: string;
+  readonly right: string;
+  /** The key is at fault, not its value. */
+  readonly atKey: boolean;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'true or false',
+  null: 'null',
+  array: 'a list',
+  object: 'a map',
+};
+
+/**
+ * Turns ajv's errors into messages. Errors of alternatives that were not meant are left out.
+ *
+ * @param isHidden true for values that no message may show, besides those of secret options
+ */
+export function explainErrors(
+  errors: readonly ErrorObject[],
+  isHidden: (path: YamlPath) => boolean = () => false,
+): Explained[] {
+  return withoutMisspelled(withoutOtherBranches(errors)).map((error) => explain(error, isHidden));
+}
+
+/**
+ * Keeps, of several alternatives, only the one with the type of the value: the author of a map, where a string or a map is
+ * allowed, needs the errors of the map.
+ */
+export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  // The violated rule of a name is reported with the name.
+  let kept = errors.filter(({ propertyName }) => propertyName === undefined);
+  for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
+    const branches = choice.schema as readonly { readonly type?: string }[];
+    const meant = branches.findIndex(({ type }) => type === typeOf(choice.data));
+    const isInside = (error: ErrorObject) =>
+      error !== choice &&
+      `${error.instancePath}/`.startsWith(`${choice.instancePath}/`) &&
+      error.schemaPath.startsWith(`${choice.schemaPath}/`);
+    kept = kept.filter((error) => {
+      if (error === choice) return meant === -1;
+      return !isInside(error) || (meant !== -1 && error.schemaPath.startsWith(`${choice.schemaPath}/${meant}/`));
+    });
+  }
+  return kept;
+}
+
+/** Without missing members that are there under a similar name, which is reported. */
+function withoutMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
+  return errors.filter(
+    ({ keyword, params, instancePath }) =>
+      keyword !== 'required' ||
+      !errors.some(
+        (other) =>
+          other.keyword === 'additionalProperties' &&
+          other.instancePath === instancePath &&
+          closestName(String(other.params['additionalProperty']), namesIn(other)) === params['missingProperty'],
+      ),
+  );
+}
+
+/** The members that an object may have. */
+function namesIn({ parentSchema }: ErrorObject): string[] {
+  return Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+}
+
+function explain(error: ErrorObject, isHidden: (path: YamlPath) => boolean): Explained {
+  const path = parsePointer(error.instancePath);
+  const mayShow = !isHidden(path) && !mayHoldSecret(error.parentSchema as JsonSchema | undefined);
+  const [wrong, right, inside] = describe(error, mayShow);
+  return {
+    path: inside === undefined ? path : [...path, inside],
+    wrong,
+    right,
+    atKey: error.keyword === 'additionalProperties' || error.keyword === 'propertyNames',
+  };
+}
+
+/** What is wrong, what is expected, and the member at fault when it is not the value itself. */
+function describe(error: ErrorObject, mayShow: boolean): [string, string, string?] {
+  const { keyword, params, data, schema, parentSchema } = error;
+  const given = mayShow ? show(data) : kindOf(data);
+  switch (keyword) {
+    case 'additionalProperties': {
+      const known = namesIn(error);
+      const name = String(params['additionalProperty']);
+      return [...(lineMistake(name) ?? (['is not a known key', suggest(name, known)] as const)), name];
+    }
+    case 'propertyNames':
+      return ['is not a valid name', nameRule(schema as JsonSchema), String(params['propertyName'])];
+    case 'required': {
+      const name = String(params['missingProperty']);
+      const member = (parentSchema?.['properties'] as Record<string, { description?: string }> | undefined)?.[name];
+      return ['is missing', `add it${member?.description === undefined ? '' : `: ${member.description}`}`, name];
+    }
+    case 'type':
+      return [`is ${given}`, rightType(error, mayShow)];
+    case 'anyOf':
+    case 'oneOf':
+      return [
+        `is ${given}`,
+        `must be ${typeList((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
+      ];
+    case 'enum':
+      return [`is ${given}`, suggest(mayShow ? String(data) : '', (schema as unknown[]).map(String))];
+    case 'const':
+      return [`is ${given}`, `must be ${show(schema)}`];
+    case 'minimum':
+      return [`is ${given}`, `must be at least ${String(schema)}`];
+    case 'maximum':
+      return [`is ${given}`, `must be at most ${String(schema)}`];
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return [schema === 1 ? 'is empty' : 'is too short', `needs at least ${String(schema)}`];
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return ['is too long', `must have at most ${String(schema)}`];
+    case 'uniqueItems':
+      return ['has a duplicate entry', 'keep one of them'];
+    case 'pattern': {
+      const description = parentSchema?.['description'];
+      return [
+        `is ${given}`,
+        typeof description === 'string' ? `expected: ${description}` : `must match ${String(schema)}`,
+      ];
+    }
+    default:
+      return [`is ${given}`, `must satisfy "${keyword}"`];
+  }
+}
+
+/** The type that is expected, and how this value is written in it where that is certain. */
+function rightType(error: ErrorObject, mayShow: boolean): string {
+  const { schema, parentSchema, data } = error;
+  const types = new Set([schema].flat());
+  const expected = `must be ${typeList(schema)}`;
+  if (typeof data === 'number' || typeof data === 'boolean')
+    return types.has('string') ? `${expected}: put it in quotes` : expected;
+  if (typeof data !== 'string') return expected;
+  const variable = mayShow ? foreignVariable(data) : undefined;
+  if (variable !== undefined) return `${expected}: write \${${variable}} for the variable`;
+  if (types.has('object')) {
+    const key = namesIn(error).find((name) => new RegExp(`^${name}[\\s:=]`).test(data));
+    return key === undefined ? expected : `${expected}: write "${key}: …"`;
+  }
+  if (types.has('boolean')) return booleanMeant(data, expected, mayShow);
+  if (!types.has('number') && !types.has('integer')) return expected;
+  const unit = unitOf(parentSchema?.['description'] as string | undefined);
+  const meant = mayShow ? intendedNumber(data, unit) : undefined;
+  const number = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
+  return `${unit === undefined ? expected : number}${meant === undefined ? '' : `: ${meant}`}`;
+}
+
+function booleanMeant(text: string, expected: string, mayShow: boolean): string {
+  const meant = /^(true|yes|on|y)$/i.test(text) ? 'true' : /^(false|no|off|n)$/i.test(text) ? 'false' : undefined;
+  return meant === undefined || !mayShow ? expected : `${expected}: write ${meant}, without quotes`;
+}
+
+function nameRule({ description, pattern }: JsonSchema): string {
+  return description === undefined ? `must match ${String(pattern)}` : `expected: ${description}`;
+}
+
+function typeList(types: unknown): string {
+  const names = [types].flat().map((type) => typeNames[String(type)] ?? String(type));
+  return [...new Set(names)].join(' or ');
+}
+
+/** A short name of a value. */
+function show(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  if (typeof value !== 'string') return String(value);
+  const text = hideCredentials(value);
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
+}
+
+/** The kind of a value that must not be shown. */
+function kindOf(value: unknown): string {
+  return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : show(value);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+/** `/models/gpt-5/routes/0` → `['models', 'gpt-5', 'routes', 0]`; digits are indexes. */
+export function parsePointer(pointer: string): (string | number)[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

@@ -1,0 +1,47 @@
+import type { JsonSchema } from '#core/platform/schema.ts';
+import type { Interpolated } from './interpolate.ts';
+
+/** Shorter values are not masked: they would match parts of ordinary words. */
+const minSecretLength = 3;
+
+/**
+ * Messages quote values. The value of a variable may be a secret, so the message quotes the text with the variable instead,
+ * also where a third-party error contains the value without quotes.
+ */
+export function hideVariables(words: string, written: string, filled: Interpolated['filled']): string {
+  const quoted = words.replace(/".*"/s, () => JSON.stringify(written));
+  return filled
+    .filter(({ value }) => value.length >= minSecretLength)
+    .toSorted((a, b) => b.value.length - a.value.length) // A shorter one may be part of a longer one.
+    .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
+}
+
+/** True when values of this schema are secret (`writeOnly`) or contain some: even one of a wrong type may be a secret. */
+export function mayHoldSecret(schema: JsonSchema | undefined): boolean {
+  if (schema === undefined) return false;
+  const { writeOnly, properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
+  const members = [...Object.values(properties), ...anyOf, ...oneOf, ...(items === undefined ? [] : [items])];
+  if (typeof additionalProperties === 'object') members.push(additionalProperties);
+  return writeOnly === true || members.some(mayHoldSecret);
+}
+
+/** The same value with asterisks for its secrets, as far as the schema says which ones they are. */
+export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unknown {
+  if (schema === undefined || !mayHoldSecret(schema) || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, schema.items ?? schema));
+  const { properties = {}, additionalProperties } = schema;
+  if (typeof value !== 'object' || schema.writeOnly === true) return '***';
+  const others = typeof additionalProperties === 'object' ? additionalProperties : undefined;
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      maskSecrets(member, alternatives === undefined ? (properties[name] ?? others) : { writeOnly: true }),
+    ]),
+  );
+}
+
+/** A URL without user, password and query, also when it is malformed. Other texts stay. */
+export function hideCredentials(text: string): string {
+  return /:\/\//.test(text) ? text.replace(/:\/\/[^/?#]*@/, '://…@').replace(/\?.*$/s, '?…') : text;
+}

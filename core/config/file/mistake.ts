@@ -1,0 +1,60 @@
+import { closestMatch } from 'leven';
+import type { YamlPath } from '../section.ts';
+
+/** One mistake in gateway.yaml: what is wrong, and what is expected. */
+export interface Mistake {
+  readonly file: string;
+  readonly line: number; // counts from 1; 0 for the file as a whole
+  readonly column: number;
+  readonly path: YamlPath;
+  readonly wrong: string;
+  readonly right: string;
+}
+
+/** All mistakes of a configuration, in the order of the file. The running configuration has not changed. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    const sorted = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    super([...new Set(sorted.map(formatMistake))].join('\n'));
+    this.mistakes = sorted;
+  }
+}
+
+/** `gateway.yaml:12:5 models.gpt-5.routes[0]: what is wrong; what is expected` */
+export function formatMistake({ file, line, column, path, wrong, right }: Mistake): string {
+  const place = line === 0 ? file : `${file}:${line}:${column}`;
+  const name = formatPath(path);
+  return `${place}${name === '' ? '' : ` ${name}`}: ${wrong}; ${right}`;
+}
+
+function formatPath(path: YamlPath): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+}
+
+/** `did you mean "x"?` when one of the names is similar, else all of them. */
+export function suggest(name: string, names: readonly string[]): string {
+  const near = closestName(name, names);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
+}
+
+/** The most similar name, if it is similar enough. */
+export function closestName(name: string, names: readonly string[]): string | undefined {
+  // Fewer than all characters of a short name must differ.
+  const bound = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
+  return names.length === 0 || bound < 1
+    ? undefined
+    : closestMatch(name.slice(0, 100), [...names], { maxDistance: bound });
+}
+
+/**
+ * True when an unknown name may belong to a plugin that could not be loaded: when it is not similar to a known name that the
+ * file does not use, and so probably not a typo.
+ */
+export function mayBeForeign(name: string, known: readonly string[], used: readonly string[]): boolean {
+  const near = closestName(name, known);
+  return near === undefined || used.includes(near);
+}

@@ -1,0 +1,99 @@
+import { type Document, isPair, isScalar, type Node, type Pair, Scalar, visit, type YAMLMap } from 'yaml';
+import { lineMistake } from './line-mistake.ts';
+import type { YamlPath } from '../section.ts';
+import type { TextMistake } from './source-mistakes.ts';
+import { pathOf } from './yaml-places.ts';
+
+/** A mistake in a value, before variables are filled in. */
+export interface NodeMistake extends TextMistake {
+  readonly path: YamlPath;
+}
+
+/** Finds YAML that is valid, but most likely a mistake in gateway.yaml. */
+export function findRefusedYaml(document: Document.Parsed, text: string): NodeMistake[] {
+  const found: NodeMistake[] = [];
+  const anchors = new Set<string>();
+  const report = (node: Node, ancestors: readonly unknown[], wrong: string, right: string) =>
+    found.push({ offset: node.range?.[0] ?? 0, path: pathOf(ancestors, node), wrong, right });
+  visit(document, {
+    Node: (_key, node, ancestors) => {
+      if (!('anchor' in node) || node.anchor === undefined) return;
+      anchors.add(node.anchor);
+      const right = 'remove it and write the value where it is used';
+      report(node as Node, ancestors, `has an anchor (&${node.anchor})`, right);
+    },
+  });
+  visit(document, {
+    Alias: (_key, node, ancestors) => {
+      if (anchors.has(node.source))
+        report(node, ancestors, `refers to an anchor (*${node.source})`, 'write the value out');
+      else
+        report(
+          node,
+          ancestors,
+          'begins with *, which refers to an anchor in YAML',
+          `put it in quotes: "*${node.source}"`,
+        );
+    },
+    Pair: (_key, pair, ancestors) => {
+      if (isScalar(pair.key) && pair.key.value === '<<')
+        report(pair.key as Node, ancestors, 'merges another map', 'write the keys out');
+    },
+    Map: (_key, map, ancestors) => {
+      for (const pair of findSplitNumbers(map))
+        report(pair.node, [...ancestors, map, pair.pair], 'has a comma inside a number', `write ${pair.digits}`);
+    },
+    Scalar: (_key, node, ancestors) => {
+      const words = node.type === Scalar.PLAIN ? plainMistake(node, text) : undefined;
+      if (words !== undefined) found.push({ path: pathOf(ancestors, node), ...words });
+    },
+  });
+  for (const { code, pos } of document.warnings)
+    if (code === 'TAG_RESOLVE_FAILED')
+      found.push({ offset: pos[0], path: [], wrong: 'has an unknown tag (!)', right: 'remove the tag' });
+  return found;
+}
+
+/** Finds unquoted values that YAML reads differently than their author meant. */
+function plainMistake({ source = '', value, range }: Scalar, text: string): TextMistake | undefined {
+  const [start = 0, end = 0] = range ?? [];
+  if (/^[“”„‟‘’‚‛«»]/.test(source))
+    return {
+      offset: start,
+      wrong: `begins with a typographic quote (${source[0]}), which is part of the text`,
+      right: 'use straight quotes: "…"',
+    };
+  const groups = /^(\d{1,3})((?:\.\d{3})+)$/.exec(source);
+  if (groups !== null && typeof value === 'number' && Number.isInteger(value))
+    return {
+      offset: start,
+      wrong: `is ${source}, which YAML reads as ${value}`,
+      right: `write ${source.replaceAll('.', '')}, or ${value}`,
+    };
+  const lineEnd = text.slice(start, end).search(/\r?\n/);
+  if (lineEnd === -1) return undefined;
+  const rest = text.slice(start + lineEnd, end);
+  const [wrong, right] = lineMistake(rest.trimStart().split('\n')[0] ?? '') ?? [
+    'continues the value of the line above',
+    'write "key: value" for a separate key, or put a text of several lines in quotes',
+  ];
+  return { offset: start + lineEnd + (rest.length - rest.trimStart().length), wrong, right };
+}
+
+/** Numbers in a flow map whose thousands are separated by commas: YAML takes the rest for keys without a value. */
+function findSplitNumbers(map: YAMLMap): { pair: Pair; node: Node; digits: string }[] {
+  return map.items.flatMap((pair, index) => {
+    if (!isScalar(pair.value) || typeof pair.value.value !== 'number') return [];
+    const rest = map.items.slice(index + 1);
+    const end = rest.findIndex((next) => !isThousands(next));
+    const groups = (end === -1 ? rest : rest.slice(0, end)).map(({ key }) => (key as Scalar).source);
+    if (groups.length === 0) return [];
+    return [{ pair, node: pair.value, digits: [pair.value.source, ...groups].join('') }];
+  });
+}
+
+function isThousands(pair: unknown): boolean {
+  if (!isPair(pair) || !isScalar(pair.key)) return false;
+  const isEmpty = pair.value === null || (isScalar(pair.value) && pair.value.value === null);
+  return isEmpty && /^\d{3}$/.test(pair.key.source ?? '');
+}

@@ -1,0 +1,63 @@
+import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Node, visit } from 'yaml';
+import type { YamlPath } from '../section.ts';
+
+/** The node at a path; undefined when part of the path is missing. */
+export function findNode(root: Node, path: YamlPath): Node | undefined {
+  let node: unknown = root;
+  for (const part of path) {
+    if (isMap(node))
+      node = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(part))?.value;
+    else if (isSeq(node)) node = node.items[Number(part)];
+    else return undefined;
+  }
+  return isNode(node) ? node : undefined;
+}
+
+/** The path of the key at an offset. */
+export function pathOfKey(document: Document | undefined, offset: number): YamlPath {
+  let path: YamlPath = [];
+  visit(document ?? null, {
+    Scalar: (_key, node, ancestors) => {
+      if (node.range?.[0] !== offset) return undefined;
+      path = pathOf(ancestors, node);
+      return visit.BREAK;
+    },
+  });
+  return path;
+}
+
+/** The same path with numbers only for list entries, because keys may look like numbers. */
+export function pathInFile(root: Node, path: YamlPath): YamlPath {
+  return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
+}
+
+/** The offset of a path, or of its nearest existing ancestor. */
+export function findOffset(root: Node, path: YamlPath, atKey: boolean): number {
+  const key = atKey ? findKey(root, path) : undefined;
+  if (key !== undefined) return key;
+  for (let length = path.length; length >= 0; length--) {
+    const node = findNode(root, path.slice(0, length));
+    if (node === undefined) continue;
+    const own = length < path.length && length > 0 ? findKey(root, path.slice(0, length)) : undefined;
+    return own ?? node.range?.[0] ?? 0;
+  }
+  return 0;
+}
+
+function findKey(root: Node, path: YamlPath): number | undefined {
+  const parent = findNode(root, path.slice(0, -1));
+  if (!isMap(parent)) return undefined;
+  const pair = parent.items.find((item) => isScalar(item.key) && String(item.key.value) === String(path.at(-1)));
+  return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+}
+
+/** The path of a node, from the ancestors that `visit` passes. */
+export function pathOf(ancestors: readonly unknown[], node: Node): YamlPath {
+  const path: (string | number)[] = [];
+  const chain = [...ancestors, node];
+  for (const [index, ancestor] of chain.entries()) {
+    if (isPair(ancestor) && isScalar(ancestor.key)) path.push(String(ancestor.key.value));
+    else if (isSeq(ancestor)) path.push(ancestor.items.indexOf(chain[index + 1]));
+  }
+  return path;
+}

@@ -1,0 +1,171 @@
+import { service } from './core-sections.ts';
+import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
+import { glob } from '../catalog/glob.ts';
+import { nameInReply, publicNameOf } from '../catalog/model-name.ts';
+import { aliases, models, splitRoute } from './models-section.ts';
+import { upstreams } from './upstreams-section.ts';
+import { closestName } from '../file/mistake.ts';
+import type { SectionValue, SectionValues } from '../section.ts';
+import { mergeProfiles, type ProfileSettings } from '../catalog/profile.ts';
+
+/** Cached names that patterns matched; without a limit, clients could fill the memory. */
+const rememberedNames = 10_000;
+
+/** Builds the catalog of a valid configuration. Routes of upstreams that are off are left out. */
+export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string, Vendor>): Catalog {
+  const upstreamsByName = new Map(
+    Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
+  );
+  const parts: Parts = { prefix: config.get(service).prefix, upstreams: upstreamsByName, vendors };
+  const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, parts));
+  return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases), parts.prefix);
+}
+
+/** Warnings about a catalog: upstreams that are off, and models without routes because of that. */
+export function catalogNotices({ upstreams: all, unavailable }: Catalog): string[] {
+  const off = all.filter(({ isEnabled }) => !isEnabled);
+  return [
+    ...off.map(({ name }) => `upstream ${name} is off: it has no API key`),
+    ...unavailable.map(({ id }) => `model ${id} is not offered: all of its upstreams are off`),
+  ];
+}
+
+class FixedCatalog implements Catalog {
+  readonly upstreams: readonly Upstream[];
+  readonly models: readonly Model[];
+  readonly listed: readonly ListedModel[];
+  readonly unavailable: readonly Model[];
+  readonly #prefix: string; // of public names, with the slash
+  readonly #byName: Map<string, Model>;
+  readonly #byAlias: ReadonlyMap<string, Model>;
+  readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
+  readonly #remembered = new Map<string, Model | undefined>();
+
+  constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>, prefix: string) {
+    this.#prefix = publicNameOf(prefix, '');
+    this.upstreams = all;
+    this.models = every.filter(({ routes }) => routes.length > 0);
+    this.unavailable = every.filter(({ routes }) => routes.length === 0);
+    const byId = new Map(this.models.map((model) => [model.id, model]));
+    const found = Object.keys(names).flatMap((name) => {
+      const model = byId.get(followAlias(name, names));
+      return model === undefined ? [] : [{ name, model }];
+    });
+    this.listed = [
+      ...this.models.map((model) => ({ name: model.publicName, model })),
+      ...found.filter(({ name }) => !name.includes('*')),
+    ];
+    this.#byName = new Map([...byId, ...this.listed.map(({ name, model }) => [name, model] as const)]);
+    this.#byAlias = new Map(found.map(({ name, model }) => [name, model]));
+    this.#patterns = found
+      .filter(({ name }) => name.includes('*'))
+      .map(({ name, model }) => ({ matches: glob(name), model }));
+  }
+
+  resolve(name: string): Model | undefined {
+    // Every model in the list has the prefix, so clients put it before aliases, too.
+    const alias = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : undefined;
+    const exact = this.#byName.get(name) ?? (alias === undefined ? undefined : this.#byAlias.get(alias));
+    if (exact !== undefined || this.#patterns.length === 0 || name.length > 256) return exact;
+    if (this.#remembered.has(name)) return this.#remembered.get(name);
+    const model = this.#patterns.find(({ matches }) => matches(name) || (alias !== undefined && matches(alias)))?.model;
+    if (this.#remembered.size < rememberedNames) this.#remembered.set(name, model);
+    return model;
+  }
+
+  suggest(name: string): string | undefined {
+    const names = [...this.#byName.keys()];
+    // Clients also send the prefix of another service, such as openai/gpt-5.
+    const closest = closestName(name, names) ?? closestName(name.slice(name.indexOf('/') + 1), names);
+    const model = closest === undefined ? undefined : this.#byName.get(closest);
+    return closest === undefined || model === undefined ? undefined : nameInReply(model, closest);
+  }
+}
+
+function followAlias(alias: string, names: Readonly<Record<string, string>>): string {
+  let target = alias;
+  while (Object.hasOwn(names, target)) target = names[target] as string;
+  return target;
+}
+
+function readUpstream(
+  name: string,
+  value: SectionValue<typeof upstreams>[string],
+  vendors: ReadonlyMap<string, Vendor>,
+): Upstream {
+  const vendor = value.vendor === undefined ? undefined : vendors.get(value.vendor);
+  const auth = value.auth ?? vendor?.auth ?? 'bearer';
+  const apiKeys = value.api_keys.filter((key) => key !== '');
+  return {
+    name,
+    vendor: vendor?.name,
+    formats: value.format === undefined ? (vendor?.formats ?? []) : [value.format].flat(),
+    baseUrl: (value.base_url ?? vendor?.baseUrl ?? '').replace(/\/+$/, ''),
+    auth,
+    apiKeys,
+    headers: { ...vendor?.headers, ...lowerCased(value.headers) },
+    isDemo: vendor?.isDemo === true,
+    // A self-hosted endpoint may work without a key; a vendor's does not.
+    isEnabled: apiKeys.length > 0 || auth === 'none' || vendor === undefined,
+  };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** What models are made of, besides their own values. */
+interface Parts {
+  readonly prefix: string;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly vendors: ReadonlyMap<string, Vendor>;
+}
+
+function readModel(id: string, value: SectionValue<typeof models>[string], parts: Parts): Model {
+  const routes = value.routes
+    .map((route, index) => readRoute(route, index, value, parts))
+    .filter(({ upstream }) => upstream.isEnabled);
+  return {
+    id,
+    publicName: publicNameOf(parts.prefix, id),
+    displayName: value.display_name ?? id,
+    routes,
+    hedgeAfter: value.hedge_after,
+    resume: value.resume,
+    maxInputTokens: value.max_input_tokens,
+    maxOutputTokens: value.max_tokens,
+  };
+}
+
+function readRoute(
+  value: RouteSettings | string,
+  position: number,
+  ofModel: ProfileSettings & Pick<RouteSettings, 'max_input_tokens'>,
+  { upstreams: all, vendors }: Parts,
+): Route {
+  const options: RouteSettings = typeof value === 'string' ? { to: value } : value;
+  const [name, model] = splitRoute(options.to);
+  const upstream = all.get(name) as Upstream;
+  const vendor = upstream.vendor === undefined ? undefined : vendors.get(upstream.vendor);
+  return {
+    id: options.to,
+    upstream,
+    model,
+    priority: options.priority ?? position,
+    weight: options.weight ?? 1,
+    connectTimeout: options.connect_timeout,
+    firstByteTimeout: options.first_byte_timeout,
+    idleTimeout: options.idle_timeout,
+    maxInputTokens: options.max_input_tokens ?? ofModel.max_input_tokens,
+    profile: mergeProfiles(...vendorProfiles(vendor, model), ofModel, options),
+  };
+}
+
+type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;
+
+/** The profile settings of a vendor's preset for a model, general ones first. */
+function vendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
+  if (vendor === undefined) return [];
+  const particular = vendor.models?.filter(({ match }) => glob(match)(model)) ?? [];
+  return [vendor, ...particular];
+}

@@ -1,0 +1,278 @@
+import { isIP } from 'node:net';
+import { bounds } from '#core/platform/bounds.ts';
+import { isTimeZone } from '#core/platform/timing/time-zone.ts';
+import { hostMistake } from './host-rules.ts';
+import { defineSection, type Section } from '../section.ts';
+
+/** Seconds; the default of `listen.stage_timeout`. */
+export const defaultStageTimeout = 60;
+
+/** The section `service`. */
+export const service = defineSection({
+  name: 'service',
+  schema: {
+    type: 'object',
+    description: 'How the gateway appears to its users.',
+    default: {},
+    properties: {
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 60,
+        default: 'Daypass',
+        description:
+          'Name of the service. Header and metric names begin with it: `x-daypass-notes`, `daypass_requests_total`.',
+      },
+      prefix: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9]{0,15}$',
+        default: 'dp',
+        description:
+          'First part of API keys (`dp-…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
+      },
+      base_url: {
+        type: 'string',
+        pattern: '^(https?://[^\\s/]+|$)',
+        description:
+          'Public URL without /v1, such as https://ai.example.com. Default, also when empty: this machine, at the port of `listen`.',
+      },
+      unsafe_public_demo: {
+        type: 'boolean',
+        default: false,
+        description:
+          'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so that strangers can use and buy everything for nothing. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
+      },
+      contact: {
+        type: 'string',
+        pattern: '^(mailto:|https?://)\\S+$',
+        description: 'Where users get support: a mailto: or https: URL.',
+      },
+      terms: {
+        type: 'string',
+        pattern: '^(https?://|/)\\S+$',
+        description: 'Terms of service: a URL, or a path of this service. Pages link it in their footer.',
+      },
+      privacy: {
+        type: 'string',
+        pattern: '^(https?://|/)\\S+$',
+        description: 'Privacy policy: a URL, or a path of this service. Pages link it in their footer.',
+      },
+      time_zone: {
+        type: 'string',
+        minLength: 1,
+        default: 'Asia/Jakarta',
+        description: 'Time zone of mails and of reports for the operator, such as Asia/Jakarta or UTC.',
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ base_url, time_zone, unsafe_public_demo }, report, { isProduction }) {
+    if (unsafe_public_demo && isProduction)
+      report(['service', 'unsafe_public_demo'], 'is true with NODE_ENV=production', 'remove it, or unset NODE_ENV');
+    if (!isTimeZone(time_zone))
+      report(
+        ['service', 'time_zone'],
+        `is "${time_zone}", which is not a time zone`,
+        'use a name such as Asia/Jakarta',
+      );
+    if (base_url === undefined || base_url === '') return;
+    const path = ['service', 'base_url'];
+    if (!isBaseUrl(base_url))
+      report(path, 'is not a valid base URL', 'use only scheme, host, port and path, such as https://ai.example.com');
+    else if (/\/v1\/*$/.test(base_url)) report(path, 'ends in /v1, which the gateway appends', 'remove /v1');
+  },
+});
+
+/** The section `listen`: the socket, and the limits of clients. */
+export const listen = defineSection({
+  name: 'listen',
+  fixed: ['host', 'port'],
+  schema: {
+    type: 'object',
+    description: 'The socket, and limits for clients. Host and port take effect at the next start.',
+    default: {},
+    properties: {
+      host: {
+        type: 'string',
+        minLength: 1,
+        default: '127.0.0.1',
+        description: 'Address to listen on; 0.0.0.0 for all interfaces.',
+      },
+      port: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 65_535,
+        default: 8080,
+        description: 'TCP port; 0 for any free port.',
+      },
+      max_body_bytes: {
+        type: 'integer',
+        minimum: 1024,
+        maximum: 1_073_741_824,
+        default: bounds.requestBody,
+        description: 'Maximum bytes of a request body, after decompression.',
+      },
+      header_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 300,
+        default: 15,
+        description: 'Seconds within which the headers of a request must arrive.',
+      },
+      body_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 600,
+        default: 60,
+        description: 'Seconds without a byte of the request body before the request is rejected.',
+      },
+      body_rate: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000_000,
+        default: 10_000,
+        description:
+          'Bytes per second that a request body must reach on average, after the first body_timeout seconds. A body of 30 MB may take 51 minutes by default.',
+      },
+      write_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 3600,
+        default: 300,
+        description: 'Seconds for which a client may read nothing of the response before its connection is closed.',
+      },
+      stage_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 3600,
+        default: defaultStageTimeout,
+        description:
+          'Seconds that a stage may take to enter, leave or continue a body before the client gets an error. Stages with their own longer limits, such as upstream, keep them.',
+      },
+      keep_alive_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 3600,
+        default: 75,
+        description:
+          'Seconds an idle connection stays open; must be longer than in the connection pool of a proxy in front.',
+      },
+      drain_timeout: {
+        type: 'number',
+        minimum: 0,
+        maximum: 3600,
+        default: 30,
+        description:
+          'Seconds for requests in flight to finish after SIGTERM, the notice period included. It lasts at least as long as that.',
+      },
+      notice_period: {
+        type: 'number',
+        minimum: 0,
+        maximum: 300,
+        default: 5,
+        description:
+          'Seconds for which /readyz fails after SIGTERM while new requests are still served, so that load balancers stop sending them. Longer than a load balancer takes to notice; 0 without one.',
+      },
+      max_connections: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000,
+        description:
+          'Open connections of clients over which further ones get 503. Default, and upper limit: what the limit of open files (ulimit -n) allows.',
+      },
+      trusted_proxies: {
+        type: 'array',
+        items: { type: 'string' },
+        default: [],
+        description:
+          'Addresses or CIDR ranges of proxies whose X-Forwarded-For, -Proto and -Host, or Forwarded, are trusted.',
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ host, trusted_proxies }, report) {
+    const mistake = hostMistake(host);
+    if (mistake !== undefined) report(['listen', 'host'], ...mistake);
+    for (const [index, proxy] of trusted_proxies.entries()) {
+      if (!isRange(proxy))
+        report(['listen', 'trusted_proxies', index], 'is not an IP address or range', 'use one such as 10.0.0.0/8');
+    }
+  },
+});
+
+/** The section `data`. */
+export const data = defineSection({
+  name: 'data',
+  fixed: true,
+  schema: {
+    type: 'object',
+    description: 'Data on disk. Changes take effect at the next start.',
+    default: {},
+    properties: {
+      folder: {
+        type: 'string',
+        minLength: 1,
+        default: './data',
+        description: 'Data folder, relative to gateway.yaml.',
+      },
+      min_free_bytes: {
+        type: 'integer',
+        minimum: 0,
+        default: 536_870_912,
+        description:
+          'Bytes that must be free on its disk; with less, `/readyz?verbose` is degraded and the operator pages warn.',
+      },
+    },
+    additionalProperties: false,
+  },
+});
+
+/** The section `memory`. */
+export const memory = defineSection({
+  name: 'memory',
+  fixed: true,
+  schema: {
+    type: 'object',
+    description: 'Memory of the process. Changes take effect at the next start.',
+    default: {},
+    properties: {
+      max_bytes: {
+        type: 'integer',
+        minimum: 268_435_456,
+        maximum: 1_099_511_627_776,
+        description:
+          'Bytes that the process may use. Default, and at most: the limit of its container, or the memory of the machine. What does not fit is refused with 503.',
+      },
+    },
+    additionalProperties: false,
+  },
+});
+
+/** The section `plugins`: third-party plugins, by path or package name. */
+export const plugins = defineSection({
+  name: 'plugins',
+  fixed: true,
+  schema: {
+    type: 'array',
+    description:
+      'Third-party plugins: paths that begin with ./, or names of installed packages. Changes take effect at the next start.',
+    default: [],
+    items: { type: 'string', minLength: 1 },
+  },
+});
+
+/** The sections that exist without any plugin. */
+export const coreSections: readonly Section[] = [service, listen, data, memory, plugins];
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
+}
+
+/** A URL without user, password, query and fragment. */
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
+}

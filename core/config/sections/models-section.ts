@@ -1,0 +1,289 @@
+import { suggest } from '../file/mistake.ts';
+import { service } from './core-sections.ts';
+import {
+  type CheckContext,
+  defineSection,
+  type Report,
+  type Section,
+  type SectionValue,
+  type YamlPath,
+} from '../section.ts';
+import type { WireFormats } from '../catalog/formats.ts';
+import { capabilitiesSchema } from '../catalog/capabilities.ts';
+import { publicNameOf } from '../catalog/model-name.ts';
+import type { ProfileSettings } from '../catalog/profile.ts';
+import { type QuirkSettings, quirksSchema } from '../catalog/quirks.ts';
+import { upstreams } from './upstreams-section.ts';
+
+const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
+/** A name that needs no quotes or escapes in requests and routes. */
+const nameSchema = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9][^\\s]*$',
+  description: 'A letter or digit, followed by any characters except spaces.',
+} as const;
+
+/** The section `models`: names in the catalog, and the routes that serve each. */
+export const models = defineSection({
+  name: 'models',
+  schema: {
+    type: 'object',
+    description: 'Models that clients can request, by short name. Clients see them as PREFIX/NAME.',
+    propertyNames: nameSchema,
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        routes: {
+          type: 'array',
+          minItems: 1,
+          description:
+            'Where the model is served: UPSTREAM/MODEL, with the name that the upstream gives the model. The first is primary, the others are backups.',
+          items: {
+            anyOf: [
+              { type: 'string' },
+              {
+                type: 'object',
+                properties: {
+                  to: { type: 'string', description: 'UPSTREAM/MODEL, such as openai/gpt-5.' },
+                  priority: {
+                    type: 'integer',
+                    minimum: 0,
+                    description:
+                      'Lower values are tried first. Default: the position in the list, from 0. Routes with the same priority share requests.',
+                  },
+                  weight: {
+                    type: 'number',
+                    minimum: 0,
+                    description:
+                      'Share of requests among routes with the same priority. Default: 1. A route with 0 is only a backup.',
+                  },
+                  connect_timeout: {
+                    ...timeout,
+                    description: 'Seconds to open a connection. Default: the value of the upstream stage.',
+                  },
+                  first_byte_timeout: {
+                    ...timeout,
+                    description: 'Seconds until the response begins. Default: the value of the upstream stage.',
+                  },
+                  idle_timeout: {
+                    ...timeout,
+                    description:
+                      'Seconds without a byte before the response times out. Default: the value of the upstream stage.',
+                  },
+                  max_input_tokens: {
+                    type: 'integer',
+                    minimum: 1,
+                    description:
+                      'Maximum prompt tokens. Default: the value of the model. Prompts that are too long for one route go to routes with a larger value.',
+                  },
+                  capabilities: capabilitiesSchema,
+                  quirks: quirksSchema,
+                },
+                required: ['to'],
+                additionalProperties: false,
+              },
+            ],
+          },
+        },
+        display_name: {
+          type: 'string',
+          minLength: 1,
+          description: 'Name shown to people. Default: the name of the model.',
+        },
+        max_input_tokens: {
+          type: 'integer',
+          minimum: 1,
+          description: 'Maximum prompt tokens, reported to clients.',
+        },
+        max_tokens: { type: 'integer', minimum: 1, description: 'Maximum output tokens, reported to clients.' },
+        hedge_after: {
+          type: 'number',
+          minimum: 0.1,
+          maximum: 3600,
+          description:
+            'Seconds without content before the next route is tried in parallel; the first to send content serves the request.',
+        },
+        resume: {
+          type: 'boolean',
+          default: false,
+          description:
+            'True to resume an interrupted text stream on the next route, so that the client gets one response. Never inside a tool call or structured output.',
+        },
+        capabilities: capabilitiesSchema,
+        quirks: quirksSchema,
+      },
+      required: ['routes'],
+      additionalProperties: false,
+    },
+  },
+  check(value, report, all) {
+    const known = all.names(upstreams);
+    const publicStart = publicNameOf(prefixOf(all), '');
+    for (const [key, model] of Object.entries(value)) {
+      checkName(key, publicStart, report);
+      const { routes, resume } = model;
+      refuseRepeatedRoutes(routes, ['models', key, 'routes'], report);
+      checkQuirks(model, ['models', key], all, report);
+      if (resume && routes.length < 2) {
+        report(
+          ['models', key, 'resume'],
+          'has no other route to continue with',
+          'add a second route, or remove resume',
+        );
+      }
+      for (const [index, route] of routes.entries()) {
+        const path = ['models', key, 'routes', index];
+        checkRoute(
+          typeof route === 'string' ? route : route.to,
+          typeof route === 'string' ? path : [...path, 'to'],
+          known,
+          report,
+        );
+      }
+    }
+  },
+});
+
+/** The section `aliases`: other names of models, for tools with fixed model names. */
+export const aliases = defineSection({
+  name: 'aliases',
+  schema: {
+    type: 'object',
+    description:
+      'Other names for models, for tools with fixed model names. GET /v1/models lists them, except those with *, which matches any characters.',
+    default: {},
+    additionalProperties: { type: 'string', minLength: 1, description: 'Name of a model, or another alias.' },
+  },
+  check(value, report, all) {
+    const known = all.names(models);
+    const others = all.names(aliases) ?? Object.keys(value);
+    const publicNames = known?.map((name) => publicNameOf(prefixOf(all), name));
+    for (const [alias, target] of Object.entries(value)) {
+      const path = ['aliases', alias];
+      if (known?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
+      else if (publicNames?.includes(alias) === true)
+        report(path, 'is the name under which clients see a model', 'give the alias another name');
+      else if (known?.includes(target) === false && !others.includes(target)) {
+        const meant = known.find((name) => publicNameOf(prefixOf(all), name) === target);
+        const right = meant === undefined ? suggest(target, known) : `write "${meant}", without the prefix`;
+        report(path, `refers to the model "${target}", which does not exist`, right);
+      } else if (isLoop(alias, value)) report(path, 'refers back to itself', 'point one of the aliases to a model');
+    }
+  },
+});
+
+/** The sections of the catalog. */
+export const catalogSections: readonly Section[] = [upstreams, models, aliases];
+
+/** The prefix of public names. That of an invalid section is missing and matches nothing. */
+function prefixOf(all: CheckContext): string {
+  const { prefix = '' }: Partial<SectionValue<typeof service>> = all.get(service);
+  return prefix;
+}
+
+type ModelValue = SectionValue<typeof models>[string];
+
+/** Its public name would have the prefix twice, and it could be that of another model. */
+function checkName(name: string, publicStart: string, report: Report): void {
+  if (name.includes('*')) {
+    const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
+    report(['models', name], 'contains a *, but model names are matched exactly', right);
+  }
+  if (!name.startsWith(publicStart)) return;
+  const wrong = `begins with "${publicStart}", which clients see as the prefix of every name`;
+  report(['models', name], wrong, `write "${name.slice(publicStart.length)}"`);
+}
+
+function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
+  const [upstream, model] = splitRoute(to);
+  if (upstream === '' || model === '') report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-5');
+  else if (model.includes('*'))
+    report(
+      path,
+      `is "${to}", and the upstream would get the * in the name`,
+      'write the name of one model of the upstream',
+    );
+  else if (known?.includes(upstream) === false)
+    report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
+}
+
+/** The second try would go where the first has failed. */
+function refuseRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
+  const seen = new Set<string>();
+  for (const [index, route] of routes.entries()) {
+    const to = typeof route === 'string' ? route : route.to;
+    if (seen.has(to)) report([...path, index], `lists the route "${to}" twice`, 'keep one of them');
+    seen.add(to);
+  }
+}
+
+/**
+ * A reasoning style that no format of the route supports would be ignored silently. A value of the model
+ * applies to all of its routes, and needs one that supports it.
+ */
+function checkQuirks(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
+  const spoken = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
+  checkProfile(model, path, spoken, all, report);
+  for (const [index, route] of model.routes.entries())
+    if (typeof route !== 'string') checkProfile(route, [...path, 'routes', index], [spoken[index]], all, report);
+}
+
+function checkProfile(
+  { quirks }: ProfileSettings,
+  path: YamlPath,
+  spoken: readonly (readonly string[] | undefined)[],
+  { formats, hasAllPlugins }: CheckContext,
+  report: Report,
+): void {
+  checkReasoningStyle(quirks, [...path, 'quirks'], spoken, formats, report);
+  for (const [name, inFormat] of Object.entries(quirks?.by_format ?? {})) {
+    const place = [...path, 'quirks', 'by_format', name];
+    if (formats.has(name)) checkReasoningStyle(inFormat, place, [[name]], formats, report);
+    else if (hasAllPlugins)
+      report(place, `is for the format "${name}", which does not exist`, suggest(name, [...formats.keys()]));
+  }
+}
+
+function checkReasoningStyle(
+  quirks: Pick<QuirkSettings, 'reasoning'> | undefined,
+  path: YamlPath,
+  spoken: readonly (readonly string[] | undefined)[],
+  formats: WireFormats,
+  report: Report,
+): void {
+  const style = quirks?.reasoning;
+  if (style === undefined || spoken.includes(undefined)) return;
+  const there = [...formats.values()].filter(
+    ({ name, reasoningStyles }) => reasoningStyles.length > 0 && spoken.some((ofRoute) => ofRoute?.includes(name)),
+  );
+  const known = [...new Set(there.flatMap(({ reasoningStyles }) => reasoningStyles))];
+  if (there.length === 0 || known.includes(style)) return;
+  report(
+    [...path, 'reasoning'],
+    `is "${style}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'does' : 'do'} not support`,
+    `use one of: ${known.join(', ')}`,
+  );
+}
+
+/** The formats of a route's upstream; undefined when unknown. */
+function formatsOf(to: string, all: CheckContext): readonly string[] | undefined {
+  const upstream = all.get(upstreams)?.[splitRoute(to)[0]];
+  if (upstream === undefined) return undefined;
+  if (upstream.format !== undefined) return [upstream.format].flat();
+  return upstream.vendor === undefined ? undefined : all.vendors.get(upstream.vendor)?.formats;
+}
+
+/** The upstream's model name may contain slashes. */
+export function splitRoute(to: string): [upstream: string, model: string] {
+  const slash = to.indexOf('/');
+  return slash === -1 ? [to, ''] : [to.slice(0, slash), to.slice(slash + 1)];
+}
+
+function isLoop(alias: string, all: Readonly<Record<string, string>>): boolean {
+  const seen = new Set([alias]);
+  for (let target = all[alias]; target !== undefined; target = all[target]) {
+    if (seen.has(target)) return true;
+    seen.add(target);
+  }
+  return false;
+}

@@ -1,0 +1,32 @@
+import { isLoopback } from '#core/platform/names/loopback.ts';
+import type { Production, SectionValues } from '../section.ts';
+import { service } from './core-sections.ts';
+
+const ofEnvironment: Production = { because: 'with NODE_ENV=production', unless: '' };
+const ofPublicUrl: Production = {
+  because: 'while service.base_url is not this machine',
+  unless: ', or for a demonstration set service: { unsafe_public_demo: true }',
+};
+
+/**
+ * The one answer to whether strangers may reach this gateway: sandbox payments, demo upstreams, test credentials and local
+ * sign-in are refused, and there is no demo account. So it is with NODE_ENV=production, and when `service.base_url` names
+ * another machine than this one: anyone may pay himself there (docs/decisions/0032-a-public-url-is-production.md).
+ *
+ * @returns undefined where demos are allowed
+ */
+export function productionOf(values: SectionValues, isProductionEnvironment: boolean): Production | undefined {
+  if (isProductionEnvironment) return ofEnvironment;
+  return isPublic(values) && !values.get(service).unsafe_public_demo ? ofPublicUrl : undefined;
+}
+
+/** True when strangers can reach demos, because the operator has allowed it. Every page says so. */
+export function isPublicDemo(values: SectionValues, isProductionEnvironment: boolean): boolean {
+  return isPublic(values) && productionOf(values, isProductionEnvironment) === undefined;
+}
+
+/** True when the public URL is not that of this machine: loopback addresses and names are, those of the LAN are not. */
+function isPublic(values: SectionValues): boolean {
+  const { base_url: url = '' } = values.get(service);
+  return url !== '' && !isLoopback(URL.parse(url)?.hostname ?? '');
+}

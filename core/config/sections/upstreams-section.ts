@@ -1,0 +1,147 @@
+import { suggest } from '../file/mistake.ts';
+import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../section.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { authSchemes, type Vendor } from '../catalog/catalog.ts';
+import type { WireFormats } from '../catalog/formats.ts';
+import { headerMistake, keyMistake } from './header-rules.ts';
+import { baseUrlMistake } from './url-rules.ts';
+
+/** The section `upstreams`: where requests can be sent. */
+export const upstreams = defineSection({
+  name: 'upstreams',
+  schema: {
+    type: 'object',
+    description: 'Upstreams that requests can be sent to, by name.',
+    propertyNames: {
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+      description: 'A letter or digit, followed by letters, digits, dots, hyphens and underscores.',
+    },
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        vendor: { type: 'string', description: 'Vendor preset with base URL, formats and authentication.' },
+        format: {
+          anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
+          description: 'Formats of the endpoint. Default: those of the vendor.',
+        },
+        base_url: {
+          type: 'string',
+          pattern: '^https?://[^\\s]+$',
+          description:
+            'URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
+        },
+        api_keys: {
+          type: 'array',
+          items: { type: 'string', writeOnly: true },
+          default: [],
+          description: 'API keys, used in rotation. An upstream that requires a key and has none is disabled.',
+        },
+        auth: {
+          type: 'string',
+          enum: authSchemes,
+          description: 'How the key is sent. Default: as the vendor expects, or bearer without a vendor.',
+        },
+        headers: {
+          type: 'object',
+          additionalProperties: { type: 'string', writeOnly: true },
+          default: {},
+          description: 'Headers sent with every request.',
+        },
+      },
+      additionalProperties: false,
+    },
+  },
+  check(value, report, context) {
+    for (const [key, upstream] of Object.entries(value)) checkUpstream(upstream, ['upstreams', key], context, report);
+  },
+});
+
+/** Formats and vendors that plugins have registered. */
+interface Known {
+  readonly formats: ReadonlyMap<string, unknown>;
+  readonly vendors: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * The section's schema for editors, which complete the names of vendors and formats. The rules above report a name that
+ * is not registered.
+ */
+export function upstreamsSchema({ formats, vendors }: Known): JsonSchema {
+  const { additionalProperties: entry, ...rest } = upstreams.schema;
+  const one = { type: 'string', enum: [...formats.keys()] } as const;
+  const vendor = { ...entry.properties.vendor, enum: [...vendors.keys()] };
+  const format = { ...entry.properties.format, anyOf: [one, { type: 'array', items: one, minItems: 1 } as const] };
+  return { ...rest, additionalProperties: { ...entry, properties: { ...entry.properties, vendor, format } } };
+}
+
+type UpstreamValue = SectionValue<typeof upstreams>[string];
+
+function checkUpstream(
+  upstream: UpstreamValue,
+  path: YamlPath,
+  { formats, vendors, production, hasAllPlugins }: CheckContext,
+  report: Report,
+): void {
+  const { vendor, format, base_url } = upstream;
+  if (vendor !== undefined && hasAllPlugins && !vendors.has(vendor)) {
+    report(
+      [...path, 'vendor'],
+      `names the vendor "${vendor}", which does not exist`,
+      suggest(vendor, [...vendors.keys()]),
+    );
+  }
+  if (production !== undefined && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
+    const { because, unless } = production;
+    report(path, `is a demo upstream, which is not allowed ${because}`, `remove it and its routes${unless}`);
+  }
+  const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
+  if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
+  checkHeaders(upstream, path, report);
+  if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
+  if (vendor !== undefined) {
+    const preset = vendors.get(vendor);
+    if (preset !== undefined && base_url === undefined) checkSpoken(upstream, preset, path, formats, report);
+    if (preset !== undefined && preset.baseUrl === undefined && preset.start === undefined && base_url === undefined)
+      report(path, 'has no base_url', 'add the URL of your endpoint, such as https://NAME.openai.azure.com/openai/v1');
+    return;
+  }
+  if (format === undefined) report(path, 'has neither a vendor nor a format', 'add vendor, or format and base_url');
+  else if (base_url === undefined)
+    report(path, 'has no base_url', 'add the URL of the endpoint, such as https://llm.example.com/v1');
+}
+
+function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: WireFormats, report: Report): void {
+  for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
+    if (known.has(name)) continue;
+    const place = Array.isArray(format) ? [...path, index] : path;
+    report(place, `is "${name}"`, suggest(name, [...known.keys()]));
+  }
+}
+
+/** The vendor's own endpoint answers only in its formats; another URL of the vendor may have others. */
+function checkSpoken(
+  { format }: UpstreamValue,
+  { title, formats }: Vendor,
+  path: YamlPath,
+  known: WireFormats,
+  report: Report,
+): void {
+  for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
+    if (!known.has(name) || formats.includes(name)) continue;
+    const wrong = `is "${name}", which ${title} does not speak at its usual URL`;
+    const place = Array.isArray(format) ? [...path, 'format', index] : [...path, 'format'];
+    report(place, wrong, `use ${formats.join(' or ')}, or add the base_url of an endpoint for ${name}`);
+  }
+}
+
+/** An invalid header would otherwise fail every request. */
+function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
+  for (const [index, key] of api_keys.entries()) {
+    const mistake = keyMistake(key);
+    if (mistake !== undefined) report([...path, 'api_keys', index], ...mistake);
+  }
+  for (const [header, value] of Object.entries(headers)) {
+    const mistake = headerMistake(header, value);
+    if (mistake !== undefined) report([...path, 'headers', header], ...mistake);
+  }
+}

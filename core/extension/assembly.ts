@@ -1,0 +1,84 @@
+import type { Server as HttpServer } from 'node:http';
+import type { Server } from '@hapi/hapi';
+import { catalogSections } from '#core/config/sections/models-section.ts';
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
+import { coreSections } from '#core/config/sections/core-sections.ts';
+import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
+import { jobsCheck, rescheduledGauge } from '#core/gateway/health/jobs-check.ts';
+import { memoryCheck, memoryGauges } from '#core/gateway/health/memory-check.ts';
+import { backgroundGauge, lostOutputGauge, namesCheck } from '#core/gateway/health/process-checks.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
+import { createServer } from '#core/gateway/http/server.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { PluginMissing } from './import-plugin.ts';
+import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
+import { Registry } from './registry.ts';
+import { preparePages } from '#core/web/serve.ts';
+import { operatorsSection } from '#core/web/sessions/operators.ts';
+
+/** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
+export interface Assembly {
+  readonly server: Server;
+  readonly listener: HttpServer;
+  readonly connections: ConnectionLimit;
+  readonly registry: Registry;
+}
+
+/**
+ * Registers core's sections, the built-in plugins and the plugins in gateway.yaml. The registry records a plugin that cannot be
+ * loaded as a mistake, so that the rest of the file is still validated.
+ */
+export async function assemble(
+  document: GatewayDocument | undefined,
+  log: Logger,
+  host: () => Host,
+): Promise<Assembly> {
+  const registry = new Registry();
+  for (const section of [...coreSections, operatorSection, ...catalogSections, operatorsSection])
+    registry.section(section);
+  const { server, listener, refusals } = createServer(log);
+  registry.gauge(refusals.gauge);
+  const connections = new ConnectionLimit(refusals);
+  connections.attach(listener);
+  for (const gauge of connections.gauges) registry.gauge(gauge);
+  registry.healthCheck(connections.healthCheck);
+  registry.gauge(diskGauge);
+  registry.healthCheck(diskCheck);
+  registry.healthCheck(namesCheck);
+  registry.gauge(rescheduledGauge);
+  registry.healthCheck(jobsCheck);
+  registry.gauge(backgroundGauge);
+  registry.gauge(lostOutputGauge);
+  for (const gauge of memoryGauges) registry.gauge(gauge);
+  registry.healthCheck(memoryCheck);
+  server.decorate('server', 'gateway', registry as never);
+  server.decorate('server', 'host', host as never);
+  await preparePages(server, registry, host);
+  await registerOwnPlugins(server);
+  if (document !== undefined) await registerForeignPlugins(document, server, registry);
+  return { server, listener, connections, registry };
+}
+
+/** Read before anything is validated, because the schema depends on them. */
+async function registerForeignPlugins(document: GatewayDocument, server: Server, registry: Registry): Promise<void> {
+  registry.unloaded.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
+  const listed = document.values()['plugins'];
+  for (const [index, specifier] of (Array.isArray(listed) ? listed : []).entries()) {
+    const path = ['plugins', index];
+    if (typeof specifier !== 'string' || document.isUnfilled(path)) continue;
+    try {
+      await registerForeignPlugin(server, specifier, document.file);
+    } catch (error) {
+      registry.unloaded.push(document.mistake(path, ...explainUnloaded(error)));
+    }
+  }
+}
+
+function explainUnloaded(error: unknown): [wrong: string, right: string] {
+  const wrong = `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  return error instanceof PluginMissing
+    ? [wrong, 'write a path that begins with ./ or the name of an installed package']
+    : [wrong, 'fix the plugin, or remove it from the list'];
+}

@@ -1,0 +1,16 @@
+import { createInterface } from 'node:readline/promises';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import { printable } from '#core/platform/logger.ts';
+
+/**
+ * Asks the person at the terminal, on stderr.
+ *
+ * @throws CommandFailed when the answer is not yes, or stdin is not a terminal
+ */
+export async function confirm(question: readonly string[]): Promise<void> {
+  if (!process.stdin.isTTY)
+    throw new CommandFailed('Nobody can confirm this here: pass --yes to do it without asking.', 2);
+  using terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${question.map(printable).join('\n')} Type "yes": `);
+  if (answer.trim().toLowerCase() !== 'yes') throw new CommandFailed('Nothing was changed.');
+}

@@ -1,0 +1,75 @@
+import { styleText } from 'node:util';
+import { printable } from '#core/platform/logger.ts';
+import { localTime } from './days.ts';
+
+/** Characters of a cell; the rest is cut. */
+const usualLongest = 60;
+
+/** Colours and weights of a terminal, by their names in `util.styleText`. */
+export type TextStyle = Parameters<typeof styleText>[0];
+
+/** A text, and how it looks on a terminal. */
+export type TextCell = string | { readonly text: string; readonly style: TextStyle };
+
+export interface TableOptions {
+  /** Columns of numbers, which are aligned at their end. */
+  readonly numbers?: readonly number[];
+  /** The least widths of the columns, for tables that are continued later. */
+  readonly widths?: readonly number[];
+  /** Characters of a cell in the last column, which are cut elsewhere. */
+  readonly longest?: number;
+}
+
+/** Rows as columns for people, under a heading. Foreign text cannot control the terminal. */
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly TextCell[])[],
+  { numbers = [], widths: least = [], longest = usualLongest }: TableOptions = {},
+): string[] {
+  const cells = [heading, ...rows].map((row) =>
+    row.map((cell, column) => toCell(cell, column === heading.length - 1 ? longest : usualLongest)),
+  );
+  const widths = heading.map((_, column) =>
+    Math.max(least[column] ?? 0, ...cells.map((row) => [...(row[column]?.text ?? '')].length)),
+  );
+  return cells.map((row) =>
+    row
+      .map(({ text, style }, column) => {
+        const space = ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...text].length));
+        const painted = style === undefined ? text : paint(style, text);
+        return numbers.includes(column) ? space + painted : painted + space;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Colours a text for the terminal, and leaves it as it is where stdout is not one, or NO_COLOR is set. */
+export function paint(style: TextStyle, text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+function toCell(cell: TextCell, longest: number): { readonly text: string; readonly style?: TextStyle } {
+  if (typeof cell === 'string') return { text: shorten(cell, longest) };
+  return { text: shorten(cell.text, longest), style: cell.style };
+}
+
+/** Names and values below each other; fields without a value are left out. */
+export function formatFields(fields: readonly (readonly [name: string, value: string | undefined])[]): string[] {
+  const known = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);
+  const width = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
+}
+
+/** A time as operators read it: `2026-11-22 06:15`; '' for none. */
+export function formatTime(time: Date | undefined, timeZone: string): string {
+  if (time === undefined) return '';
+  const { day, clock } = localTime(time, timeZone);
+  return `${day} ${clock.slice(0, 5)}`;
+}
+
+function shorten(text: string, longest: number): string {
+  const line = printable(text).replaceAll('\n', ' ');
+  const characters = [...line];
+  return characters.length <= longest ? line : `${characters.slice(0, longest - 1).join('')}…`;
+}

@@ -1,0 +1,56 @@
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import type { Config } from './load.ts';
+import type { Mistake } from '#core/config/file/mistake.ts';
+import type { Section } from '#core/config/section.ts';
+
+/** A reloaded configuration as a running gateway can apply it. */
+export interface Applicable {
+  /** The new values, except for the fixed ones: those are the running ones. */
+  readonly config: Config;
+  /** Fixed paths that differ: `data`, `listen.port`. They take effect at the next start. */
+  readonly postponed: readonly string[];
+}
+
+/** Keeps the running values of everything that sections declare as `fixed`. */
+export function keepFixed(next: Config, running: Config, sections: Iterable<Section>): Applicable {
+  const kept = new Map<string, unknown>();
+  const postponed: string[] = [];
+  for (const section of sections) {
+    if (section.fixed === undefined) continue;
+    const [now, before] = [next.get(section), running.get(section)];
+    if (section.fixed !== true) {
+      const changed = section.fixed.filter((name) => differs(memberOf(now, name), memberOf(before, name)));
+      postponed.push(...changed.map((name) => `${section.name}.${name}`));
+      kept.set(section.name, Object.freeze({ ...(now as object), ...pick(before, section.fixed) }));
+    } else if (differs(now, before)) {
+      postponed.push(section.name);
+      kept.set(section.name, before);
+    }
+  }
+  const get: Config['get'] = (section) =>
+    kept.has(section.name) ? (kept.get(section.name) as never) : next.get(section);
+  return { config: Object.freeze({ ...next, get }), postponed };
+}
+
+/** Plugins that the file lists and the running gateway has not loaded, as mistakes. */
+export function addedPlugins(document: GatewayDocument, loaded: readonly string[]): Mistake[] {
+  const listed = document.values()['plugins'];
+  if (!Array.isArray(listed)) return [];
+  return listed.flatMap((specifier, index) =>
+    loaded.includes(specifier)
+      ? []
+      : [document.mistake(['plugins', index], 'takes effect at the next start', 'restart the gateway to load it')],
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+function pick(value: unknown, names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, memberOf(value, name)]));
+}
+
+function differs(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) !== JSON.stringify(other);
+}

@@ -1,0 +1,168 @@
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import { models } from '#core/config/sections/models-section.ts';
+import { upstreams, upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
+import { deepFreeze } from '#core/config/file/deep-freeze.ts';
+import type { Registry } from '../registry.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { runToEnd } from '#core/platform/timing/turn.ts';
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
+import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from '#core/config/file/mistake.ts';
+import { checkStages, type ListedStage, readPipeline } from './pipeline-rules.ts';
+import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
+import { pipelineSection } from './pipeline-section.ts';
+import { productionOf } from '#core/config/sections/production.ts';
+import type { ValidPart } from '#core/config/file/valid-part.ts';
+import { Validator } from '#core/config/file/validator.ts';
+
+/** A valid gateway.yaml, deeply frozen, because plugins share it. */
+export interface Config extends SectionValues {
+  readonly file: string;
+  /** Equal for equal configurations. */
+  readonly fingerprint: string;
+  readonly stages: readonly ListedStage[];
+}
+
+/**
+ * @param unloaded plugins of the file that could not be loaded; names that may belong to them are not refused
+ * @throws ConfigError with every mistake in the file
+ */
+export function validate(document: GatewayDocument, registry: Registry, unloaded?: readonly Mistake[]): Config {
+  return runToEnd(validateInSteps(document, registry, unloaded));
+}
+
+/** The same in steps, for a gateway that serves meanwhile. @throws ConfigError with every mistake in the file */
+export function* validateInSteps(
+  document: GatewayDocument,
+  registry: Registry,
+  unloaded: readonly Mistake[] = registry.unloaded,
+): Generator<undefined, Config> {
+  const hasAllPlugins = unloaded.length === 0;
+  const values = document.values();
+  const validator = new Validator(document);
+  // A plugin whose variable is not set is also among the mistakes of the document.
+  validator.mistakes.push(...unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
+  refuseUnknownSections(values, registry, validator, hasAllPlugins);
+  const sections = new Map<string, unknown>();
+  const validParts = new Map<string, ValidPart>();
+  for (const { name, schema } of registry.sections.values()) {
+    const given = values[name] ?? structuredClone(schema.default);
+    if (given === undefined)
+      validator.report(
+        [name],
+        'is missing',
+        `add it${schema.description === undefined ? '' : `: ${schema.description}`}`,
+      );
+    else {
+      try {
+        const { value, validPart } = validator.evaluate(given, schema, [name]);
+        yield;
+        sections.set(name, value);
+        validParts.set(name, validPart);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        validator.report([name], `has an invalid schema: ${reason}`, 'fix the plugin that registers it');
+      }
+    }
+  }
+  const stages = readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
+  const production = productionOf(readerOf(sections), document.isProduction);
+  const context: CheckContext = {
+    ...readerOf(sections),
+    formats: registry.formats,
+    vendors: registry.vendors,
+    paymentProviders: registry.paymentProviders,
+    isProduction: production !== undefined,
+    production,
+    hasAllPlugins,
+    names: ({ name }) => validParts.get(name)?.names,
+  };
+  yield* checkSections(validParts, registry, validator, context);
+  checkStages(stages, validator, context);
+  if (validator.mistakes.length === 0) yield* reviewCatalog(readerOf(sections), registry, validator);
+  if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
+  for (const value of sections.values()) deepFreeze(value);
+  for (const { options } of stages) deepFreeze(options);
+  const { file, fingerprint } = document;
+  return Object.freeze({ file, fingerprint, stages: Object.freeze(stages), ...readerOf(sections) });
+}
+
+/** The JSON Schema of the whole file, for editors and as documentation. */
+export function composeSchema(registry: Registry): JsonSchema & { readonly $schema: string; readonly title: string } {
+  const sections = [...registry.sections.values(), pipelineSection(registry)];
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'gateway.yaml',
+    type: 'object',
+    properties: Object.fromEntries(sections.map((section) => [section.name, editorSchema(section, registry)])),
+    required: sections.filter(({ schema }) => schema.default === undefined).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
+  const known = allowVariables(name === upstreams.name ? upstreamsSchema(registry) : schema);
+  return schema.default === undefined ? known : allowNull(known);
+}
+
+function refuseUnknownSections(
+  values: Record<string, unknown>,
+  registry: Registry,
+  validator: Validator,
+  hasAllPlugins: boolean,
+): void {
+  const known = [...registry.sections.keys(), 'pipeline'];
+  for (const name of Object.keys(values)) {
+    if (known.includes(name) || (!hasAllPlugins && mayBeForeign(name, known, Object.keys(values)))) continue;
+    // "plan" is more likely a misspelled "plans" than the stage.
+    const isStage = registry.stages.has(name) && closestName(name, known) === undefined;
+    if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
+    else validator.report([name], 'is not a known key', suggest(name, known), true);
+  }
+}
+
+/** Applies the rules across fields and sections to the values that satisfy their schemas. */
+function* checkSections(
+  validParts: ReadonlyMap<string, ValidPart>,
+  registry: Registry,
+  validator: Validator,
+  context: CheckContext,
+): Generator<undefined, void> {
+  for (const { name, check } of registry.sections.values()) {
+    const { value, stripped = [] } = validParts.get(name) ?? {};
+    const incomplete = new Set(stripped.map((path) => pathKey([name, ...path])));
+    const report: Report = (path, wrong, right) => {
+      // A member that seems missing may be there under an unknown name.
+      if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right);
+    };
+    if (value === undefined || check === undefined) continue;
+    yield;
+    check(value, report, context);
+  }
+}
+
+function pathKey(path: YamlPath): string {
+  return JSON.stringify(path.map(String));
+}
+
+/** Reports the problems that plugins find in the catalog as a whole. */
+function* reviewCatalog(values: SectionValues, registry: Registry, validator: Validator): Generator<undefined, void> {
+  if (registry.catalogReviews.length === 0) return;
+  yield;
+  const catalog = buildCatalog(values, registry.vendors);
+  for (const review of registry.catalogReviews) {
+    yield;
+    for (const { model, route, wrong, right } of review.problems(catalog)) {
+      const routes = values.get(models)[model]?.routes ?? [];
+      const index = routes.findIndex((one) => (typeof one === 'string' ? one : one.to) === route);
+      validator.report(['models', model, 'routes', index], wrong, right);
+    }
+  }
+}
+
+function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
+  return {
+    get: <S extends Section>({ name, schema }: S) =>
+      (sections.get(name) ?? deepFreeze(structuredClone(schema.default))) as SectionValue<S>,
+  };
+}

@@ -1,0 +1,172 @@
+import { delivery, entitlement, principal } from '#core/gateway/facts.ts';
+import type { AnyFact } from '#core/gateway/pipeline/fact.ts';
+import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
+import type { Registry } from '../registry.ts';
+import { mayBeForeign, suggest } from '#core/config/file/mistake.ts';
+import type { CheckContext, Report, YamlPath } from '#core/config/section.ts';
+import type { Validator } from '#core/config/file/validator.ts';
+
+/** A stage of the list, as an entry of it. */
+interface Entry extends ListedStage {
+  /** `log: false`: turned off explicitly. */
+  readonly isOff: boolean;
+}
+
+/** A stage of the list, with its options validated and defaults filled in. */
+export interface ListedStage {
+  readonly definition: AnyStageDefinition;
+  readonly options: unknown;
+  readonly path: YamlPath;
+}
+
+/** Reads the list of stages and checks that their order can work. */
+export function readPipeline(
+  value: unknown,
+  registry: Registry,
+  validator: Validator,
+  hasAllPlugins: boolean,
+): ListedStage[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    const wrong = value === undefined ? 'is missing' : 'is not a list of stages';
+    validator.report(
+      ['pipeline'],
+      wrong,
+      `list the stages in order, such as: ${[...registry.stages.keys()].join(', ')}`,
+    );
+    return [];
+  }
+  const names = value.map(nameOf).filter((name) => name !== undefined);
+  const entries = value.map((entry, index) =>
+    readEntry(entry, ['pipeline', index], names, registry, validator, hasAllPlugins),
+  );
+  const valid = entries.filter((entry) => entry !== undefined);
+  refuseRepeats(valid, validator);
+  const listed = valid.filter((stage) => !stage.isOff);
+  // An invalid entry may be the one that the others need.
+  if (valid.length === value.length) {
+    checkOrder(listed, registry, validator);
+    requireExpected(valid, registry, validator);
+  }
+  return listed;
+}
+
+/** Applies the rules across the options of each stage. Mistakes in values that are not in the file are dropped. */
+export function checkStages(listed: readonly ListedStage[], validator: Validator, context: CheckContext): void {
+  const report: Report = (path, wrong, right) => {
+    if (validator.document.contains(path)) validator.report(path, wrong, right);
+  };
+  for (const { definition, options, path } of listed)
+    if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
+}
+
+/** Warnings about a pipeline that is valid but probably unintended. */
+export function pipelineNotices(listed: readonly ListedStage[], registry: Registry): string[] {
+  const lacks = (fact: AnyFact) => !listed.some(({ definition: { writes } }) => writes?.includes(fact));
+  return [
+    ...(lacks(principal)
+      ? [
+          `anyone can call without a key: the pipeline has no stage that authenticates callers${exampleOf(principal, registry)}`,
+        ]
+      : []),
+    ...(lacks(entitlement) && !lacks(principal)
+      ? [
+          `every valid key is served, with or without a paid period: the pipeline has no stage that checks it${exampleOf(entitlement, registry)}`,
+        ]
+      : []),
+    ...(lacks(delivery)
+      ? [
+          `model calls are refused: the pipeline has no stage that sends them to an upstream${exampleOf(delivery, registry)}`,
+        ]
+      : []),
+  ];
+}
+
+/** The stages that write a fact: `, such as auth`. */
+function exampleOf(fact: AnyFact, registry: Registry): string {
+  const names = writersOf(fact, registry);
+  return names.length === 0 ? '' : `, such as ${names.join(' or ')}`;
+}
+
+function writersOf(fact: AnyFact, registry: Registry): string[] {
+  return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
+}
+
+/** The stage of an entry; undefined when it names none or several. */
+function nameOf(entry: unknown): string | undefined {
+  if (typeof entry === 'string') return entry;
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;
+  const names = Object.keys(entry);
+  return names.length === 1 ? names[0] : undefined;
+}
+
+function readEntry(
+  entry: unknown,
+  path: YamlPath,
+  listedNames: readonly string[],
+  registry: Registry,
+  validator: Validator,
+  hasAllPlugins: boolean,
+): Entry | undefined {
+  const name = nameOf(entry);
+  if (name === undefined) {
+    validator.report(path, 'is not a stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
+    return undefined;
+  }
+  const given = typeof entry === 'string' ? {} : (entry as Record<string, unknown>)[name];
+  const definition = registry.stages.get(name);
+  if (definition === undefined) {
+    const known = [...registry.stages.keys()];
+    if (!hasAllPlugins && mayBeForeign(name, known, listedNames)) return undefined;
+    validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, known));
+    return undefined;
+  }
+  if (given === false) return { definition, options: undefined, path, isOff: true };
+  const inner = typeof entry === 'string' ? path : [...path, name];
+  try {
+    return { definition, options: validator.validate(given ?? {}, definition.options, inner), path, isOff: false };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    validator.report(path, `has an invalid options schema: ${reason}`, `fix the stage ${name}`);
+    return undefined;
+  }
+}
+
+function refuseRepeats(listed: readonly ListedStage[], validator: Validator): void {
+  const seen = new Set<string>();
+  for (const { definition, path } of listed) {
+    if (seen.has(definition.name))
+      validator.report(path, `lists the stage ${definition.name} twice`, 'keep one of them');
+    seen.add(definition.name);
+  }
+}
+
+/** Reports missing stages that nearly every gateway needs, unless another stage writes the same facts. */
+function requireExpected(listed: readonly Entry[], registry: Registry, validator: Validator): void {
+  const isWritten = (fact: AnyFact) => listed.some(({ definition: { writes } }) => writes?.includes(fact));
+  for (const { name, expectedFor, writes = [] } of registry.stages.values()) {
+    if (expectedFor === undefined || listed.some(({ definition }) => definition.name === name)) continue;
+    if (writes.length > 0 && writes.every(isWritten)) continue;
+    const right = `add ${name} to the list, or "${name}: false" to do without`;
+    validator.report(['pipeline'], `has no stage for ${expectedFor}`, right, true);
+  }
+}
+
+/** Every fact that a stage reads must be written by an earlier one. */
+function checkOrder(listed: readonly ListedStage[], registry: Registry, validator: Validator): void {
+  for (const [index, { definition, path }] of listed.entries()) {
+    const before = listed.slice(0, index).map((stage) => stage.definition);
+    for (const fact of definition.reads ?? []) {
+      if (before.some(({ writes }) => writes?.includes(fact))) continue;
+      const writers = writersOf(fact, registry);
+      const right =
+        writers.length === 0
+          ? 'list a stage that writes it before'
+          : `put ${writers.join(' or ')} before ${definition.name}`;
+      validator.report(path, `${definition.name} needs the fact ${fact.name}, which no stage before it writes`, right);
+    }
+    for (const name of definition.after ?? []) {
+      if (!listed.slice(index + 1).some((later) => later.definition.name === name)) continue;
+      validator.report(path, `${definition.name} comes before ${name}`, `put ${name} before ${definition.name}`);
+    }
+  }
+}

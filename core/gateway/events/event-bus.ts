@@ -1,0 +1,61 @@
+import { logFailure } from '#core/platform/errors/connection-error.ts';
+import type { EventTypes } from './events.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { retryUntilDone } from '#core/platform/timing/backoff.ts';
+import type { EventHandler, EventName, EventPublisher } from './event-handler.ts';
+import { EventQueue } from './event-queue.ts';
+import type { Events } from '#core/platform/shared/shared.ts';
+
+const channel = 'account-events';
+/** Bytes of one event as JSON. */
+const largestEvent = 16_384;
+/** Ms between attempts to subscribe. */
+const retries = { first: 500, longest: 30_000 };
+
+/** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with its own queue. */
+export class EventBus<Context> implements EventPublisher, AsyncDisposable {
+  readonly #events: Events;
+  readonly #queues: readonly EventQueue<Context>[];
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  #subscription: Promise<(() => void) | undefined> | undefined;
+
+  constructor(events: Events, handlers: Iterable<EventHandler<Context>>, context: () => Context, log: Logger) {
+    this.#events = events;
+    this.#queues = [...handlers].map((handler) => new EventQueue(handler, context, log));
+    this.#log = log;
+  }
+
+  async publish<Name extends EventName>(name: Name, payload: EventTypes[Name]): Promise<void> {
+    const message = JSON.stringify({ name, payload });
+    if (Buffer.byteLength(message) > largestEvent)
+      throw new Error(`the event ${name} is larger than ${largestEvent} bytes`);
+    await this.#events.publish(channel, message);
+  }
+
+  /** Begins to deliver. While the shared store does not respond, it is retried in the background. */
+  async listen(): Promise<void> {
+    const { signal } = this.#closing;
+    if (this.#queues.length === 0 || signal.aborted) return;
+    const first = Promise.withResolvers<void>();
+    const subscribe = () => this.#events.subscribe(channel, (message) => this.#deliver(message)).finally(first.resolve);
+    const onFailure = (error: unknown, failures: number) => {
+      if (failures === 0) logFailure(this.#log, 'cannot receive events from other instances; retrying', error);
+    };
+    this.#subscription = retryUntilDone(subscribe, { range: retries, signal, onFailure });
+    await first.promise;
+  }
+
+  #deliver(message: string): void {
+    const { name, payload } = JSON.parse(message) as { name: EventName; payload: never };
+    for (const queue of this.#queues) if (queue.event === name) queue.add(payload);
+  }
+
+  /** Stops listening and waits, within limits, for the handlers that are running. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    const unsubscribe = await this.#subscription;
+    unsubscribe?.();
+    await Promise.all(this.#queues.map((queue) => queue.close()));
+  }
+}

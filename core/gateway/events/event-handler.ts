@@ -1,0 +1,23 @@
+import type { EventTypes } from './events.ts';
+
+/** Names of events: `order.paid`. */
+export type EventName = keyof EventTypes & string;
+
+/** Publishes events to all instances, including this one. */
+export interface EventPublisher {
+  /**
+   * Resolves when the shared store has taken the event. Delivery is at most once for each instance: what must not be
+   * missed is found again from the database. Publish after the transaction has committed.
+   *
+   * @throws SharedUnavailable; Error when the payload is larger than 16 KB
+   */
+  publish<Name extends EventName>(name: Name, payload: EventTypes[Name]): Promise<void>;
+}
+
+/** A function that a plugin has registered for one type of event. */
+export interface EventHandler<Context = unknown> {
+  readonly event: EventName;
+  /** The plugin, for the log. */
+  readonly plugin: string;
+  handle(payload: never, context: Context): void | Promise<void>;
+}

@@ -1,0 +1,69 @@
+import type { Logger } from '#core/platform/logger.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import type { EventHandler, EventName } from './event-handler.ts';
+
+/** Events that wait for one handler; later ones are dropped. */
+const longestQueue = 1_000;
+/** Ms that a handler may take for one event; after that the next event is handled in parallel. */
+const handlerTimeout = 30_000;
+/** Ms that stopping waits for the running handler. */
+const closeTimeout = 5_000;
+
+/** Calls one handler with one event after another. */
+export class EventQueue<Context> {
+  readonly event: EventName;
+  readonly #handler: EventHandler<Context>;
+  readonly #context: () => Context;
+  readonly #log: Logger;
+  readonly #waiting: never[] = [];
+  #running: Promise<void> | undefined;
+  #dropped = 0;
+
+  constructor(handler: EventHandler<Context>, context: () => Context, log: Logger) {
+    this.event = handler.event;
+    this.#handler = handler;
+    this.#context = context;
+    this.#log = log;
+  }
+
+  add(payload: never): void {
+    if (this.#waiting.length >= longestQueue) {
+      if (this.#dropped === 0)
+        this.#log.error(`${this.#name} is too slow: ${longestQueue} events are queued, later ones are dropped`);
+      this.#dropped++;
+      return;
+    }
+    this.#waiting.push(payload);
+    this.#running ??= this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#waiting.length = 0;
+    await firstOrTimeout([this.#running ?? Promise.resolve()], closeTimeout);
+  }
+
+  get #name(): string {
+    return `plugin ${this.#handler.plugin}, handler of ${this.event}`;
+  }
+
+  async #run(): Promise<void> {
+    // Handlers run after the publisher has continued, never inside its call.
+    await Promise.resolve();
+    for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
+      const result = await firstOrTimeout([this.#handle(payload)], handlerTimeout);
+      if (result === timedOut) this.#log.error(`${this.#name} has not finished after ${handlerTimeout / 1000} s`);
+    }
+    this.#running = undefined;
+    if (this.#dropped > 0) this.#log.error(`${this.#name}: ${this.#dropped} events dropped`);
+    this.#dropped = 0;
+  }
+
+  /** Never rejects. */
+  async #handle(payload: never): Promise<void> {
+    try {
+      await this.#handler.handle(payload, this.#context());
+    } catch (error) {
+      this.#log.error(`${this.#name} failed`, error);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { statfsSync } from 'node:fs';
+import type { Gauge } from './gauge.ts';
+import { data } from '#core/config/sections/core-sections.ts';
+import type { Host } from '../host/host.ts';
+import type { HealthCheck } from './health-check.ts';
+
+/** When the disk was first found full, epoch ms. */
+interface DiskState {
+  fullSince: number | undefined;
+}
+
+/** Free bytes on the disk of the data folder; undefined if it cannot be read. */
+export function freeDiskBytes(folder: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the journal and the embedded database have room. */
+export const diskCheck: HealthCheck = {
+  name: 'disk',
+  check(host: Host) {
+    const { min_free_bytes: least } = host.section(data);
+    const state = host.keep<DiskState>('health/disk', () => ({ fullSince: undefined }));
+    const free = freeDiskBytes(host.dataFolder);
+    if (free !== undefined && free >= least) {
+      state.fullSince = undefined;
+      return { ok: true };
+    }
+    state.fullSince ??= host.now();
+    const reason =
+      free === undefined
+        ? `The data folder ${host.dataFolder} is gone or cannot be read. Restore it, or mount its volume.`
+        : `${free} bytes are free on the disk of ${host.dataFolder}, less than data.min_free_bytes (${least}). Free some space before records are lost.`;
+    return { ok: false, reason, since: state.fullSince };
+  },
+};
+
+export const diskGauge: Gauge = {
+  name: 'free_disk_bytes',
+  description: 'Free bytes on the disk of the data folder.',
+  read(host) {
+    const value = freeDiskBytes(host.dataFolder);
+    return value === undefined ? [] : [{ value }];
+  },
+};

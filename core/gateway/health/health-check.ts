@@ -1,0 +1,29 @@
+import type { Host } from '../host/host.ts';
+
+/** What a check found. */
+export type HealthVerdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** One sentence for a person at night: what is wrong, then what to do. Without secrets and addresses. */
+      readonly reason: string;
+      /** Since when, epoch ms. */
+      readonly since: number;
+    };
+
+/**
+ * Something that can be wrong while requests are still served. A failing check makes `/readyz?verbose` `degraded` and the metric
+ * `health_check` 0; it is logged once when it begins to fail and once when it passes again, and shown on the operator pages. The
+ * public `/readyz` ignores it: what all instances share would otherwise take all of them out at once.
+ */
+export interface HealthCheck {
+  /** Snake_case and short: `records`. */
+  readonly name: string;
+  /** Reads what is already known: it runs every few seconds and at each request of the operator. What it throws makes it fail. */
+  check(host: Host): HealthVerdict;
+}
+
+/** The part of the registry with the health checks. */
+export interface HealthChecks {
+  readonly healthChecks: ReadonlyMap<string, HealthCheck>;
+}

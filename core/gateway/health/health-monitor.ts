@@ -1,0 +1,57 @@
+import { inBackground } from '#core/platform/background.ts';
+import type { Host } from '../host/host.ts';
+import type { HealthChecks } from './health-check.ts';
+import { type CheckedHealth, readHealth } from './read-health.ts';
+
+/** Ms between two readings. */
+const interval = 5_000;
+
+/** Logs each change of a health check, and reports it to the operator pages. */
+export class HealthMonitor implements Disposable {
+  readonly #registry: HealthChecks;
+  readonly #host: () => Host;
+  readonly #onChange: () => void;
+  readonly #failing = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+  #isReading = false;
+  #isDisposed = false;
+
+  constructor(registry: HealthChecks, host: () => Host, onChange: () => void) {
+    this.#registry = registry;
+    this.#host = host;
+    this.#onChange = onChange;
+    this.#timer = setInterval(() => inBackground(host().log, 'the health checks', () => this.read()), interval).unref();
+  }
+
+  /** Reads all checks now, unless a reading is running. Never rejects. */
+  async read(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      for (const checked of await readHealth(this.#registry, this.#host())) {
+        if (!this.#isDisposed && checked.ok === this.#failing.has(checked.name)) this.#note(checked);
+      }
+    } catch (error) {
+      this.#host().log.error('the health checks could not be read', error);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    clearInterval(this.#timer);
+  }
+
+  #note(checked: CheckedHealth): void {
+    const { log } = this.#host();
+    if (checked.ok) {
+      this.#failing.delete(checked.name);
+      log.info(`health check "${checked.name}" passes again`);
+    } else {
+      this.#failing.add(checked.name);
+      log.error(`health check "${checked.name}" fails: ${checked.reason}`);
+    }
+    this.#onChange();
+  }
+}

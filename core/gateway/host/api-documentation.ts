@@ -1,0 +1,47 @@
+import type { Dialect } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+
+/** Documentation of an endpoint. An endpoint without it is not listed. */
+export interface EndpointDocumentation {
+  /** Key of a text: what it does, in one sentence. */
+  readonly summary: string;
+  /** The body of a request; left out for endpoints that read none. */
+  readonly body?: JsonSchema;
+  /** Parameters in the query, all optional. */
+  readonly query?: Readonly<Record<string, JsonSchema>>;
+  /** A body that works. @param model a public name */
+  example?(model: string): JsonObject;
+  /** True when the answer can be streamed as server-sent events; `always`: it always is. */
+  readonly stream?: boolean | 'always';
+  /** Page of the vendor that defines the format. */
+  readonly reference?: string;
+}
+
+/** A header of requests or answers. */
+export interface DocumentedHeader {
+  readonly name: string;
+  readonly in: 'request' | 'response';
+  /** Key of the text that describes the header. */
+  readonly text: string;
+  /** Values of the text's placeholders. */
+  readonly values?: Readonly<Record<string, string | number>>;
+  readonly example: string;
+  /** True for a header that carries the caller's key. */
+  readonly isCredential?: boolean;
+  /** Whose clients send or get it; left out where all do. */
+  readonly dialect?: Dialect;
+}
+
+/** A limit in force. */
+export interface DocumentedLimit {
+  /** Key of a text: what is limited, and to how much. */
+  readonly text: string;
+  readonly values: Readonly<Record<string, string | number>>;
+}
+
+/** What a stage adds to the API, as configured. */
+export interface StageDocumentation {
+  readonly headers?: readonly DocumentedHeader[];
+  readonly limits?: readonly DocumentedLimit[];
+}

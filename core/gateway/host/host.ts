@@ -1,0 +1,111 @@
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Section, SectionValue, SectionValues } from '#core/config/section.ts';
+import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
+import { listen, service } from '#core/config/sections/core-sections.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Jobs } from '#core/platform/jobs/jobs.ts';
+import type { ProcessMemory } from '#core/platform/memory/budget.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { StageDocumentation } from './api-documentation.ts';
+import type { EventPublisher } from '../events/event-handler.ts';
+import type { Shared } from '#core/platform/shared/shared.ts';
+
+/** How the gateway appears to its users; from `service` in gateway.yaml. */
+export interface Service {
+  readonly name: string;
+  /** First part of API keys, before the underscore. */
+  readonly prefix: string;
+  /** Its name in response headers and metrics: `daypass` in `x-daypass-notes` and `daypass_requests_total`. */
+  readonly slug: string;
+  /** Public URL, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly contact: string | undefined;
+  /** Addresses of the terms of service and of the privacy policy. */
+  readonly terms?: string | undefined;
+  readonly privacy?: string | undefined;
+  /** True when strangers can reach sandbox payments, demo upstreams or local sign-in; every page says so. */
+  readonly isPublicDemo?: boolean;
+}
+
+/**
+ * Parts that live as long as the process and survive reloads: connections, the clock, objects that stages keep.
+ */
+export interface Services {
+  /** Unique to this process. */
+  readonly instance: string;
+  /** Folder of all data on disk. */
+  readonly dataFolder: string;
+  /** NODE_ENV is `production`; of a host also true when its public URL is not this machine, and no option allows demos. */
+  readonly isProduction: boolean;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly shared: Shared;
+  readonly jobs: Jobs;
+  readonly events: EventPublisher;
+  /** What bodies and caches may hold in memory. */
+  readonly memory: ProcessMemory;
+  /** Wall time, epoch ms: for records, ids, people and the database. It may be set, back too. Tests set their own. */
+  now(): number;
+  /** Ms of a clock that is never set: for everything that this process waits for. No other process can read it. */
+  monotonic(): number;
+  /**
+   * Returns the object under this key; `create` makes it on the first call, in whichever pipeline. For state that outlives
+   * a reload: breakers, journals, connection pools. Disposed when the process stops, newest first.
+   */
+  keep<T extends object>(key: string, create: () => T): T;
+}
+
+/** What stages, handlers and jobs may use. One for each loaded configuration. */
+export interface Host extends Services {
+  readonly service: Service;
+  readonly catalog: Catalog;
+  /** The plugin's own part of gateway.yaml, validated, defaults filled in. */
+  section<S extends Section>(section: S): SectionValue<S>;
+  /** What the stages in force add to the API, in their order. */
+  documentation(): readonly StageDocumentation[];
+}
+
+/** A stage that gateway.yaml lists, as far as its documentation goes. */
+interface DocumentedStage {
+  readonly definition: { documentation?(options: unknown, host: Host): StageDocumentation };
+  readonly options: unknown;
+}
+
+/** Ties the services to one configuration. */
+export function createHost(
+  services: Services,
+  config: SectionValues,
+  catalog: Catalog,
+  stages: readonly DocumentedStage[] = [],
+): Host {
+  const { name, prefix, base_url: baseUrl = '', contact, terms, privacy } = config.get(service);
+  const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
+  const host: Host = {
+    ...services,
+    isProduction: productionOf(config, services.isProduction) !== undefined,
+    service: {
+      name,
+      prefix,
+      slug: serviceSlug(name, prefix),
+      baseUrl: reachedAt.replace(/\/+$/, ''),
+      contact,
+      terms,
+      privacy,
+      isPublicDemo: isPublicDemo(config, services.isProduction),
+    },
+    catalog,
+    section: (section) => config.get(section),
+    documentation: () => stages.map(({ definition, options }) => definition.documentation?.(options, host) ?? {}),
+  };
+  return host;
+}
+
+/** The name in lower-case letters and digits, joined by hyphens; the key prefix for a name that has neither. */
+export function serviceSlug(name: string, prefix: string): string {
+  const words = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  return words?.join('-') ?? prefix;
+}

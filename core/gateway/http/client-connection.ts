@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import type { Request } from '@hapi/hapi';
+import { listen } from '#core/config/sections/core-sections.ts';
+import type { Host } from '../host/host.ts';
+import { readForwarded } from './forwarded.ts';
+import { plainAddress } from '#core/platform/names/loopback.ts';
+
+/** The connection of a client, before all trusted proxies. */
+export interface ClientConnection {
+  readonly address: string;
+  readonly isSecure: boolean; // HTTPS
+  /** The host that the client asked for, with its port; undefined when it named none. */
+  readonly host: string | undefined;
+}
+
+/** Returns the client's connection. What headers say counts only as far as trusted proxies have written them. */
+export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) => ClientConnection;
+
+/** @param proxies addresses or CIDR ranges whose headers are trusted, as `listen.trusted_proxies` */
+export function createConnectionReader(proxies: readonly string[]): ReadClientConnection {
+  const isTrusted = createTrust(proxies);
+  return (peer, headers) => {
+    const direct = { address: plainAddress(peer), isSecure: false, host: headers.host };
+    if (!isTrusted(direct.address)) return direct;
+    const { addresses, schemes, hosts } = readForwarded(headers);
+    const known = knownHops(addresses, isTrusted);
+    const hop = Math.max(1, known.length);
+    return {
+      address: known.at(-1) ?? direct.address,
+      isSecure: entryOf(schemes, hop)?.toLowerCase() === 'https',
+      host: entryOf(hosts, hop) || direct.host,
+    };
+  };
+}
+
+/** Addresses from the nearest hop to the client: the first that is not a trusted proxy. An unknown one ends the search. */
+function knownHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
+  const known: string[] = [];
+  for (const entry of addresses.toReversed()) {
+    const address = addressOf(entry);
+    if (address === undefined) break;
+    known.push(address);
+    if (!isTrusted(address)) break;
+  }
+  return known;
+}
+
+/** What the proxy that the client reached wrote. Proxies that replace a header instead of adding to it leave one entry. */
+function entryOf(entries: readonly string[], hop: number): string | undefined {
+  return entries.at(-hop) ?? entries[0];
+}
+
+/** `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; undefined for all else. */
+function addressOf(entry: string): string | undefined {
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
+  return isIP(bare) === 0 ? undefined : plainAddress(bare);
+}
+
+function createTrust(proxies: readonly string[]): (address: string) => boolean {
+  if (proxies.length === 0) return () => false;
+  const trusted = new BlockList();
+  for (const proxy of proxies) addRange(trusted, proxy);
+  return (address) => {
+    const version = isIP(address);
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+function addRange(list: BlockList, range: string): void {
+  const [address = '', prefix] = range.split('/');
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  if (prefix === undefined) list.addAddress(address, family);
+  else list.addSubnet(address, Number(prefix), family);
+}
+
+/** One reader for each loaded configuration. */
+const readers = new WeakMap<readonly string[], ReadClientConnection>();
+
+/** The reader of a configuration. */
+export function connectionReader({ section }: Pick<Host, 'section'>): ReadClientConnection {
+  const { trusted_proxies: proxies } = section(listen);
+  const reader = readers.get(proxies) ?? createConnectionReader(proxies);
+  readers.set(proxies, reader);
+  return reader;
+}
+
+/** The connection of the client that has sent this request. */
+export function clientConnection(
+  { info, raw }: Pick<Request, 'info' | 'raw'>,
+  host: Pick<Host, 'section'>,
+): ClientConnection {
+  return connectionReader(host)(info.remoteAddress, raw.req.headers);
+}

@@ -1,0 +1,42 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { wait } from '#core/platform/timing/wait.ts';
+import type { ExchangeHandler } from './exchange-handler.ts';
+
+const pollInterval = 20; // ms
+
+export interface DrainTimes {
+  /** Seconds for which new exchanges are served, because load balancers react late. */
+  readonly notice: number;
+  /** Seconds from the beginning for exchanges to finish; not less than the notice period. */
+  readonly limit: number;
+  /** Ends the notice period when it aborts. */
+  readonly hurry: AbortSignal;
+}
+
+/**
+ * Serves new exchanges for the notice period, whether or not any run; then they are refused, and those in flight finish. At the
+ * limit the remaining ones end with an error in their client's format.
+ */
+export async function drain(handler: ExchangeHandler, { notice, limit, hurry }: DrainTimes): Promise<void> {
+  const began = performance.now();
+  handler.close();
+  await wait(notice * 1000, hurry);
+  handler.refuseNew();
+  await idle(handler, limit * 1000 - (performance.now() - began));
+  if (handler.running === 0) return;
+  handler.abortAll(stopping());
+  await idle(handler, 2_000);
+}
+
+/** Ends an exchange of a gateway that stops. */
+export function stopping(): GatewayError {
+  return new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 });
+}
+
+/** Resolves when nothing is in flight, or after the given time. */
+async function idle(handler: ExchangeHandler, milliseconds: number): Promise<void> {
+  const until = performance.now() + milliseconds;
+  while (handler.running > 0 && performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, pollInterval));
+  }
+}

@@ -1,0 +1,71 @@
+import type { Request, ResponseObject, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
+import { noteFailure } from '#core/platform/background.ts';
+import type { HealthChecks } from '../health/health-check.ts';
+import { type CheckedHealth, readHealth } from '../health/read-health.ts';
+import type { StatusReport, StatusReports } from '../health/status-report.ts';
+import type { Host } from '../host/host.ts';
+
+export interface HealthSource {
+  /** False from SIGTERM on. */
+  readonly isServing: boolean;
+  host(): Host;
+  readonly registry: HealthChecks & StatusReports;
+}
+
+const options = { state: { parse: false } } as const;
+
+/**
+ * `/livez`: the process is alive. `/readyz`: it should get traffic. Without the database or Redis the gateway stays ready,
+ * because it serves known keys without them. Neither returns details, because both are public.
+ */
+export function routeHealthChecks(server: Server, source: HealthSource): void {
+  server.route(livez);
+  server.route({ method: 'GET', path: '/readyz', options, handler: (_request, h) => answerVerdict(source, h) });
+  // Claude Code probes this path before its first request; any 200 will do.
+  server.route({ ...livez, path: '/api/hello' });
+}
+
+/**
+ * The same paths for the operator. `/readyz?verbose` adds the health checks and the reports of plugins; while a check fails, the
+ * status is `degraded`, still with a 200.
+ */
+export function operatorHealthChecks(source: HealthSource): ServerRoute[] {
+  const handler = (request: Request, h: ResponseToolkit) =>
+    'verbose' in request.query ? answerInDetail(source, h) : answerVerdict(source, h);
+  return [livez, { method: 'GET', path: '/readyz', options, handler }];
+}
+
+const livez: ServerRoute = { method: 'GET', path: '/livez', options, handler: () => ({ status: 'ok' }) };
+
+function answerVerdict({ isServing }: HealthSource, h: ResponseToolkit): ResponseObject {
+  return h.response({ status: isServing ? 'ok' : 'stopping' }).code(isServing ? 200 : 503);
+}
+
+async function answerInDetail(source: HealthSource, h: ResponseToolkit): Promise<ResponseObject> {
+  const checks = await readHealth(source.registry, source.host());
+  const status = source.isServing ? statusOf(checks) : 'stopping';
+  return h.response({ status, checks: checks.map(toJson), ...readReports(source) }).code(source.isServing ? 200 : 503);
+}
+
+function readReports({ registry, host }: HealthSource): Record<string, unknown> {
+  return Object.fromEntries(registry.statusReports.values().map((report) => [report.name, read(report, host())]));
+}
+
+/** A report that fails takes no other away. */
+function read({ name, report }: StatusReport, host: Host): unknown {
+  try {
+    return report(host);
+  } catch (error) {
+    noteFailure(host.log, `the status report ${name}`, error);
+    return { error: 'the report failed; see the log' };
+  }
+}
+
+function statusOf(checks: readonly CheckedHealth[]): 'ok' | 'degraded' {
+  return checks.every(({ ok }) => ok) ? 'ok' : 'degraded';
+}
+
+function toJson({ name, kind, ...verdict }: CheckedHealth): object {
+  const shown = { name: kind === undefined ? name : `${name} (${kind})`, ...verdict };
+  return verdict.ok ? shown : { ...shown, since: new Date(verdict.since).toISOString() };
+}

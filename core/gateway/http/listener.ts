@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatheredRequest } from './gathered-request.ts';
+import type { ParserRefusals } from './parser-refusals.ts';
+
+export interface ListenerLimits {
+  readonly headerTimeout: number; // seconds for the request line and the headers
+  readonly keepAliveTimeout: number; // seconds an idle connection stays open
+  /** Seconds for a whole request, above what the reader of its body allows; 600 when left out. */
+  readonly requestTimeout?: number;
+}
+
+const defaultRequestTimeout = 600;
+
+/** Requests that expect `100 Continue` and have not got it yet. */
+const waiting = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** Creates the HTTP server under hapi, which has no options for these limits. */
+export function createListener(): Server {
+  const server = createServer({
+    IncomingMessage: GatheredRequest,
+    // How often Node checks its timeouts.
+    connectionsCheckingInterval: 2_000,
+    maxHeaderSize: bounds.requestHead,
+    // Node would answer a request without one itself, unseen: `ParserRefusals` does.
+    requireHostHeader: false,
+  });
+  server.on('connection', keepAddress);
+  return server;
+}
+
+/** Node keeps the peer's address once it was read. After a reset, the system no longer knows it. */
+function keepAddress({ remoteAddress }: Socket): string | undefined {
+  return remoteAddress;
+}
+
+/**
+ * Replaces hapi's own listeners beside that for requests: it would handle a request that expects `100 Continue` twice,
+ * and answers every parser error with 400.
+ */
+export function replaceHapiListeners(server: Server, refusals: ParserRefusals): void {
+  server.removeAllListeners('checkContinue');
+  server.removeAllListeners('clientError');
+  // `100 Continue` is sent when a stage reads the body, not before.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.set(request, response);
+    server.emit('request', request, response);
+  });
+  refusals.attach(server);
+}
+
+/** Applies the limits of gateway.yaml, also while the server listens. */
+export function limitListener(
+  server: Server,
+  { headerTimeout, keepAliveTimeout, requestTimeout = defaultRequestTimeout }: ListenerLimits,
+): void {
+  server.requestTimeout = requestTimeout * 1000;
+  server.headersTimeout = headerTimeout * 1000;
+  server.keepAliveTimeout = keepAliveTimeout * 1000;
+}
+
+/** Sends `100 Continue` to a client that expects it; does nothing otherwise. */
+export function sendContinue(request: IncomingMessage): void {
+  const response = waiting.get(request);
+  if (response === undefined) return;
+  waiting.delete(request);
+  response.writeContinue();
+}

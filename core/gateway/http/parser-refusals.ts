@@ -1,0 +1,199 @@
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { bounds } from '#core/platform/bounds.ts';
+import { renderError } from '../pipeline/render-error.ts';
+import { type ErrorCode, GatewayError } from '#core/platform/errors/table.ts';
+import type { Gauge } from '../health/gauge.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';
+
+/** Why Node's parser or listener has refused a request; the label of the metric. */
+type Reason =
+  | 'malformed'
+  | 'timeout'
+  | 'headers_too_large'
+  | 'chunk_extensions_too_large'
+  | 'expectation'
+  | 'pipelined'
+  | 'connections';
+
+interface Refusal {
+  readonly reason: Reason;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryAfter?: number; // seconds
+}
+
+const malformed: Refusal = {
+  reason: 'malformed',
+  status: 400,
+  code: 'invalid_request',
+  message: 'The request is not valid HTTP/1.1.',
+};
+
+/** RFC 9112 §3.2. */
+const withoutHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
+
+/** RFC 9110 §10.1.1. */
+const unknownExpectation: Refusal = {
+  reason: 'expectation',
+  status: 417,
+  code: 'invalid_request',
+  message: 'The only Expect header that is supported is 100-continue.',
+};
+
+const tooMany: Refusal = {
+  reason: 'connections',
+  status: 503,
+  code: 'unavailable',
+  message: 'The gateway has too many open connections. Try again later.',
+  retryAfter: 2,
+};
+
+/** By the code of Node's error; all others are malformed requests. */
+const refusals: Readonly<Record<string, Refusal>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    reason: 'timeout',
+    status: 408,
+    code: 'request_timeout',
+    message: 'The request did not arrive in time.',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    reason: 'chunk_extensions_too_large',
+    status: 413,
+    code: 'request_too_large',
+    message: 'The chunk extensions of the body are too large.',
+  },
+  HPE_HEADER_OVERFLOW: {
+    reason: 'headers_too_large',
+    status: 431,
+    code: 'request_too_large',
+    message: `The headers are larger than ${bounds.requestHead} bytes, or too many.`,
+  },
+};
+
+/** Ms between two lines in the log. */
+const logInterval = 60_000;
+
+/**
+ * Answers requests that Node refuses before there is an exchange: no stage sees them and no record is written. They are
+ * counted by reason, and the log has a line for the last one at most once a minute.
+ */
+export class ParserRefusals {
+  readonly #log: Logger;
+  readonly #throttle = new Throttle(logInterval);
+  readonly #counts = new Map<Reason, number>();
+  /** Since the last line in the log. */
+  #unlogged = 0;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  get gauge(): Gauge {
+    return {
+      name: 'parser_refusals_total',
+      description:
+        'Requests that were not valid HTTP, or too many at once on a connection, by reason. They have no record.',
+      labels: ['reason'],
+      isCounter: true,
+      read: () => [...this.#counts].map(([reason, value]) => ({ value, labels: { reason } })),
+    };
+  }
+
+  /** Comes before the listeners for requests that the server has. */
+  attach(server: Server): void {
+    const handlers = server.listeners('request') as RequestListener[];
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => {
+      if (request.httpVersion === '1.1' && request.headers.host === undefined)
+        return this.#answer(withoutHost, 'no Host header', request, response);
+      for (const handle of handlers) handle.call(server, request, response);
+    });
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      this.#answer(unknownExpectation, 'unknown Expect header', request, response),
+    );
+    server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
+    serveInTurn(server, ({ remoteAddress }) =>
+      this.#count(
+        'pipelined',
+        `${remoteAddress} dropped: more than ${bounds.pipelinedRequests} waited on a connection`,
+      ),
+    );
+  }
+
+  /** Answers a request on a connection over the limit. */
+  refuseSurplus(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    socket.destroySoon = () => closeGently(socket);
+    this.#answer(tooMany, 'too many connections', request, response);
+  }
+
+  /** Refuses a connection without reading it. */
+  refuseConnection(socket: Socket): void {
+    this.#countRefusal(tooMany, 'too many connections', socket.remoteAddress);
+    socket.end(write(tooMany), () => socket.destroy());
+  }
+
+  /** Answers unless another answer is in flight on the connection, and closes the connection. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    // The client has left.
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    // A client that keeps sending gets here again.
+    if (!socket.writable) return;
+    const refusal = refusals[error.code ?? ''] ?? malformed;
+    this.#countRefusal(refusal, error.code, socket.remoteAddress);
+    const running = runningResponse(socket);
+    // It is not the running request that is malformed, but one behind it.
+    if (running?.req.complete === true) closeAfterRunning(socket);
+    else if (running?.headersSent === true) socket.destroy();
+    else closeGently(socket, write(refusal));
+  }
+
+  #answer(refusal: Refusal, what: string, request: IncomingMessage, response: ServerResponse): void {
+    this.#countRefusal(refusal, what, request.socket.remoteAddress);
+    const { headers, text } = render(refusal);
+    response.writeHead(refusal.status, headers).end(text);
+    request.resume();
+  }
+
+  #countRefusal({ reason, status }: Refusal, code = 'unknown', address = 'unknown'): void {
+    this.#count(reason, `${address} refused with ${status} before it could be read: ${code}`);
+  }
+
+  #count(reason: Reason, what: string): void {
+    this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+    this.#unlogged++;
+    if (!this.#throttle.pass()) return;
+    const others = this.#unlogged > 1 ? `; ${this.#unlogged} since the last such line` : '';
+    this.#log.warn(`request from ${what}${others}`);
+    this.#unlogged = 0;
+  }
+}
+
+/** In the shape of OpenAI's errors: nothing is known about the client. */
+function render({ code, message, retryAfter }: Refusal): { headers: Record<string, string | number>; text: string } {
+  const { headers, body } = renderError(
+    new GatewayError(code, message, retryAfter === undefined ? {} : { retryAfter }),
+    {
+      id: '',
+      format: undefined,
+      dialect: 'openai',
+    },
+  );
+  const text = String(body);
+  const length = { 'content-length': Buffer.byteLength(text) };
+  return { text, headers: { ...headers, 'cache-control': 'no-store', ...length, connection: 'close' } };
+}
+
+/** The bytes of an answer. */
+function write(refusal: Refusal): string {
+  const { headers, text } = render(refusal);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${text}`;
+}

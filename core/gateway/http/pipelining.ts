@@ -1,0 +1,133 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { bounds } from '#core/platform/bounds.ts';
+
+/*
+ * A client may send requests before it has the previous responses (RFC 9112 §9.3.2), and Node starts all of them at once.
+ * Here one request of a connection runs and a few wait. At one more, nothing further is parsed, and the connection closes
+ * after the last response. Its input is read and discarded, because a socket that is not read does not tell that its client
+ * has left.
+ */
+
+/** Ms for which a connection that the gateway ends stays open, so that the client reads the response before a reset. */
+const lingering = 1_000;
+
+/** A request that waits for the previous ones of its connection. */
+interface Waiting {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly start: RequestListener;
+}
+
+const running = Symbol('running response');
+const pipeline = Symbol('waiting requests');
+
+interface ClientSocket extends Socket {
+  /** The running response, or else the last one. */
+  [running]?: ServerResponse;
+  /** Only of clients that have pipelined. */
+  [pipeline]?: { readonly waiting: Waiting[]; isClosing: boolean };
+  /** Node's parser of the connection, which has no types. `onIncoming` returns 2 to end parsing. */
+  parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
+}
+
+/**
+ * Runs the requests of each connection one after the other, in front of all listeners that the server has.
+ *
+ * @param onDropped called when a connection has too many waiting requests
+ */
+export function serveInTurn(server: Server, onDropped: (socket: Socket) => void): void {
+  for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
+    const listeners = server.listeners(event) as RequestListener[];
+    if (listeners.length === 0) continue;
+    const start: RequestListener = (request, response) => {
+      for (const listener of listeners) listener.call(server, request, response);
+    };
+    server.removeAllListeners(event);
+    server.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      const socket: ClientSocket = request.socket;
+      const previous = socket[running];
+      if (previous === undefined || previous.closed || previous === response) {
+        socket[running] = response;
+        start(request, response);
+      } else if (!enqueue(socket, previous, { request, response, start })) {
+        onDropped(socket);
+        closeAfterRunning(socket);
+      }
+    });
+  }
+}
+
+/** The running response of a connection; undefined when there is none. */
+export function runningResponse(socket: Socket): ServerResponse | undefined {
+  const response = (socket as ClientSocket)[running];
+  return response?.closed === false ? response : undefined;
+}
+
+/** Parses no further request of this connection, and closes it once the running and waiting ones are answered. */
+export function closeAfterRunning(socket: ClientSocket): void {
+  const queue = queueOf(socket);
+  const response = socket[running];
+  if (queue.isClosing || response === undefined) return;
+  queue.isClosing = true;
+  if (queue.waiting.length === 0) response.once('close', () => startNext(socket));
+  const last = queue.waiting.at(-1)?.response ?? response;
+  if (!last.headersSent) last.setHeader('connection', 'close');
+  // Node would destroy the connection, and the reset would overtake the responses.
+  socket.destroySoon = () => closeGently(socket);
+  // The remainder of the current chunk of 64 KB.
+  if (socket.parser) socket.parser.onIncoming = () => 2;
+  process.nextTick(discardInput, socket);
+}
+
+/** Sends the last bytes of a connection, and destroys it a moment later. */
+export function closeGently(socket: Socket, bytes = ''): void {
+  if (socket.writableEnded) return;
+  socket.end(bytes);
+  setTimeout(() => socket.destroy(), lingering).unref();
+}
+
+function queueOf(socket: ClientSocket): NonNullable<ClientSocket[typeof pipeline]> {
+  return (socket[pipeline] ??= { waiting: [], isClosing: false });
+}
+
+/** False when the request cannot wait. */
+function enqueue(socket: ClientSocket, previous: ServerResponse, next: Waiting): boolean {
+  const { waiting } = queueOf(socket);
+  if (waiting.length === bounds.pipelinedRequests || !isShort(next.request)) return false;
+  if (waiting.push(next) === 1) previous.once('close', () => startNext(socket));
+  return true;
+}
+
+/** A longer body would pause the socket until its request runs. */
+function isShort({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= bounds.pipelinedBody;
+}
+
+function startNext(socket: ClientSocket): void {
+  const { waiting, isClosing } = queueOf(socket);
+  // Each is recorded, although none can be answered.
+  if (socket.destroyed || socket.writableEnded)
+    for (const { request, response, start } of waiting.splice(0)) start(request, response);
+  const next = waiting.shift();
+  if (next === undefined) {
+    if (isClosing) closeGently(socket);
+    return;
+  }
+  socket[running] = next.response;
+  if (waiting.length > 0 || isClosing) next.response.once('close', () => startNext(socket));
+  next.start(next.request, next.response);
+}
+
+/** Reads on without a parser. */
+function discardInput(socket: Socket): void {
+  let bytes = 0;
+  // The listener takes the input from the parser; the other one would return it.
+  const parsed = socket.listeners('data') as ((chunk: Buffer) => void)[];
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > bounds.discardedBody) socket.destroy();
+  });
+  for (const listener of parsed) socket.removeListener('data', listener);
+  socket.resume();
+}

@@ -1,0 +1,240 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '#core/platform/json.ts';
+import { findExcess } from '#core/platform/json-measure.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
+import type { BodySource } from '../pipeline/exchange.ts';
+import { stalledTime } from '#core/platform/timing/loop-lag.ts';
+import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
+import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+
+export interface BodyLimits {
+  /** Bytes, after decompression. */
+  readonly maxBytes: number;
+  /** Seconds without a byte after which reading fails; also the allowance on top of the time for the body's size. */
+  readonly timeout: number;
+  /** Bytes per second that a body must reach on average. */
+  readonly minRate: number;
+}
+
+/** Seconds that a body of the maximum size may take. */
+export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): number {
+  return timeout + maxBytes / minRate;
+}
+
+const decoders = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+  ['zstd', () => createZstdDecompress()],
+]);
+
+/**
+ * Reads a request's body from the socket when a stage asks for it, once, within bounds of size and time. The body of a
+ * request that is refused before is never buffered.
+ */
+export class RequestBody implements BodySource {
+  readonly #request: IncomingMessage;
+  readonly #limits: BodyLimits;
+  readonly #memory: MemoryShare;
+  readonly #sendContinue: () => void;
+  #bytes: Promise<Buffer> | undefined;
+  #isReading = false;
+  #received: Buffer | undefined;
+  #text: Promise<string> | undefined;
+  #json: Promise<JsonObject> | undefined;
+
+  /**
+   * @param memory where the bytes are reserved, with what it takes to parse and encode them
+   * @param sendContinue sends `100 Continue` to a client that expects it
+   */
+  constructor(request: IncomingMessage, limits: BodyLimits, memory: MemoryShare, sendContinue: () => void) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#memory = memory;
+    this.#sendContinue = sendContinue;
+  }
+
+  get received(): Buffer | undefined {
+    return this.#received;
+  }
+
+  get isReading(): boolean {
+    return this.#isReading;
+  }
+
+  bytes(): Promise<Buffer> {
+    this.#bytes ??= this.#read();
+    return this.#bytes;
+  }
+
+  text(): Promise<string> {
+    this.#text ??= this.#decode();
+    return this.#text;
+  }
+
+  json(): Promise<JsonObject> {
+    this.#json ??= this.#parse();
+    return this.#json;
+  }
+
+  async #parse(): Promise<JsonObject> {
+    requireJsonType(this.#request.headers['content-type']);
+    const text = await this.text();
+    const isLong = text.length > bounds.stepwiseBody;
+    if (isLong) await nextTurn();
+    requireUtf8(await this.bytes(), text);
+    requireReadable(text);
+    if (isLong) await nextTurn();
+    return parseJsonBody(text);
+  }
+
+  async #decode(): Promise<string> {
+    const bytes = await this.bytes();
+    await turnFor(bytes.length);
+    const text = bytes.toString();
+    const isWide = text.length < bytes.length;
+    if (isWide && !this.#memory.grow(text.length * footprint.wideText)) throw tooMuch(this.#memory);
+    return text;
+  }
+
+  async #read(): Promise<Buffer> {
+    const request = this.#request;
+    const { maxBytes } = this.#limits;
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    const decode = decoders.get(encoding);
+    if (decode === undefined && encoding !== 'identity') {
+      throw new GatewayError(
+        'unsupported_media_type',
+        `Content-Encoding "${encoding}" is not supported. Send the body uncompressed, or as gzip, br or zstd.`,
+      );
+    }
+    this.#sendContinue();
+    this.#isReading = true;
+    try {
+      const source = decode === undefined ? request : request.pipe(decode());
+      this.#received = await collect(request, source, this.#limits, this.#memory);
+      return this.#received;
+    } finally {
+      this.#isReading = false;
+    }
+  }
+}
+
+/** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable` */
+function collect(
+  request: IncomingMessage,
+  source: Readable,
+  { maxBytes, timeout, minRate }: BodyLimits,
+  memory: MemoryShare,
+): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const collected = new CollectedBytes();
+  const began = performance.now() - stalledTime();
+  const silence = new LagTolerantTimer(() =>
+    fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
+  );
+  silence.start(timeout * 1000);
+  const fail = (error: GatewayError) => {
+    silence.stop();
+    source.removeAllListeners('data');
+    if (source !== request) {
+      request.unpipe();
+      source.destroy();
+    }
+    request.pause();
+    reject(error);
+  };
+  source.on('data', (chunk: Buffer) => {
+    silence.restart();
+    collected.add(chunk);
+    const { size } = collected;
+    const seconds = (performance.now() - stalledTime() - began) / 1000;
+    if (size > maxBytes) fail(tooLarge(maxBytes));
+    else if (!memory.grow(chunk.length * footprint.request)) fail(tooMuch(memory));
+    else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
+  });
+  source.once('end', () => {
+    silence.stop();
+    resolve(collected.take());
+  });
+  source.once('error', () =>
+    fail(new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.')),
+  );
+  if (source !== request)
+    request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
+  return promise;
+}
+
+function tooMuch(memory: MemoryShare): GatewayError {
+  memory.refuse('body');
+  return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {
+    retryAfter: 1,
+  });
+}
+
+function tooSlow(minRate: number): GatewayError {
+  return new GatewayError('request_timeout', `The body arrived at less than ${minRate} bytes per second.`);
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('request_too_large', `The body is larger than ${maxBytes} bytes, the limit of this gateway.`);
+}
+
+function requireJsonType(contentType: string | undefined): void {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === '' || type === 'application/json' || type.endsWith('+json') || type === 'text/plain') return;
+  throw new GatewayError(
+    'unsupported_media_type',
+    `Content-Type "${type.slice(0, 100)}" is not supported. Send application/json.`,
+  );
+}
+
+/**
+ * Decoding has replaced what is invalid, and the model would get another text than the client sent. RFC 8259 §8.1.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+function requireUtf8(bytes: Buffer, text: string): void {
+  if (!text.includes(replacement) || isUtf8(bytes)) return;
+  throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
+}
+
+/** What invalid bytes are decoded to. A valid text may contain it too. */
+const replacement = '\uFFFD';
+
+/** @throws GatewayError `request_too_large` for a text that would take too long to parse */
+function requireReadable(text: string): void {
+  const excess = findExcess(text, bounds.requestValues);
+  if (excess === undefined) return;
+  throw new GatewayError('request_too_large', `The body has ${excess}, the limit of this gateway.`);
+}
+
+/** @throws GatewayError `invalid_request` unless the text is one JSON object within the depth limit */
+export function parseJsonBody(text: string): JsonObject {
+  if (text === '') throw new GatewayError('invalid_request', 'The body is empty. Send a JSON object.');
+  const value = parse(text);
+  if (isDeeperThan(value))
+    throw new GatewayError('invalid_request', `The body is nested deeper than ${maxJsonDepth} levels.`);
+  if (!isJsonObject(value)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The engine's message quotes the body; only the position is safe to repeat.
+    const place = error instanceof Error ? (/position \d+/.exec(error.message)?.[0] ?? '') : '';
+    throw new GatewayError('invalid_request', `The body is not valid JSON${place && ` (at ${place})`}.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,189 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { noteFailure } from '#core/platform/background.ts';
+import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { replyListener } from '../pipeline/reply-listener.ts';
+import type { Reply } from '../pipeline/reply.ts';
+import { renderKeepAlive, renderStreamError } from '../pipeline/render-error.ts';
+import { isTaken, watchClient } from './stalled-client.ts';
+
+/** Proxies between client and gateway close streams that are idle for longer. */
+const keepAliveAfter = 15_000; // ms
+
+/** Bytes sent so far; read when the exchange is over. */
+export interface SendProgress {
+  bytes: number;
+  firstByteAfter: number | undefined; // ms
+}
+
+export interface SendOptions {
+  /** Added to those of the reply. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly writeTimeout: number; // seconds without a byte taken by the client; writing keep-alives does not count
+  readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
+  readonly log: Logger;
+  /** The body has stalled for that long. Returns the error that ends it. */
+  onStalled(seconds: number): GatewayError;
+}
+
+/**
+ * Writes a reply to the socket as fast as the client reads. A stream that fails ends with an error in the client's
+ * format, or with a reset where the format has none: never with what looks like a regular end. A client that stops
+ * reading is disconnected: it would hold an upstream connection and a slot forever.
+ */
+export function sendReply(
+  response: ServerResponse,
+  exchange: Exchange,
+  reply: Reply,
+  options: SendOptions,
+): SendProgress {
+  const { headers: extra, writeTimeout } = options;
+  const sent: SendProgress = { bytes: 0, firstByteAfter: undefined };
+  const { body } = reply;
+  const headers: Record<string, string | number> = {
+    // Replies are private to an account, unless a stage sets another value.
+    'cache-control': 'no-store',
+    ...reply.headers,
+    'x-request-id': exchange.id,
+    'request-id': exchange.id,
+    ...extra,
+  };
+  if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
+    sendWhole(response, exchange, reply.status, headers, body ?? '', sent);
+  } else {
+    sendStream(response, exchange, reply, headers, body, sent, options);
+  }
+  // The system has taken most whole replies by now.
+  if (!isTaken(response)) watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
+  return sent;
+}
+
+function disconnect(response: ServerResponse, exchange: Exchange, seconds: number): void {
+  response.destroy();
+  exchange.fail(new GatewayError('request_timeout', `Client stopped reading for ${seconds} s; connection closed.`));
+  exchange.abort(new ClientGone());
+}
+
+function sendWhole(
+  response: ServerResponse,
+  exchange: Exchange,
+  status: number,
+  headers: Record<string, string | number>,
+  body: string | Buffer,
+  sent: SendProgress,
+): void {
+  const length = Buffer.byteLength(body);
+  headers['content-length'] = length;
+  response.writeHead(status, headers);
+  if (exchange.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.end(body);
+  exchange.find(replyListener)?.(body);
+  sent.bytes = length;
+  if (length > 0) sent.firstByteAfter = exchange.elapsed;
+}
+
+function sendStream(
+  response: ServerResponse,
+  exchange: Exchange,
+  reply: Reply,
+  headers: Record<string, string | number>,
+  body: Readable,
+  sent: SendProgress,
+  { bodyTimeout, onStalled, log }: SendOptions,
+): void {
+  const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
+  const keepAliveText = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
+  if (keepAliveText !== undefined) headers['x-accel-buffering'] = 'no';
+  // Trailers need chunked encoding, which HTTP/1.0 does not have.
+  const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
+  if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
+  response.writeHead(reply.status, headers);
+  // Node sends a head only with the first bytes that follow it.
+  if (reply.isAwaited === true) response.write(keepAliveText ?? '');
+  const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, keepAliveText);
+  const listener = exchange.find(replyListener);
+  // Stages have made body, trailers and the text of a failure; what these throw would end the process here.
+  const giveUp = (thrown: unknown) => {
+    noteFailure(log, 'sending a stream', thrown, exchange.id);
+    exchange.fail(toGatewayError(thrown));
+    response.destroy();
+    body.destroy();
+  };
+  const breakOff = (thrown: unknown) => {
+    if (response.writableEnded || response.destroyed) return;
+    const error = toGatewayError(thrown);
+    exchange.fail(error);
+    if (!isEventStream) {
+      response.destroy();
+      return;
+    }
+    try {
+      const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
+      if (trailers !== undefined) response.addTrailers(trailers.read());
+      response.end(text);
+      sent.bytes += Buffer.byteLength(text);
+      listener?.(text);
+    } catch (failure) {
+      giveUp(failure);
+    }
+  };
+  const stalled = new LagTolerantTimer(() => {
+    // While the client does not read, the write timeout applies.
+    if (body.isPaused() || response.writableNeedDrain) return stalled.restart();
+    breakOff(onStalled(bodyTimeout));
+    body.destroy();
+  });
+  stalled.start(bodyTimeout * 1000);
+  body.on('data', (chunk: Buffer) => {
+    if (response.writableEnded) return;
+    sent.firstByteAfter ??= exchange.elapsed;
+    sent.bytes += chunk.length;
+    const now = performance.now();
+    keepAlive?.restart(now);
+    stalled.restart(now);
+    try {
+      if (!response.write(chunk)) body.pause();
+      listener?.(chunk);
+    } catch (error) {
+      giveUp(error);
+    }
+  });
+  response.on('drain', () => body.resume());
+  body.once('end', () => {
+    try {
+      if (trailers !== undefined) response.addTrailers(trailers.read());
+      response.end();
+    } catch (error) {
+      giveUp(error);
+    }
+  });
+  body.once('error', breakOff);
+  body.once('close', () => {
+    keepAlive?.stop();
+    stalled.stop();
+    // Closed without end or error: truncated.
+    if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
+    exchange.fail(new GatewayError('upstream_failed', 'The response was truncated.'));
+    response.destroy();
+  });
+  response.once('close', () => {
+    keepAlive?.stop();
+    stalled.stop();
+    body.destroy();
+  });
+}
+
+function startKeepAlive(response: ServerResponse, text: string): LagTolerantTimer {
+  const timer = new LagTolerantTimer(() => {
+    if (!response.writableNeedDrain && !response.writableEnded) response.write(text);
+    timer.restart();
+  });
+  timer.start(keepAliveAfter);
+  return timer;
+}

@@ -1,0 +1,135 @@
+import type { Server as HttpServer } from 'node:http';
+import { type Request, type ResponseToolkit, type Server, server as createHapi } from '@hapi/hapi';
+import { createRequestId } from '../records/request-id.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { renderError } from '../pipeline/render-error.ts';
+import { LineThrottle } from '#core/platform/timing/throttle.ts';
+import { wellFormedCookies } from './cookie-header.ts';
+import { callerDialect } from './dialect.ts';
+import { type ExchangeHandler, hasLeft } from './exchange-handler.ts';
+import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
+import { ParserRefusals } from './parser-refusals.ts';
+import { canonicalPath, type EndpointTable } from './paths.ts';
+
+/** Ms between two lines about the same failure of a page. */
+const remindEvery = 60_000;
+
+/** hapi on a listener of our own; the app decides when it listens. */
+export function createServer(log: Logger): { server: Server; listener: HttpServer; refusals: ParserRefusals } {
+  const listener = createListener();
+  const refusals = new ParserRefusals(log);
+  const server = createHapi({
+    listener,
+    autoListen: false,
+    debug: false,
+    // A cookie of ours that was tampered with is ignored; pages must not fail with 400 for it.
+    routes: { state: { parse: true, failAction: 'ignore' }, timeout: { server: 60_000 } },
+    router: { stripTrailingSlash: true },
+    // Compression would hold events back until there are enough of them.
+    mime: { override: { 'text/event-stream': { source: 'iana', compressible: false } } },
+  });
+  replaceHapiListeners(listener, refusals);
+  const lines = new LineThrottle(remindEvery);
+  server.events.on(
+    { name: 'request', channels: ['error', 'internal'] },
+    ({ path, route, info }, { error, channel }) => {
+      const more = error !== undefined && channel === 'error' ? lines.pass(route.path, error) : undefined;
+      if (more !== undefined) log.error(`${path} failed, request ${info.id}${more}`, error);
+    },
+  );
+  return { server, listener, refusals };
+}
+
+/**
+ * Closes the listener; hapi itself fails on one that has never listened.
+ *
+ * @param timeout ms for connections in use
+ * @throws what an `onPreStop` of a plugin has thrown; hapi would leave the listener open
+ */
+export async function stopServer(server: Server, timeout: number): Promise<void> {
+  const { listener } = server;
+  if (!listener.listening) return;
+  try {
+    await server.stop({ timeout });
+  } finally {
+    if (listener.listening) listener.close().closeAllConnections();
+  }
+}
+
+/** Adds the routes that run the pipeline, and their aliases. */
+export function routeExchanges(server: Server, handler: ExchangeHandler, endpoints: EndpointTable): void {
+  const roots = ['/v1', '/v1beta'];
+  const paths = [
+    ...roots,
+    ...roots.map((root) => `${root}/{path*}`),
+    ...endpoints.aliases.flatMap((name) => [`/${name}`, `/${name}/{path*}`]),
+  ];
+  const options = {
+    state: { parse: false },
+    payload: {
+      parse: false,
+      output: 'stream',
+      // Our own limits apply when a stage reads the body, after authentication.
+      maxBytes: Number.MAX_SAFE_INTEGER,
+      timeout: false,
+      override: 'application/octet-stream',
+    },
+    timeout: { server: false, socket: false },
+  } as const;
+  for (const path of paths) {
+    server.route({
+      method: 'GET',
+      path,
+      handler: handler.handle,
+      options: { state: options.state, timeout: options.timeout },
+    });
+    server.route({
+      method: '*',
+      path,
+      handler: handler.handle,
+      options: { state: options.state, timeout: options.timeout, payload: options.payload },
+    });
+  }
+  server.ext('onRequest', (request, h) => {
+    // From a base URL with a trailing slash; hapi would take the first segment for a host.
+    if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
+    // hapi's router and its reading of bodies would cost as much as all the rest of its work. Plugins' extensions have run.
+    if (endpoints.has(request.path)) return handler.handle(request, h);
+    if (!isExchangePath(request.path, endpoints)) {
+      // hapi's own ids contain the host name and the process id.
+      request.info.id = createRequestId(Date.now());
+      if (hasLeft(request.raw.req, request.raw.res)) return h.abandon;
+      sendContinue(request.raw.req);
+      const { cookie } = request.raw.req.headers;
+      if (cookie !== undefined) request.raw.req.headers.cookie = wellFormedCookies(cookie);
+    }
+    return h.continue;
+  });
+  server.ext('onPreResponse', (request, h) => renderHostError(request, h, endpoints));
+}
+
+/** Renders errors of hapi itself on these paths, such as a malformed URL, in the client's dialect. */
+function renderHostError(
+  request: Request,
+  h: ResponseToolkit,
+  endpoints: EndpointTable,
+): symbol | ReturnType<ResponseToolkit['response']> {
+  const { response } = request;
+  if (!(response instanceof Error) || !isExchangePath(request.path, endpoints)) return h.continue;
+  const { statusCode } = response.output;
+  const error = new GatewayError(
+    statusCode === 404 ? 'not_found' : statusCode < 500 ? 'invalid_request' : 'internal_error',
+    response.message,
+  );
+  const dialect = callerDialect(undefined, request.raw.req.headers, request.path);
+  const reply = renderError(error, { id: createRequestId(Date.now()), format: undefined, dialect });
+  const rendered = h.response(reply.body as string).code(statusCode);
+  for (const [name, value] of Object.entries(reply.headers)) rendered.header(name, value);
+  rendered.header('cache-control', 'no-store');
+  return rendered;
+}
+
+function isExchangePath(path: string, endpoints: EndpointTable): boolean {
+  return /^\/v1(beta)?(\/|$)/.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { endOfString, type JsonValue } from '#core/platform/json.ts';
+import { runToEnd } from '#core/platform/timing/turn.ts';
+
+/**
+ * JSON whose numbers stay as they were written. Ids of 64 bits are more than a double can say: parsed and written again
+ * they would be other ids. Such a number is parsed into what `JSON.rawJSON` makes of it, which is good for nothing but
+ * being written again: so it is asked for only where that is all that happens, in the input of tools.
+ *
+ * The numbers are parsed as marked texts and put back afterwards: a reviver that sees their source takes ten times as long.
+ */
+declare global {
+  interface JSON {
+    rawJSON(text: string): RawJson;
+    isRawJSON(value: unknown): value is RawJson;
+  }
+}
+
+interface RawJson {
+  readonly rawJSON: string;
+}
+
+/** Characters of a number that a double may not be able to say: up to 15 digits it can say all. */
+const fewest = 16;
+const longNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** Prefix of the string that replaces a number. Random, so that no input contains it. */
+const mark = `#${randomBytes(9).toString('base64url')}:`;
+/** Members of the formats' bodies that hold the input of a call, or an object that a tool has answered with. */
+const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
+const inputName = new RegExp(`"(?:${[...inputNames].join('|')})"`);
+
+/** Characters of a number that is kept; a longer one is no id, and takes long to read. */
+const longest = 1_024;
+/** Characters of a text in which strings are skipped: they may be full of digits. */
+const large = 1_048_576;
+
+/** True when parsing the text may change a number in it: when it has a digit and 15 more digits or dots behind it. */
+export function mayHoldLongNumbers(text: string): boolean {
+  return text.length > large ? hasLongNumber(text) : hasManyDigits(text);
+}
+
+function hasLongNumber(text: string): boolean {
+  let begin = 0; // of the characters without anything but digits and dots
+  for (let index = 0; index < text.length; index++) {
+    const char = text.charCodeAt(index);
+    if (isDigitOrDot(char)) {
+      if (index - begin + 1 >= fewest) return true;
+      continue;
+    }
+    if (char === quote) index = endOfString(text, index);
+    begin = index + 1;
+  }
+  return false;
+}
+
+function hasManyDigits(text: string): boolean {
+  // Of so many characters in a row, one is met by every step.
+  for (let index = fewest - 1; index < text.length; index += fewest) {
+    if (!isDigitOrDot(text.charCodeAt(index))) continue;
+    let begin = index;
+    while (isDigitOrDot(text.charCodeAt(begin - 1))) begin--;
+    let end = index + 1;
+    while (isDigitOrDot(text.charCodeAt(end))) end++;
+    while (text.charCodeAt(begin) === dot) begin++;
+    if (end - begin >= fewest) return true;
+    index = end - 1;
+  }
+  return false;
+}
+
+/** As JSON.parse, for what is only written again. */
+export function parseExact(text: string): unknown {
+  return runToEnd(exactSteps(text));
+}
+
+/** As JSON.parse for the body of a request, a reply or an event: what calls and tools say in it is kept exactly. */
+export function parseExactInputs(text: string): unknown {
+  return runToEnd(exactInputSteps(text));
+}
+
+/** The steps of `parseExact`, for a long text. */
+export function* exactSteps(text: string): Generator<undefined, unknown> {
+  return mayHoldLongNumbers(text) ? yield* parse(text, true) : JSON.parse(text);
+}
+
+/** The steps of `parseExactInputs`, for a long text. */
+export function* exactInputSteps(text: string): Generator<undefined, unknown> {
+  return mayHoldLongNumbers(text) && inputName.test(text) ? yield* parse(text, false) : JSON.parse(text);
+}
+
+function* parse(text: string, isKept: boolean): Generator<undefined, unknown> {
+  const marked = markNumbers(text);
+  yield;
+  const value = JSON.parse(marked) as JsonValue;
+  yield;
+  return settle(value, isKept, isKept);
+}
+
+const dot = 0x2e;
+const quote = 0x22;
+
+function isDigitOrDot(char: number): boolean {
+  return (char >= 0x30 && char <= 0x39) || char === dot;
+}
+
+/** The text with a marked text in the place of each number that would become another one. */
+function markNumbers(text: string): string {
+  let marked = '';
+  let copied = 0;
+  for (let index = 0; index < text.length; index++) {
+    const char = text.charCodeAt(index);
+    if (char === quote) index = endOfString(text, index);
+    else if (isInNumber(char)) {
+      const begin = index;
+      while (isInNumber(text.charCodeAt(index))) index++;
+      if (index - begin >= fewest && index - begin <= longest && isToBeMarked(text, begin, index)) {
+        marked += `${text.slice(copied, begin)}"${mark}${text.slice(begin, index)}"`;
+        copied = index;
+      }
+      index--;
+    }
+  }
+  return marked + text.slice(copied);
+}
+
+/** What is malformed stays, so that the parser refuses it: a broken number, or a number for a name. */
+function isToBeMarked(text: string, begin: number, end: number): boolean {
+  const source = text.slice(begin, end);
+  if (!longNumber.test(source)) return false;
+  let next = end;
+  while (isSpace(text.charCodeAt(next))) next++;
+  return text.charCodeAt(next) !== 0x3a;
+}
+
+/** Characters of numbers, also in `true`, `false` and other words, which are too short to matter. */
+function isInNumber(char: number): boolean {
+  return isDigitOrDot(char) || char === 0x2d || char === 0x2b || char === 0x65 || char === 0x45;
+}
+
+function isSpace(char: number): boolean {
+  return char === 0x20 || (char >= 0x09 && char <= 0x0d);
+}
+
+/** Puts numbers back, exact ones where they are kept. The value is ours alone, and changed in its place. */
+function settle(value: unknown, isKept: boolean, isAllKept: boolean): unknown {
+  if (typeof value === 'string') {
+    if (!value.startsWith(mark)) return value;
+    const source = value.slice(mark.length);
+    const number = Number(source);
+    return isKept && String(number) !== source ? JSON.rawJSON(source) : number;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) value[index] = settle(value[index], isAllKept, isAllKept);
+    return value;
+  }
+  const members = value as Record<string, unknown>;
+  for (const name of Object.keys(members)) {
+    const areAllKept = isAllKept || inputNames.has(name);
+    const settled = settle(members[name], areAllKept, areAllKept);
+    // A member may be called __proto__, and is not to be taken for one.
+    if (settled !== members[name])
+      Object.defineProperty(members, name, { value: settled, writable: true, enumerable: true, configurable: true });
+  }
+  return members;
+}

@@ -1,0 +1,19 @@
+import type { Service } from '../host/host.ts';
+
+/** The most notes in a header: at 120 characters each, they stay below what proxies accept. */
+export const maxNotes = 24;
+
+/** Ends a truncated list of notes. Three dots, because a header cannot carry an ellipsis. */
+export const cutMark = '...';
+
+/** The header and trailer that carry the notes of a translation: `x-daypass-notes` for a service named Daypass. */
+export function notesHeaderName({ slug }: Pick<Service, 'slug'>): string {
+  return `x-${slug}-notes`;
+}
+
+/** The notes of a translation as a header value: each note once, truncated after `maxNotes`. */
+export function formatNotes(notes: readonly string[]): string {
+  const unique = [...new Set(notes)].filter((note) => note !== cutMark);
+  const isCut = unique.length > maxNotes || notes.includes(cutMark);
+  return [...unique.slice(0, maxNotes), ...(isCut ? [cutMark] : [])].join('; ');
+}

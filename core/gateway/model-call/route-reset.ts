@@ -1,0 +1,14 @@
+import type { Host } from '../host/host.ts';
+
+/** PostgreSQL channel that notifies every instance when an operator resets a route. */
+export const routeResetChannel = 'daypass_route_reset';
+
+/** The ids of all routes, each once, in the order of gateway.yaml. */
+export function routeIdsOf({ catalog }: Pick<Host, 'catalog'>): string[] {
+  return [...new Set(catalog.models.flatMap(({ routes }) => routes.map(({ id }) => id)))];
+}
+
+/** Closes the breaker of a route and ends the cooldowns of its keys, on every running instance, within moments. */
+export async function resetRoute({ database }: Pick<Host, 'database'>, route: string): Promise<void> {
+  await database.query('SELECT pg_notify(?, ?)', [routeResetChannel, route]);
+}

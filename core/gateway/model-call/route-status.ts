@@ -1,0 +1,24 @@
+import type { Host } from '../host/host.ts';
+import type { StatusReport, StatusReports } from '../health/status-report.ts';
+
+/** A route as operators see it: at `/readyz?verbose`, in `gateway routes` and on the front page. Times are RFC 3339. */
+export interface RouteStatus {
+  readonly route: string; // upstream/model
+  /** State of the breaker; `no_model` while a route without the model is tried last. */
+  readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
+  readonly open_until: string | null;
+  readonly reason: string | null;
+  /** API keys of its upstream in a cooldown: throttled, refused or out of credit. */
+  readonly keys_cooling_down?: number;
+}
+
+/** The status report about routes, made by whichever plugin sends requests to them. */
+export function routesReport(report: (host: Host) => RouteStatus[]): StatusReport {
+  return { name: 'routes', report };
+}
+
+/** The reported status of routes, by route id; empty when no plugin provides it. */
+export function readRouteStatus({ statusReports }: StatusReports, host: Host): Map<string, RouteStatus> {
+  const statuses = (statusReports.get('routes')?.report(host) ?? []) as RouteStatus[];
+  return new Map(statuses.map((status) => [status.route, status]));
+}

@@ -1,0 +1,161 @@
+import { bounds } from '#core/platform/bounds.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { withoutByteOrderMark } from './byte-order-mark.ts';
+import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const none: readonly StreamEvent[] = [];
+/** A line end followed by an empty line, in any of the three spellings. */
+const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
+const otherLineEnds = /\r\n?/g;
+/** The end mark of OpenAI's streams, which some vendors send without a blank line: nothing can follow it. */
+const endMark = /^\s*data: ?\[DONE\]\s*$/;
+const endMarkBytes = { least: 'data:[DONE]'.length, most: 'data: [DONE]\r\n'.length };
+
+/**
+ * Splits a stream of server-sent events. A chunk is searched for blank lines on its bytes, from its end, and decoded once
+ * its events are complete, so that the cost stays linear however the stream is cut.
+ *
+ * Source: HTML Living Standard, section 9.2.6 "Interpreting an event stream".
+ */
+export class SseFramer implements EventFramer {
+  /** The beginning of an event whose blank line has not come yet. */
+  readonly #pending = new CollectedBytes();
+  #hasBegun = false;
+  #hasExcess = false;
+  /** True when the last event ended with a CR, to which an LF at the beginning of the next chunk belongs. */
+  #endedWithCr = false;
+
+  get isOverfull(): boolean {
+    return this.#pending.size > bounds.event || this.#hasExcess;
+  }
+
+  push(chunk: Buffer): readonly StreamEvent[] {
+    if (this.#endedWithCr && chunk.length > 0) return this.#pushAfterCr(chunk);
+    const end = endOfLastEvent(chunk, this.#pending.last(3));
+    if (end === 0) {
+      this.#pending.add(chunk);
+      return this.#hasEndMark() ? this.end() : none;
+    }
+    const head = end === chunk.length ? chunk : chunk.subarray(0, end);
+    const events = this.#pending.size === 0 ? head : this.#complete(head);
+    if (end < chunk.length) this.#pending.add(chunk.subarray(end));
+    else this.#endedWithCr = chunk[end - 1] === CR;
+    const complete = this.#split(this.#withoutMark(events));
+    return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
+  }
+
+  #complete(head: Buffer): Buffer {
+    this.#pending.add(head);
+    return this.#pending.take();
+  }
+
+  end(): readonly StreamEvent[] {
+    return this.#pending.size === 0 ? none : this.#split(this.#withoutMark(this.#pending.take()));
+  }
+
+  #split(bytes: Buffer): readonly StreamEvent[] {
+    if (this.#hasExcess) return none;
+    const events = split(bytes);
+    const readable = readableOf(events);
+    this.#hasExcess = readable.length < events.length;
+    return readable;
+  }
+
+  #pushAfterCr(chunk: Buffer): readonly StreamEvent[] {
+    this.#endedWithCr = false;
+    return chunk[0] === LF ? [...split(chunk.subarray(0, 1)), ...this.push(chunk.subarray(1))] : this.push(chunk);
+  }
+
+  #hasEndMark(): boolean {
+    const { size } = this.#pending;
+    if (size < endMarkBytes.least || size > endMarkBytes.most) return false;
+    return endMark.test(this.#pending.bytes().toString('latin1'));
+  }
+
+  #withoutMark(events: Buffer): Buffer {
+    if (this.#hasBegun) return events;
+    this.#hasBegun = true;
+    return withoutByteOrderMark(events);
+  }
+}
+
+/** Index in `chunk` behind its last blank line, which may have begun in `tail`; 0 when there is none. */
+function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
+  let lf = lastBefore(chunk, LF, chunk.length);
+  let cr = lastBefore(chunk, CR, chunk.length);
+  while (lf !== -1 || cr !== -1) {
+    const end = Math.max(lf, cr) + 1;
+    if (isBlankBefore(chunk, end, tail)) return end;
+    if (lf > cr) lf = lastBefore(chunk, LF, lf);
+    else cr = lastBefore(chunk, CR, cr);
+  }
+  return 0;
+}
+
+/** Index of the last such byte before `end`; -1 when there is none. */
+function lastBefore(chunk: Buffer, byte: number, end: number): number {
+  return end > 0 ? chunk.lastIndexOf(byte, end - 1) : -1;
+}
+
+/** True when the line that ends just before `end` is empty, that is when another line end comes right before it. */
+function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
+  const at = (index: number) => (index >= 0 ? chunk[index] : tail[tail.length + index]);
+  const isCrLf = at(end - 1) === LF && at(end - 2) === CR;
+  const before = at(end - (isCrLf ? 3 : 2));
+  return before === LF || before === CR;
+}
+
+/** @param bytes the last event may lack its blank line */
+function split(bytes: Buffer): readonly StreamEvent[] {
+  const text = bytes.toString();
+  // One character a byte, so that positions are the same in both.
+  const scanned = text.length === bytes.length ? text : bytes.toString('latin1');
+  const endAfter = scanned.includes('\r') ? behindBlankLine : behindLineFeeds;
+  const events: StreamEvent[] = [];
+  for (let begin = 0, end = 0; begin < scanned.length; begin = end) {
+    end = endAfter(scanned, begin);
+    const isAll = end - begin === scanned.length;
+    const own = isAll ? text : scanned === text ? text.slice(begin, end) : bytes.toString('utf8', begin, end);
+    events.push(new StreamEvent(fieldsOf(own), own, bytes, begin, end));
+  }
+  return events;
+}
+
+/** Index behind the next blank line of a text without CR; the text's length when there is none. */
+function behindLineFeeds(text: string, begin: number): number {
+  const at = text.indexOf('\n\n', begin);
+  return at === -1 ? text.length : at + 2;
+}
+
+/** The same for a text with line ends of any spelling. */
+function behindBlankLine(text: string, begin: number): number {
+  blankLine.lastIndex = begin;
+  return blankLine.test(text) ? blankLine.lastIndex : text.length;
+}
+
+function fieldsOf(event: string): Pick<StreamEvent, 'name' | 'data'> {
+  const lines = event.includes('\r') ? event.replaceAll(otherLineEnds, '\n') : event;
+  let name: string | undefined;
+  let data: string | undefined;
+  for (let begin = 0, end = 0; begin < lines.length; begin = end + 1) {
+    end = lines.indexOf('\n', begin);
+    if (end === -1) end = lines.length;
+    const value = valueOf(lines, 'data', begin, end);
+    if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`;
+    else name = valueOf(lines, 'event', begin, end) ?? name;
+  }
+  return { name: name === '' ? undefined : name, data };
+}
+
+/** The value of the line from `begin` to `end`; undefined when it is not one of this field. */
+function valueOf(lines: string, field: string, begin: number, end: number): string | undefined {
+  if (!lines.startsWith(field, begin)) return undefined;
+  const at = begin + field.length;
+  if (at === end) return '';
+  if (lines.charCodeAt(at) !== COLON) return undefined;
+  return lines.slice(lines.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1, end);
+}

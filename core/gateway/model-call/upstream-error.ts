@@ -1,0 +1,277 @@
+import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { parseRetryDelay } from './retry-after.ts';
+
+/** An error as an upstream reports it, in any of many shapes. */
+export interface ReportedError {
+  readonly message: string | undefined;
+  readonly type: string | undefined;
+  readonly code: string | undefined;
+  readonly param: string | undefined;
+  /** Anthropic's. */
+  readonly details?: JsonObject | undefined;
+  /** Seconds to wait, as words or details say. */
+  readonly retryAfter?: number | undefined;
+  /** True for a code that means an invalid request, inside a 200. */
+  readonly isRejection?: boolean;
+}
+
+/**
+ * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}` and `{base_resp}`.
+ * Undefined when the value reports no error, without regard to the status.
+ */
+export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { error } = body;
+  if (isJsonObject(error)) return describe(error);
+  if (typeof error === 'string' && error !== '') return { ...describe(body), message: error };
+  if (body['object'] === 'error') return describe(body);
+  const status = isJsonObject(body['base_resp']) ? body['base_resp'] : undefined;
+  if (status === undefined || status['status_code'] === 0 || status['status_code'] === undefined) return undefined;
+  const code = text(status['status_code']);
+  const type = minimaxTypes.get(code ?? '');
+  const isRejection = minimaxRejections.has(code ?? '');
+  return { message: text(status['status_msg']), type, code, param: undefined, isRejection };
+}
+
+/** Codes of MiniMax, which come with status 200. Source: MiniMax API docs, "Error Codes". */
+const minimaxTypes: ReadonlyMap<string, string> = new Map([
+  ['1001', 'DEADLINE_EXCEEDED'],
+  ['1002', 'rate_limit_error'],
+  ['1004', 'authentication_error'],
+  ['1008', 'billing_error'],
+  ['1039', 'rate_limit_error'],
+  ['1041', 'rate_limit_error'],
+  ['2049', 'authentication_error'],
+]);
+/** Those of forbidden content, unreadable characters and wrong parameters. */
+const minimaxRejections: ReadonlySet<string> = new Set(['1026', '1042', '2013']);
+
+/** The same for a body with an error status, where a bare `message` or `detail` counts as well. */
+export function readRefusal(body: JsonObject | undefined): ReportedError {
+  return readReportedError(body) ?? describe(body ?? {});
+}
+
+/** Vendor messages for a prompt that exceeds the model's context. */
+const overflowWords =
+  /prompt is too long|maximum context length|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length/i;
+
+/** True when the prompt does not fit the context: another route may have a larger one. */
+export function isContextOverflow({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
+  return code === 'context_length_exceeded' || overflowWords.test(message ?? '');
+}
+
+/** How vendors and resellers report a lack of capacity, with whatever status. */
+const capacityWords =
+  /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)|负载(已饱和|过高|较高)|(服务|系统|服务器|模型|当前)[^，。]{0,8}(繁忙|过载)/i;
+/** The same at the beginning of a message; later in a sentence the words may be the client's. */
+const plainCapacityWords =
+  /^(the |our )?(engine|model|server|service|system)?s?( is| are)?( currently| temporarily| too)* ?(overloaded|busy|at capacity)\b|^we( are|['’]re) (currently )?experiencing high (demand|load|traffic)/i;
+const capacityCodes = /overloaded|\bslow_down\b/i;
+
+/** Text in quotation marks may be the client's. An apostrophe inside a word is not a quotation mark. */
+const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
+
+/** True for a lack of capacity: the same request would be served later, or elsewhere. */
+function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
+  if (isContextOverflow({ code, message })) return false;
+  if ([type, code].some((word) => capacityCodes.test(word ?? '') || capacityWords.test(word ?? ''))) return true;
+  return [capacityWords, plainCapacityWords].some((words) => words.test(message ?? ''));
+}
+
+/** How vendors report an unknown model. The client named a model of the catalog, which exists. */
+const modelWords =
+  /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model|have access to model/i;
+/** The same with a 400, whose message may be about parameters as well. A name may contain a period. */
+const certainModelWords =
+  /^[^.]{0,20}\bmodel\b([^.]|\.(?=\S)){0,100}(not exist|not found)|no such model|is not a valid model|model identifier is invalid/i;
+const modelCodes = new Set(['model_not_found', 'model_not_supported', 'unknown_model']);
+
+/** True when the upstream does not have the model, or the key has no access to it. */
+export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
+  return modelCodes.has(code ?? '') || modelWords.test(message ?? '');
+}
+
+/** Client objects that a request may reference and an upstream may not have. */
+const clientThings =
+  /\b(file|thread|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
+
+/** True for a 404 about an object of the client; any other is about the model or the path, which the gateway chose. */
+export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
+  return clientThings.test(`${code ?? ''} ${message ?? ''}`);
+}
+
+/** How vendors report an invalid key or spent credit, where the status does not. */
+const keyCodes = new Set([
+  'authentication_error',
+  'billing_error',
+  'invalid_api_key',
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'account_deactivated',
+]);
+const keyWords =
+  /^(your )?(api key (is )?(not valid|not found|invalid|expired)|(invalid|incorrect) (x-)?api[- ]key|credit balance is too low|(insufficient|not enough|out of) (balance|credits?|quota|funds))/i;
+
+/** How vendors report too many requests, with whatever status. */
+const throttleCodes = new Set([
+  'rate_limit_error',
+  'rate_limit_exceeded',
+  'RESOURCE_EXHAUSTED',
+  'rateLimitExceeded',
+  '429',
+]);
+const throttleWords =
+  /^(you have )?(rate limit (exceeded|reached)|too many (concurrent )?requests|request was rejected due to rate|concurrency limit (exceeded|reached)|throttlingexception|resource has been exhausted|quota exceeded for (quota )?metric)|请求(过于|太)?频繁|(速率|频率|并发)[^，。]{0,6}(限制|超限|上限)/i;
+
+/** Codes inside an answer, Google's or statuses, for an outage and for a timeout. */
+const outageCodes = new Set(['UNAVAILABLE', '503', '529']);
+const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
+const timeoutWords = /^(upstream|gateway) (request )?(timeout|timed out)/i;
+
+/** How vendors and resellers report forbidden content of the client. */
+const moderationCodes = new Set([
+  'content_policy_violation',
+  'content_filter',
+  'moderation_blocked',
+  'data_inspection_failed',
+]);
+const moderationWords =
+  /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter|moderation)\b/i;
+
+/** True when the content of the request was refused: another key, and usually another route, refuses it too. */
+export function isModeration({ type, code, message }: ReportedError): boolean {
+  return [type, code].some((word) => moderationCodes.has(word ?? '')) || moderationWords.test(message ?? '');
+}
+
+/** Messages that repeat names chosen by the client: their words do not count. */
+const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
+
+/** What an error means by its codes and message; undefined when the status decides. */
+export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
+  if (isContextOverflow(said)) return 'overflow';
+  const codes = [said.type, said.code].filter((code) => code !== undefined);
+  const words = echo.test(said.message ?? '') ? '' : (said.message ?? '').trim();
+  const own = words.replace(quoted, '');
+  if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
+  if (codes.some((code) => outageCodes.has(code)) || isOutOfCapacity({ ...said, message: own })) return 'capacity';
+  if (codes.some((code) => timeoutCodes.has(code)) || timeoutWords.test(own)) return 'timeout';
+  if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(own)) return 'throttled';
+  return modelCodes.has(said.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
+}
+
+/** Secrets that a vendor's message may contain: credentials, accounts and addresses of the operator. */
+const secrets =
+  /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|(?<!\w)(?=[\da-f:]*::|([\da-f]{1,4}:){7})[\da-f:]{3,45}|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
+/** Characters of a vendor's message that are searched for secrets; the rest is dropped, which bounds the time. */
+const longestWords = 16_384;
+
+/**
+ * A vendor's message without secrets, cut to so many characters.
+ *
+ * @param own known secrets: the keys of gateway.yaml, and the host
+ */
+export function withoutSecrets(message: string, length: number, own: readonly string[] = []): string {
+  // Before cutting: half a secret is not found.
+  return withoutOwn(message.slice(0, longestWords), own).replace(secrets, '[…]').slice(0, length);
+}
+
+/** Removes the known secrets only: for codes and names, which may look like secrets. */
+export function withoutOwn(words: string, own: readonly string[]): string {
+  return own.reduce((rest, secret) => rest.replaceAll(secret, '[…]'), words);
+}
+
+/** Avoids words on which clients retry: "unavailable", "try again", "server error". */
+const keyRefusedMessage =
+  'The provider of this model refused the account of this service. Your own API key is valid. Tell the operator of this service.';
+
+/** The operator's key was rejected: the client must not mistake it for its own. @param words for the log */
+export function keyRefused(words?: string): GatewayError {
+  return new GatewayError('upstream_account_rejected', keyRefusedMessage, {
+    meaning: 'key',
+    cause: words === undefined ? undefined : new Error(words),
+  });
+}
+
+/**
+ * @param retryAfter seconds; 5 where the upstream asked for none
+ * @param words for the log
+ */
+export function throttled(retryAfter: number = 5, words?: string): GatewayError {
+  return new GatewayError('rate_limited', 'All routes of this model are rate limited. Try again later.', {
+    retryAfter,
+    meaning: 'throttled',
+    cause: words === undefined ? undefined : new Error(words),
+  });
+}
+
+/** An error inside a 200: for the client, the upstream has failed. */
+export function reportedFailure(reported: ReportedError | undefined): GatewayError {
+  const said = withoutSecrets(reported?.message ?? 'no message', 500);
+  const meaning = reported && (meaningOf(reported) ?? (reported.isRejection === true ? 'rejected' : undefined));
+  switch (meaning) {
+    case 'overflow':
+      // Clients shorten the conversation on this code; without it, they retry the same request.
+      return new GatewayError('upstream_rejected', said, {
+        upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
+        meaning,
+      });
+    case 'key':
+      return keyRefused(said);
+    case 'throttled':
+      return throttled(reported?.retryAfter, said);
+    case 'rejected':
+      return new GatewayError('upstream_rejected', said, { upstream: { status: 400, code: reported?.code }, meaning });
+    default:
+      return new GatewayError(failureCode(meaning), `The upstream reported an error: ${said}`, meaning && { meaning });
+  }
+}
+
+/** The code of a failure that the request has not caused, by the meaning of the error. */
+export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
+  if (meaning === 'capacity') return 'unavailable';
+  return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';
+}
+
+function describe(error: JsonObject): ReportedError {
+  const { message: said } = error;
+  // Mistral's details are inside the message.
+  const details = isJsonObject(error['details']) ? error['details'] : undefined;
+  const { message, param } = describeDetail(error['detail'] ?? (isJsonObject(said) ? said['detail'] : undefined));
+  return {
+    message: text(said) ?? message,
+    type: text(error['type']) ?? text(error['status']),
+    code: text(error['code']) ?? text(details?.['error_code']),
+    param: text(error['param']) ?? param,
+    details,
+    retryAfter: parseRetryDelay(error),
+  };
+}
+
+/** FastAPI's `detail`: a text, an object with a message, or a list of `{loc: ["body", "messages", 0], msg}`. */
+function describeDetail(detail: JsonValue | undefined): { message?: string | undefined; param?: string | undefined } {
+  if (isJsonObject(detail)) return { message: text(detail['message']) ?? text(detail['msg']) ?? text(detail['error']) };
+  if (!Array.isArray(detail)) return { message: text(detail) };
+  const mistakes = detail.filter(isJsonObject).map(({ loc, msg }) => ({ param: placeOf(loc), words: text(msg) }));
+  const lines = mistakes.map(({ param, words }) => [param, words].filter((part) => part !== undefined).join(': '));
+  const message = lines.filter((line) => line !== '').join('; ');
+  return { message: text(message), param: mistakes[0]?.param };
+}
+
+/** `["body", "messages", 0, "role"]` as `messages[0].role`. */
+function placeOf(loc: JsonValue | undefined): string | undefined {
+  if (!Array.isArray(loc)) return undefined;
+  const steps = loc[0] === 'body' ? loc.slice(1) : loc;
+  return text(
+    steps
+      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+      .join('')
+      .replace(/^\./, ''),
+  );
+}
+
+function text(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,78 @@
+import type { Server as HttpServer } from 'node:http';
+import type { Lifecycle, Request, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
+import { noteFailure } from '#core/platform/background.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
+import type { Host } from '../host/host.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { createRequestId } from '../records/request-id.ts';
+import { limitListener } from '../http/listener.ts';
+import { createServer, stopServer } from '../http/server.ts';
+import { refuseAccess } from './access.ts';
+import { describeAddress, type OperatorAddress } from './address.ts';
+import { openListener } from './socket.ts';
+
+/** Seconds; Prometheus and curl need a fraction of them. */
+const limits = { headerTimeout: 10, keepAliveTimeout: 75 };
+
+/**
+ * The operator's own listener: metrics, the state of routes, and what else only the operator may read. It answers GET
+ * only, and requests that pass `refuseAccess`. The public listener has none of its paths.
+ */
+export class OperatorServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #listener: HttpServer;
+  readonly #address: OperatorAddress;
+  readonly #log: Logger;
+
+  /** @param host of the running configuration, whose token and names count */
+  constructor(address: OperatorAddress, routes: Iterable<ServerRoute>, host: () => Host, log: Logger) {
+    const { server, listener } = createServer(log);
+    limitListener(listener, limits);
+    listener.maxConnections = bounds.operatorConnections;
+    server.ext('onRequest', (request, h) => authorize(request, h, host()));
+    server.ext('onPreResponse', protect);
+    for (const route of routes) server.route(route);
+    this.#server = server;
+    this.#listener = listener;
+    this.#address = address;
+    this.#log = log;
+  }
+
+  /** `http://127.0.0.1:9080` or `unix:PATH`; the port is the one that was opened. */
+  get url(): string {
+    const bound = this.#listener.address();
+    if ('path' in this.#address || bound === null || typeof bound === 'string') return describeAddress(this.#address);
+    return describeAddress({ host: this.#address.host, port: bound.port });
+  }
+
+  /** @throws Error that names the address and what to change */
+  async listen(): Promise<void> {
+    await this.#server.start();
+    await openListener(this.#listener, this.#address);
+    this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting a connection of the operator', error));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await stopServer(this.#server, 1_000);
+  }
+}
+
+function authorize({ raw, info }: Request, h: ResponseToolkit, host: Host): Lifecycle.ReturnValue {
+  // hapi's own ids contain the host name and the process id.
+  info.id = createRequestId(Date.now());
+  const access = host.section(operatorSection);
+  const refusal = refuseAccess({ headers: raw.req.headers, localAddress: raw.req.socket.localAddress }, access);
+  if (refusal === undefined) return h.continue;
+  const answer = h.response(`${refusal.message}\n`).type('text/plain').code(refusal.status);
+  if (refusal.status === 401) answer.header('www-authenticate', 'Bearer');
+  return answer.takeover();
+}
+
+/** What is read here is current, and for one reader. */
+function protect({ response }: Request, h: ResponseToolkit): symbol {
+  const headers = response instanceof Error ? response.output.headers : response.headers;
+  headers['cache-control'] = 'no-store';
+  headers['x-content-type-options'] = 'nosniff';
+  return h.continue;
+}

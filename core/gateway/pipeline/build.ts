@@ -1,0 +1,48 @@
+import type { Host } from '../host/host.ts';
+import { type NamedStage, Pipeline } from './pipeline.ts';
+import type { AnyStageDefinition, Observer, Stage } from './stage.ts';
+import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
+
+export interface ConfiguredStage {
+  readonly definition: AnyStageDefinition;
+  readonly options: unknown;
+}
+
+/** Ms that `create` of a stage may take: a start or a reload waits for it. */
+const createTimeout = 30_000;
+
+/**
+ * Creates the stages of a configuration in order. If one cannot be created, those before it are released.
+ *
+ * @throws Error naming the stage
+ */
+export async function buildPipeline(
+  stages: readonly ConfiguredStage[],
+  host: Host,
+  observers: Iterable<Observer> = [],
+  stageTimeout?: number,
+): Promise<Pipeline> {
+  const created: NamedStage[] = [];
+  for (const { definition, options } of stages) {
+    try {
+      created.push({ name: definition.name, stage: await create(definition, options, host) });
+    } catch (error) {
+      await new Pipeline(created, host.log).retire();
+      throw new Error(`stage "${definition.name}" could not be created`, { cause: error });
+    }
+  }
+  return new Pipeline(created, host.log, observers, stageTimeout);
+}
+
+async function create(definition: AnyStageDefinition, options: unknown, host: Host): Promise<Stage> {
+  const creating = Promise.resolve(definition.create(options, host));
+  try {
+    return await withDeadline(creating, createTimeout, `\`create\` has not finished after ${createTimeout / 1000} s`);
+  } catch (error) {
+    if (error instanceof DeadlineExceeded) {
+      const release = (stage: Stage) => new Pipeline([{ name: definition.name, stage }], host.log).retire();
+      creating.then(release).catch(() => undefined);
+    }
+    throw error;
+  }
+}

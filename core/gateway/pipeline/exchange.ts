@@ -1,0 +1,156 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ClientGone, type Dialect, type GatewayError } from '#core/platform/errors/table.ts';
+import { type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
+import type { WireFormat } from '#core/config/catalog/formats.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { EndpointDocumentation } from '../host/api-documentation.ts';
+import type { AnyFact, Fact } from './fact.ts';
+import type { Reply } from './reply.ts';
+
+/**
+ * A path on which the pipeline runs.
+ *
+ * A model call is answered by a stage (`upstream`, or `cache` before it). An endpoint with an `answer` of its own is
+ * answered by that, after every stage has entered: its facts are then known.
+ */
+export interface Endpoint {
+  /** Snake_case; stages and records tell requests apart by it: `chat`, `count_tokens`, `list_models`. */
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Begins with `/v1/` or `/v1beta/`; `{name}` is one segment, `{name*}` the remaining path. */
+  readonly path: string;
+  /** Wire format of its body; undefined where no model is called. */
+  readonly format?: WireFormat | undefined;
+  /** Error format of its clients; omitted where the request's headers decide. */
+  readonly dialect?: Dialect | undefined;
+  /**
+   * True for a model call: it counts against the limits of those, and its answer may be kept. It needs an active period;
+   * so does every POST in a format, metered or not. Other requests have a separate allowance.
+   */
+  readonly isMetered: boolean;
+  /** True when it needs no key: `auth` skips it, and stages find no principal. */
+  readonly isPublic?: boolean;
+  /** True when it is also served without the `/v1` prefix, which misconfigured tools omit. */
+  readonly isAliased?: boolean;
+  readonly answer?: ((exchange: Exchange) => Reply | Promise<Reply>) | undefined;
+  /** Lists it in the documentation of the API. */
+  readonly documentation?: EndpointDocumentation;
+}
+
+/** Source of the request body: the socket, or a stub in tests. */
+export interface BodySource {
+  /** @throws GatewayError `request_too_large`, `request_timeout` */
+  bytes(): Promise<Buffer>;
+  text(): Promise<string>;
+  /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
+  json(): Promise<JsonObject>;
+  /** The complete body, once a stage has read it. */
+  readonly received?: Buffer | undefined;
+  /** True while the body is being read. */
+  readonly isReading?: boolean;
+}
+
+export interface ExchangeInit {
+  readonly id: string;
+  readonly endpoint: Endpoint;
+  /** Values of the `{names}` in the endpoint's path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly dialect: Dialect;
+  readonly method: string;
+  /** Path as received, without the query string. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string | undefined;
+  readonly receivedAt: number; // epoch ms
+  readonly body: BodySource;
+  /** What the exchange may hold in memory. Default: anything. */
+  readonly memory?: MemoryShare;
+}
+
+/** Request and reply together: what travels through the pipeline. */
+export class Exchange {
+  readonly id: string;
+  readonly endpoint: Endpoint;
+  readonly params: Readonly<Record<string, string>>;
+  readonly format: WireFormat | undefined;
+  readonly dialect: Dialect;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string | undefined;
+  readonly receivedAt: number;
+  /** Reads the request body, once. Nothing is read before a stage asks. */
+  readonly body: BodySource;
+  /** What the exchange holds in memory. */
+  readonly memory: MemoryShare;
+  /** Who made the body of the reply, for messages: `stage "cache"`. */
+  bodyOwner: string | undefined;
+  readonly #began = performance.now();
+  readonly #facts = new Map<AnyFact, unknown>();
+  readonly #controller = new AbortController();
+  #failure: GatewayError | undefined;
+
+  constructor(init: ExchangeInit) {
+    this.id = init.id;
+    this.endpoint = init.endpoint;
+    this.params = init.params;
+    this.format = init.endpoint.format;
+    this.dialect = init.dialect;
+    this.method = init.method;
+    this.path = init.path;
+    this.query = init.query;
+    this.headers = init.headers;
+    this.remoteAddress = init.remoteAddress;
+    this.receivedAt = init.receivedAt;
+    this.body = init.body;
+    this.memory = init.memory ?? unlimitedMemory.share('');
+  }
+
+  /** Value of a fact that the stage declared to read. */
+  get<T>(fact: Fact<T>): T {
+    if (!this.#facts.has(fact)) throw new Error(`fact ${fact.name} is read before any stage has written it`);
+    return this.#facts.get(fact) as T;
+  }
+
+  /** Value of a fact that may be missing, because its stage is not in the list or has not been reached. */
+  find<T>(fact: Fact<T>): T | undefined {
+    return this.#facts.get(fact) as T | undefined;
+  }
+
+  set<T>(fact: Fact<T>, value: T): void {
+    this.#facts.set(fact, value);
+  }
+
+  /** Ms since the request arrived. */
+  get elapsed(): number {
+    return performance.now() - this.#began;
+  }
+
+  /**
+   * Aborted when the client has left (the reason is a ClientGone) or the gateway ends the exchange (the reason is
+   * the GatewayError that the client receives).
+   */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: ClientGone | GatewayError): void {
+    this.#controller.abort(reason);
+  }
+
+  get isClientGone(): boolean {
+    return this.signal.reason instanceof ClientGone;
+  }
+
+  /** Why the exchange failed. */
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
+  /** Records a failure; the first one stays. */
+  fail(error: GatewayError): void {
+    this.#failure ??= error;
+  }
+}

@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { parseExact } from '../model-call/exact-json.ts';
+import { SseFramer } from '../model-call/sse-framer.ts';
+import type { Exchange } from './exchange.ts';
+import { JsonArrayFramer } from './json-array-framer.ts';
+import { type BodyTransform, mapBody } from './map-body.ts';
+import type { Reply } from './reply.ts';
+import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import { MappedBlocks, type TextMap } from './text-mapper.ts';
+
+/**
+ * Changes the text of an answer in the format of the client, streamed or whole; for `leave`. A function gets whole
+ * words: of a stream, it is called each time more of them are complete. For longer matches give `{ create }`, which
+ * returns a `TextMapper` for each text and may hold back as much as it needs.
+ *
+ * Reasoning and tool calls stay as they are, and so do errors and replies of endpoints that call no model.
+ */
+export function mapText(exchange: Exchange, reply: Reply, map: TextMap): Reply | Promise<Reply> {
+  const texts = exchange.format?.replyText;
+  if (texts === undefined || reply.status >= 300 || reply.body === null) return reply;
+  const type = reply.headers['content-type'] ?? '';
+  const blocks = new MappedBlocks(map);
+  if (type.startsWith('text/event-stream')) return mapBody(reply, (chunks) => mapEvents(chunks, texts, blocks));
+  if (!type.startsWith('application/json')) return reply;
+  const isArray = reply.body instanceof Readable;
+  return mapBody(reply, (chunks) => (isArray ? mapEntries(chunks, texts, blocks) : mapWhole(chunks, texts, blocks)));
+}
+
+type Chunks = Parameters<BodyTransform>[0];
+
+async function* mapWhole(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    const value = parseExact(chunk.toString());
+    const map = texts.mapEvents(blocks);
+    // Gemini writes a stream that was not asked for as events as one array.
+    if (Array.isArray(value)) yield `[${value.map((entry) => mapEntry(entry as JsonObject, map)).join(',')}]`;
+    else {
+      if (isJsonObject(value)) texts.mapReply(value, blocks);
+      yield JSON.stringify(value);
+    }
+  }
+}
+
+async function* mapEvents(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): AsyncGenerator<Buffer | string> {
+  const framer = new SseFramer();
+  const map = texts.mapEvents(blocks);
+  for await (const chunk of chunks) {
+    let written = '';
+    for (const event of framer.push(chunk)) {
+      const data = event.data?.startsWith('{') === true ? parseExact(event.data) : undefined;
+      const mapped = isJsonObject(data) ? map({ name: event.name, data }) : undefined;
+      written += mapped === undefined ? event.text : mapped.map(writeEvent).join('');
+    }
+    if (written !== '') yield written;
+  }
+  for (const event of framer.end()) yield event.text;
+}
+
+async function* mapEntries(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): AsyncGenerator<string> {
+  const framer = new JsonArrayFramer();
+  const map = texts.mapEvents(blocks);
+  for await (const chunk of chunks) {
+    const { before, entries, after } = framer.push(chunk.toString());
+    yield before + entries.map((entry) => mapEntry(entry, map)).join(',\r\n') + after;
+  }
+}
+
+function mapEntry(entry: JsonObject, map: ReturnType<ReplyText['mapEvents']>): string {
+  const mapped = map({ name: undefined, data: entry }) ?? [{ data: entry }];
+  return mapped.map(({ data }) => JSON.stringify(data)).join(',\r\n');
+}
+
+function writeEvent({ name, data }: ObjectEvent): string {
+  return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,257 @@
+import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { renderError } from './render-error.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { Exchange } from './exchange.ts';
+import { checkReply, describeValue } from './check-reply.ts';
+import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
+import type { StageMoment } from './stage-fault.ts';
+import type { Observer, Outcome, Stage } from './stage.ts';
+import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
+import { LineThrottle } from '#core/platform/timing/throttle.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** Ms between two lines about the same failure of a stage. */
+const remindEvery = 60_000;
+
+/** A stage, by the name that gateway.yaml lists. */
+export interface NamedStage {
+  readonly name: string;
+  readonly stage: Stage;
+}
+
+/** What a wait is for, and how long it may take. */
+interface Watched {
+  readonly owner: string; // `stage "cache"`
+  readonly timeout: number; // seconds
+}
+
+interface WatchedStage extends Watched, NamedStage {}
+
+interface Deferral {
+  readonly answer: (exchange: Exchange) => Reply | Promise<Reply>;
+  readonly watched: Watched;
+}
+
+/**
+ * An ordered list of stages, made from one configuration and never changed. A reload makes a new one; exchanges under
+ * way finish on the one they began with, and `retire` releases it when the last of them is over.
+ *
+ * Every exchange goes through `begin`, `answer` and `finish`, once each and in this order.
+ */
+export class Pipeline {
+  readonly #stages: readonly WatchedStage[];
+  readonly #log: Logger;
+  readonly #starting: readonly WatchedStage[];
+  readonly #ending: readonly WatchedStage[];
+  readonly #stageTimeout: number;
+  readonly #watchdog = new Watchdog();
+  readonly #lines = new LineThrottle(remindEvery);
+  #running = 0;
+  #retired: PromiseWithResolvers<void> | undefined;
+
+  /** @param stageTimeout seconds that a moment of a stage may take, unless the stage states a longer time */
+  constructor(
+    stages: readonly NamedStage[],
+    log: Logger,
+    observers: Iterable<Observer> = [],
+    stageTimeout = defaultStageTimeout,
+  ) {
+    this.#stages = stages.map(({ name, stage }) => watchStage(name, stage, stageTimeout));
+    this.#log = log;
+    this.#stageTimeout = stageTimeout;
+    const hearing = [
+      ...this.#stages,
+      ...[...observers].map((observer) => watchStage(observer.name, observer as Stage, stageTimeout)),
+    ];
+    this.#starting = hearing.filter(({ stage }) => stage.start !== undefined);
+    this.#ending = hearing.filter(({ stage }) => stage.done !== undefined);
+  }
+
+  get names(): string[] {
+    return this.#stages.map(({ name }) => name);
+  }
+
+  /** Seconds without a chunk after which a body times out: any stage may have created it, or wait inside it. */
+  get bodyTimeout(): number {
+    return Math.max(this.#stageTimeout, ...this.#stages.map(({ timeout }) => timeout).filter(Number.isFinite));
+  }
+
+  /** Exchanges that have begun and are not over. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Lets the stages change what outlives this pipeline. Called once, when it has begun to serve. */
+  activate(): void {
+    for (const { name, stage } of this.#stages) {
+      try {
+        stage.activate?.();
+      } catch (error) {
+        this.#log.error(`stage "${name}" failed in activate`, error);
+      }
+    }
+  }
+
+  begin(exchange: Exchange): void {
+    this.#running++;
+    for (const { name, stage } of this.#starting) {
+      try {
+        stage.start?.(exchange);
+      } catch (error) {
+        this.#logFailure(`stage "${name}" failed in start`, error);
+      }
+    }
+  }
+
+  /** Runs `enter` down and `leave` back up. Never throws: a refusal and a failure are replies too. */
+  async answer(exchange: Exchange): Promise<Reply> {
+    let entered = 0;
+    let reply: Reply | undefined;
+    let deferred: Deferral | undefined;
+    try {
+      while (entered < this.#stages.length && reply === undefined) {
+        const watched = this.#stages[entered] as WatchedStage;
+        const result = watched.stage.enter?.(exchange);
+        const settled = result instanceof Promise ? await this.#wait(result, watched, 'enter', exchange) : result;
+        entered++;
+        if (exchange.signal.aborted) {
+          if (typeof settled === 'object') discard(settled);
+          throw exchange.signal.reason;
+        }
+        if (typeof settled === 'function') deferred ??= { answer: settled, watched };
+        else if (settled !== undefined && settled !== null) reply = accept(exchange, settled, watched, 'enter');
+      }
+      if (reply === undefined) {
+        deferred ??= this.#endpointAnswer(exchange);
+        reply = await this.#deferred(exchange, deferred);
+      }
+    } catch (error) {
+      const { owner = 'the pipeline' } = this.#stages[entered] ?? deferred?.watched ?? {};
+      reply = this.#refuse(exchange, error, owner);
+    }
+    return this.#leave(exchange, reply, entered);
+  }
+
+  /** Runs `done` for every stage. Exceptions are logged. */
+  async finish(exchange: Exchange, outcome: Outcome): Promise<void> {
+    for (const watched of this.#ending) {
+      try {
+        const result = watched.stage.done?.(exchange, outcome);
+        if (result instanceof Promise) await this.#wait(result, watched, 'done', exchange);
+      } catch (error) {
+        this.#logFailure(`${watched.owner} failed in done`, error);
+      }
+    }
+    this.#running--;
+    if (this.#running === 0) this.#retired?.resolve();
+  }
+
+  /** Waits for the exchanges under way and releases what the stages hold. */
+  async retire(): Promise<void> {
+    this.#retired ??= Promise.withResolvers();
+    if (this.#running > 0) await this.#retired.promise;
+    for (const { name, stage } of this.#stages.toReversed()) {
+      try {
+        await stage[Symbol.asyncDispose]?.();
+      } catch (error) {
+        this.#log.error(`stage "${name}" failed to release its resources`, error);
+      }
+    }
+  }
+
+  /** Logs a failure inside the gateway, with its stack: once a minute for each owner and place that it was thrown at. */
+  reportFailure({ id }: Exchange, owner: string, thrown: unknown): void {
+    const more = this.#lines.pass(owner, thrown);
+    if (more === undefined) return;
+    const what = `request ${id} failed inside the gateway${more}`;
+    if (thrown instanceof Error) this.#log.error(what, thrown);
+    else this.#log.error(`${what}: ${owner} threw ${describeValue(thrown)}, which is not an Error`);
+  }
+
+  #logFailure(what: string, error: unknown): void {
+    const more = this.#lines.pass(what, error);
+    if (more !== undefined) this.#log.error(what + more, error);
+  }
+
+  #endpointAnswer({ endpoint }: Exchange): Deferral {
+    const { name, method, path, answer } = endpoint;
+    const watched = { owner: `endpoint "${name}"`, timeout: this.#stageTimeout };
+    if (answer !== undefined) return { answer, watched };
+    throw new GatewayError('not_supported', `This gateway does not serve ${method} ${path}.`);
+  }
+
+  async #deferred(exchange: Exchange, { answer, watched }: Deferral): Promise<Reply> {
+    const result = answer(exchange);
+    const reply = result instanceof Promise ? await this.#wait(result, watched, 'answer', exchange) : result;
+    return accept(exchange, reply, watched, 'answer');
+  }
+
+  async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
+    let reply = this.#unbroken(exchange, first);
+    for (let index = entered - 1; index >= 0; index--) {
+      const watched = this.#stages[index] as WatchedStage;
+      if (watched.stage.leave === undefined) continue;
+      const came = reply;
+      try {
+        const result = watched.stage.leave(exchange, came);
+        const settled = result instanceof Promise ? await this.#wait(result, watched, 'leave', exchange) : result;
+        reply = this.#unbroken(exchange, accept(exchange, settled ?? came, watched, 'leave', came), came);
+      } catch (error) {
+        discard(came);
+        reply = this.#refuse(exchange, error, watched.owner);
+      }
+    }
+    return reply;
+  }
+
+  #wait<T>(
+    work: Promise<T>,
+    { owner, timeout }: Watched,
+    moment: StageMoment['moment'],
+    exchange: Exchange,
+  ): Promise<T> {
+    if (timeout === Infinity) return work;
+    return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
+  }
+
+  /** The reply itself or, when its stream has broken while nothing of it was sent, the error. */
+  #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
+    tolerateErrors(reply);
+    const broken = bodyErrorOf(reply, came);
+    if (broken === undefined) return reply;
+    discard(reply);
+    return this.#refuse(exchange, exchange.signal.reason ?? broken, exchange.bodyOwner);
+  }
+
+  /** @param owner who threw; named in the log for values without a stack */
+  #refuse(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
+    const error = toGatewayError(thrown);
+    if (error.code === 'internal_error' && !exchange.isClientGone) {
+      this.reportFailure(exchange, owner, thrown);
+    }
+    // An error that a stage throws because the client has left is not a failure.
+    if (!exchange.isClientGone) exchange.fail(error);
+    return renderError(error, exchange);
+  }
+}
+
+function watchStage(name: string, stage: Stage, timeout: number): WatchedStage {
+  return { name, stage, owner: `stage "${name}"`, timeout: Math.max(timeout, stage.timeout ?? 0) };
+}
+
+/** Checks a reply, and notes on the exchange who has made its body. @throws StageFault */
+function accept(
+  exchange: Exchange,
+  value: unknown,
+  { owner }: Watched,
+  moment: StageMoment['moment'],
+  came?: Reply,
+): Reply {
+  const reply = checkReply(value, { owner, moment }, came);
+  if (reply.body !== came?.body) exchange.bodyOwner = owner;
+  return reply;
+}
+
+function discardLate(result: unknown): void {
+  if (typeof result === 'object' && result !== null && 'body' in result) discard(result as Reply);
+}

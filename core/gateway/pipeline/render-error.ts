@@ -1,0 +1,69 @@
+import type { Audience, Dialect, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
+import type { Reply } from '../pipeline/reply.ts';
+import { streamMessage } from '#core/platform/errors/stream-wording.ts';
+
+/** The recipient of an error; an exchange satisfies it. */
+export interface Caller {
+  readonly id: string;
+  readonly format: Audience | undefined;
+  readonly dialect: Dialect;
+}
+
+/** The only place where an error becomes bytes: the body, status and headers that the caller's SDK understands. */
+export function renderError(error: GatewayError, caller: Caller): Reply {
+  return {
+    status: error.status(caller.format),
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      ...retryHeaders(error.details),
+      ...(error.isFinal && { 'x-should-retry': 'false' }),
+      ...error.details.headers,
+    },
+    body: JSON.stringify(errorBody(error, caller, messageOf(error, caller.dialect))),
+  };
+}
+
+function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
+  // Whole seconds, rounded up: a client that waits exactly this long must not be early.
+  return retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
+}
+
+/** The error object of the caller's dialect. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
+function errorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
+  const status = error.status(format);
+  const { type, code } = error.wording(dialect, status);
+  const { param, anthropic: details } = error.details;
+  if (dialect === 'anthropic')
+    return { type: 'error', error: { type, message, ...(details && { details }) }, request_id: id };
+  if (dialect === 'google') return { error: { code: status, message, status: type } };
+  return { error: { message, type, param: param ?? null, code } };
+}
+
+function messageOf(error: GatewayError, dialect: Dialect): string {
+  const message = error.messageFor(dialect);
+  // The upstream's message already names the parameter, in its format.
+  const isPlaced = dialect === 'openai' || error.code === 'upstream_rejected';
+  return isPlaced ? message : placed(message, error.details.param);
+}
+
+/** Adds the parameter to the message, for dialects without a field for it. */
+function placed(message: string, param: string | undefined): string {
+  return param === undefined || message.toLowerCase().includes(param.toLowerCase()) ? message : `${param}: ${message}`;
+}
+
+/**
+ * The error as the last event of a stream, worded so that clients recover. Clients would take a stream that just ends for a
+ * complete reply, or retry it without a reason in any log.
+ */
+export function renderStreamError(error: GatewayError, caller: Caller): string {
+  if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
+  const message = streamMessage(error, messageOf(error, caller.dialect));
+  const data = `data: ${JSON.stringify(errorBody(error, caller, message))}\n\n`;
+  if (caller.dialect === 'anthropic') return `event: error\n${data}`;
+  return caller.dialect === 'google' ? data : `${data}data: [DONE]\n\n`;
+}
+
+/** Bytes that keep an idle stream open; every client of the format ignores them. */
+export function renderKeepAlive(format: Audience | undefined): string {
+  return format?.keepAlive ?? ': keep-alive\n\n';
+}

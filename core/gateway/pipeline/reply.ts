@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream';
+import { GatewayError } from '#core/platform/errors/table.ts';
+
+/**
+ * An answer on its way to the client. Status and headers are final once `leave` has run for every stage; until then
+ * nothing has been sent.
+ */
+export interface Reply {
+  readonly status: number;
+  /** Lower case names. `content-length` is set by the host. */
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * The whole body, or a stream of bytes (never in object mode). A stream whose content type is `text/event-stream`
+   * delivers whole events in each chunk. A stream that fails is destroyed with the error: the host then tells the
+   * client in band, in its own format.
+   */
+  readonly body: Buffer | string | Readable | null;
+  /** Writes the error that ends a stream that has begun, where the error depends on what was sent before. */
+  readonly renderFailure?: ((error: GatewayError) => string) | undefined;
+  /**
+   * Text sent while the stream is idle, so that proxies keep the connection; ignored by clients between chunks. Defaults to
+   * the client format's own for event streams, and to none for others.
+   */
+  readonly keepAlive?: string | undefined;
+  /** True when a stream has no content yet: the client gets the headers and a keep-alive immediately. */
+  readonly isAwaited?: boolean | undefined;
+  /** Headers that follow a stream, where the connection can carry them. */
+  readonly trailers?: Trailers | undefined;
+}
+
+export interface Trailers {
+  /** Lower case; announced before the body. */
+  readonly names: readonly string[];
+  /** Called at the end of the body. May omit some. */
+  read(): Readonly<Record<string, string>>;
+}
+
+/** Closes a body that will not be read. */
+export function discard({ body }: Reply): void {
+  if (body instanceof Readable) body.destroy();
+}
+
+/** Lets a stream fail before it is read: an `error` event without a listener ends the process. */
+export function tolerateErrors({ body }: Reply): void {
+  if (body instanceof Readable && !body.listeners('error').includes(ignore)) body.on('error', ignore);
+}
+
+function ignore(): void {}
+
+/**
+ * The error of a stream that failed before it was sent; undefined while it is readable.
+ *
+ * @param source the reply that this one may wrap: a wrapper that listens too late misses its error
+ */
+export function bodyErrorOf({ body }: Reply, source: Reply): unknown {
+  if (!(body instanceof Readable)) return undefined;
+  if (source.body instanceof Readable && source.body.errored !== null) return source.body.errored;
+  if (!body.destroyed || body.readableEnded) return undefined;
+  return body.errored ?? new GatewayError('upstream_failed', 'The response was cut off.');
+}

@@ -1,0 +1,117 @@
+import type { CheckContext, Report, YamlPath } from '#core/config/section.ts';
+import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Host } from '../host/host.ts';
+import type { Exchange } from './exchange.ts';
+import type { StageDocumentation } from '../host/api-documentation.ts';
+import type { AnyFact } from './fact.ts';
+import type { Reply } from './reply.ts';
+
+type Awaitable<T> = T | Promise<T>;
+
+/** Produces the reply after the later stages have entered. */
+export type DeferredAnswer = () => Awaitable<Reply>;
+
+/** How an exchange ended: the client has its answer, or has left. */
+export interface Outcome {
+  /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or truncated. `aborted`: the client left or stopped reading. */
+  readonly kind: 'answered' | 'refused' | 'failed' | 'aborted';
+  /** The status that was sent; undefined when the client left before any. */
+  readonly status: number | undefined;
+  readonly error: GatewayError | undefined;
+  readonly bytesSent: number; // of the body
+  readonly duration: number; // ms since the request came
+  /** Ms until the first byte of the body was sent; undefined when none was. */
+  readonly firstByteAfter: number | undefined;
+}
+
+/**
+ * What a stage does in one pipeline. Every moment is optional.
+ *
+ * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a
+ *   stage change objects that outlive it, such as the options of a part that `host.keep` returned: during `create`, a later
+ *   stage may still reject the configuration. It must not throw; an error is logged with the stage's name.
+ * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
+ * - `enter` runs in list order. Return nothing to continue, a reply to answer now, or a function to answer after the
+ *   later stages have entered. Throw a GatewayError to refuse.
+ * - `leave` runs in reverse order for the stages that were entered, refused exchanges included, when status and headers
+ *   are known and nothing has been sent. It may return another reply (more headers, a wrapped body).
+ * - `done` runs for every stage, in list order, exactly once, however the exchange ended.
+ *
+ * A moment that never waits should not be async: the pipeline then calls it without a promise.
+ */
+export interface Stage {
+  /**
+   * Seconds that `enter`, its deferred answer, `leave`, `done` or a pause in a body may take; for stages that need longer
+   * than `listen.stage_timeout`. After that the client gets an error and the log names the stage.
+   * `Infinity` for a stage that bounds every wait itself: it is not watched, which saves the cost on each request.
+   */
+  readonly timeout?: number;
+  activate?(): void;
+  start?(exchange: Exchange): void;
+  enter?(exchange: Exchange): Awaitable<Reply | DeferredAnswer | void>;
+  leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
+  done?(exchange: Exchange, outcome: Outcome): Awaitable<void>;
+  /** Releases what `create` made, when no exchange runs on this pipeline any more. */
+  [Symbol.asyncDispose]?(): Awaitable<void>;
+}
+
+/**
+ * Observes every exchange after all stages, whichever gateway.yaml lists, and changes nothing. Its moments are those of a
+ * stage and must not wait, since every request pays for them.
+ */
+export interface Observer {
+  readonly name: string;
+  start?(exchange: Exchange): void;
+  done?(exchange: Exchange, outcome: Outcome): void;
+}
+
+/** A stage that gateway.yaml can list. */
+export interface StageDefinition<S extends JsonSchema = JsonSchema> {
+  /** Kebab-case; what gateway.yaml lists. */
+  readonly name: string;
+  /** One line, shown by `gateway check` and by editors. */
+  readonly description: string;
+  /** Facts that an earlier stage must have written. Facts that may be missing are not listed; ask with `exchange.find`. */
+  readonly reads?: readonly AnyFact[];
+  readonly writes?: readonly AnyFact[];
+  /** Names of stages that must come before this one, if they are listed. */
+  readonly after?: readonly string[];
+  /** Source of validation, defaults, the TypeScript type, editor completion and docs of the options. */
+  readonly options: S;
+  /** What a pipeline without this stage fails to do: a pipeline must list the stage, or turn it off (`log: false`). */
+  readonly expectedFor?: string;
+  /**
+   * Rules across options, next to the schema. Reports about values that are not in the file are dropped: a default cannot be
+   * wrong.
+   *
+   * @param path of the options
+   */
+  check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
+  /** API documentation of the stage, as configured. */
+  documentation?(options: Infer<S>, host: Host): StageDocumentation;
+  /**
+   * Creates the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may
+   * never serve. What must change elsewhere is left to `activate`.
+   */
+  create(options: Infer<S>, host: Host): Awaitable<Stage>;
+}
+
+/** A definition without the type of its options, as the registry keeps it. */
+export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check' | 'documentation'> & {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
+  check?(options: any, path: YamlPath, report: Report, all: CheckContext): void;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
+  create(options: any, host: Host): Awaitable<Stage>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
+  documentation?(options: any, host: Host): StageDocumentation;
+};
+
+const noOptions = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;
+
+/** Ties a stage's options to their schema. A stage without `options` has none. */
+export function defineStage<const S extends JsonSchema = typeof noOptions>(
+  definition: Omit<StageDefinition<S>, 'options'> & { readonly options?: S },
+): StageDefinition<S> {
+  return { options: noOptions as unknown as S, ...definition };
+}

@@ -1,0 +1,135 @@
+import { bounds } from '#core/platform/bounds.ts';
+import {
+  adapter,
+  type AttemptRecord,
+  type CachedCall,
+  cachedCall,
+  cacheStatus,
+  type Delivery,
+  delivery,
+  type Principal,
+  principal,
+} from '../facts.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Outcome } from '../pipeline/stage.ts';
+import { type Columns, columnsOf, type Row } from './column.ts';
+import { redactKeys } from './redact-keys.ts';
+
+/** Characters of `upstream/model`. */
+const routeLength = 300;
+
+/** Known when a request comes. */
+const requestColumns = columnsOf<Exchange>()({
+  id: { type: 'text', isRequired: true, read: ({ id }) => id },
+  started_at: { type: 'timestamptz', isRequired: true, read: ({ receivedAt }) => receivedAt },
+  method: { type: 'text', isRequired: true, read: ({ method }) => method },
+  path: { type: 'text', isRequired: true, read: safePath, maxLength: 512 },
+  endpoint: { type: 'text', isRequired: true, read: ({ endpoint }) => endpoint.name },
+  is_metered: { type: 'boolean', read: ({ endpoint }) => endpoint.isMetered },
+  format: { type: 'text', read: ({ format }) => format?.name, maxLength: 200 },
+  bytes_in: { type: 'bigint', read: ({ headers }) => numberOf(headers['content-length']) },
+  remote_address: { type: 'text', read: ({ remoteAddress }) => remoteAddress, maxLength: 64 },
+  user_agent: { type: 'text', read: ({ headers }) => headers['user-agent'], maxLength: 256 },
+});
+
+/** Known once every stage before `upstream` has let the request pass. */
+const principalColumns = columnsOf<Principal>()({
+  account_id: { type: 'uuid', read: ({ accountId }) => accountId },
+  key_hint: { type: 'text', read: ({ keyHint }) => keyHint, maxLength: 200 },
+});
+const callColumns = columnsOf<CachedCall>()({
+  model: { type: 'text', read: ({ modelName }) => modelName, maxLength: 200 },
+  /** Public name of the model, where the client used another one. */
+  alias_of: { type: 'text', read: aliasOf, maxLength: 200 },
+  is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
+});
+
+/** Known when the exchange is over. */
+const outcomeColumns = columnsOf<Outcome>()({
+  // A gateway that died left no outcome: its records are `interrupted`.
+  outcome: { type: 'text', isRequired: true, read: ({ kind }): Outcome['kind'] | 'interrupted' => kind },
+  status: { type: 'smallint', read: ({ status }) => status },
+  duration_ms: { type: 'bigint', read: ({ duration }) => duration },
+  first_byte_ms: { type: 'bigint', read: ({ firstByteAfter }) => firstByteAfter },
+  bytes_out: { type: 'bigint', read: ({ bytesSent }) => bytesSent },
+  error_code: { type: 'text', read: ({ error }) => error?.code },
+  error_message: { type: 'text', read: ({ error }) => error && redactKeys(error.message), maxLength: 500 },
+});
+const cacheColumns = columnsOf<'hit' | 'miss'>()({
+  cache: { type: 'text', read: (status) => status },
+});
+
+/** One try on one route; times in ms, `started_ms` since the request came. */
+const attemptColumns = columnsOf<AttemptRecord>()({
+  route: { type: 'text', isRequired: true, read: ({ route }) => route, maxLength: routeLength },
+  outcome: { type: 'text', isRequired: true, read: ({ outcome }) => outcome },
+  format: { type: 'text', read: ({ format }) => format, maxLength: 200 },
+  started_ms: { type: 'bigint', read: ({ startedAt }) => startedAt },
+  duration_ms: { type: 'bigint', read: ({ duration }) => duration },
+  status: { type: 'smallint', read: ({ status }) => status },
+  fault: { type: 'text', read: ({ fault }) => fault },
+  error: { type: 'text', read: ({ error }) => error && redactKeys(error), maxLength: 200 },
+});
+const deliveryColumns = columnsOf<Delivery>()({
+  route: { type: 'text', read: ({ servedBy }) => servedBy, maxLength: routeLength },
+  has_failover: { type: 'boolean', read: hasFailover },
+  first_content_ms: { type: 'bigint', read: ({ firstContentAfter }) => firstContentAfter },
+  attempts: { type: 'jsonb', read: ({ attempts }) => attempts, entries: -8, members: attemptColumns },
+  notes: { type: 'text[]', read: ({ notes }) => (notes?.length ? notes : undefined), entries: 25, maxLength: 120 },
+  input_tokens: { type: 'integer', read: ({ usage }) => usage?.input, maximum: bounds.tokens },
+  output_tokens: { type: 'integer', read: ({ usage }) => usage?.output, maximum: bounds.tokens },
+  cache_read_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheRead, maximum: bounds.tokens },
+  cache_write_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheWrite, maximum: bounds.tokens },
+  reasoning_tokens: { type: 'integer', read: ({ usage }) => usage?.reasoning, maximum: bounds.tokens },
+  usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
+});
+
+/** The columns of `request_log` except `instance`: the record of a request. */
+export const columns = {
+  ...requestColumns,
+  ...principalColumns,
+  ...callColumns,
+  ...outcomeColumns,
+  ...cacheColumns,
+  ...deliveryColumns,
+} as const;
+
+/** A request on record. */
+export type RequestRecord = Row<typeof columns>;
+
+/** When the values of a source are known: as the request comes, before it goes upstream, when it is over. */
+export type Moment = 'request' | 'caller' | 'result';
+
+/** Where a group of columns is read from; all of them are null when there is no source. */
+export interface RecordSource {
+  readonly moment: Moment;
+  /** @param outcome defined at the moment `result` */
+  find(exchange: Exchange, outcome?: Outcome): unknown;
+  readonly columns: Columns<never>;
+}
+
+export const sources: readonly RecordSource[] = [
+  { moment: 'request', find: (exchange) => exchange, columns: requestColumns },
+  { moment: 'caller', find: (exchange) => exchange.find(principal), columns: principalColumns },
+  { moment: 'caller', find: (exchange) => exchange.find(adapter) ?? exchange.find(cachedCall), columns: callColumns },
+  { moment: 'result', find: (_, outcome) => outcome, columns: outcomeColumns },
+  { moment: 'result', find: (exchange) => exchange.find(cacheStatus), columns: cacheColumns },
+  { moment: 'result', find: (exchange) => exchange.find(delivery), columns: deliveryColumns },
+];
+
+function aliasOf({ model, modelName }: CachedCall): string | undefined {
+  return modelName === model.publicName ? undefined : model.publicName;
+}
+
+/** Paths without an endpoint can hold anything, a key that was pasted into the base URL included. */
+function safePath({ path, endpoint }: Exchange): string {
+  return endpoint.name === 'unknown' ? redactKeys(path) : path;
+}
+
+function numberOf(header: string | undefined): number | undefined {
+  return header === undefined ? undefined : Number(header);
+}
+
+function hasFailover({ attempts }: Delivery): boolean {
+  return attempts.length > 1 && attempts.some(({ route }) => route !== attempts[0]?.route);
+}

@@ -1,0 +1,80 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { conditionsOf, type RequestFilter } from './filter.ts';
+import { countUsage, startOfHour, type UsageCounts, usageHour } from './usage.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+export interface RequestCount {
+  readonly count: number;
+  /** True when more match than were counted. */
+  readonly isCapped: boolean;
+}
+
+/**
+ * Counts the requests on record that a filter matches. From usage, and then all of them, when the filter has nothing but
+ * account, model, route, times, and one of errors, failover, cached, and most outcomes. Otherwise up to a limit.
+ */
+export async function countRequests(
+  database: Queries,
+  filter: RequestFilter,
+  { limit = 10_000 }: { readonly limit?: number } = {},
+): Promise<RequestCount> {
+  const counter = counterOf(filter);
+  if (counter === undefined) return countUpTo(database, filter, limit);
+  const oldest = await oldestRecord(database);
+  if (oldest === undefined) return { count: 0, isCapped: false };
+  const since = Math.max(oldest, filter.since ?? oldest);
+  const { until } = filter;
+  const first = startOfHour(since + usageHour - 1);
+  const last = until === undefined ? undefined : startOfHour(until);
+  // Usage is by hour: what is before the first whole one and behind the last one is counted.
+  if (last !== undefined && last <= first) return countUpTo(database, { ...filter, since }, Infinity);
+  const [usage, ...ends] = await Promise.all([
+    countUsage(database, { ...filter, since: first, until: last }, []),
+    since < first ? countUpTo(database, { ...filter, since, until: first }, Infinity) : none,
+    last !== undefined && last < (until ?? last) ? countUpTo(database, { ...filter, since: last }, Infinity) : none,
+  ]);
+  return { count: (usage[0]?.[counter] ?? 0) + ends.reduce((sum, { count }) => sum + count, 0), isCapped: false };
+}
+
+const none: RequestCount = { count: 0, isCapped: false };
+
+type Counter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
+
+/** The member of usage that counts what the filter matches; undefined when no member does. */
+function counterOf(filter: RequestFilter): Counter | undefined {
+  const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
+  if (status !== undefined || isMetered !== undefined || hasFailover === false || isCached === false) return undefined;
+  // Usage has no count for these alone.
+  if (outcome === 'failed' || outcome === 'interrupted') return undefined;
+  const counters: Counter[] = [
+    ...(outcome === undefined ? [] : [outcome]),
+    ...(errors === true ? (['errors'] as const) : []),
+    ...(hasFailover === true ? (['failovers'] as const) : []),
+    ...(isCached === true ? (['cached'] as const) : []),
+  ];
+  return counters.length > 1 ? undefined : (counters[0] ?? 'requests');
+}
+
+async function countUpTo(database: Queries, filter: RequestFilter, limit: number): Promise<RequestCount> {
+  const { sql, parameters } = conditionsOf(filter);
+  const bound = limit === Infinity ? '' : `LIMIT ${limit + 1}`;
+  const [row] = await database.query<{ count: number }>(
+    `SELECT count(*)::float8 AS count FROM (SELECT FROM request_log WHERE ${sql} ${bound}) AS matching`,
+    parameters,
+  );
+  const count = row?.count ?? 0;
+  return { count: Math.min(count, limit), isCapped: count > limit };
+}
+
+/** The start of the oldest partition: usage is kept longer than records. The least time of a record would be planned over all. */
+async function oldestRecord(database: Queries): Promise<number | undefined> {
+  const [row] = await database.query<{ oldest: number | null }>(
+    String.raw`SELECT (extract(epoch FROM min((regexp_match(bound, 'FROM \(''([^'']+)'))[1]::timestamptz)) * 1000)::float8 AS oldest
+     FROM (
+       SELECT pg_get_expr(relpartbound, oid) AS bound FROM pg_class
+       WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'request_log'::regclass)
+     ) AS partitions`,
+  );
+  return row?.oldest ?? undefined;
+}

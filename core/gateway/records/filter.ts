@@ -1,0 +1,81 @@
+import { uuid } from '#core/platform/database/database.ts';
+import type { RequestRecord } from './columns.ts';
+
+/** Restricts which records are read. Members that are left out restrict nothing. */
+export interface RequestFilter {
+  readonly accountId?: string | undefined;
+  /** Public name of a model; requests by its aliases match too. */
+  readonly model?: string | undefined;
+  /** The route that served, as `upstream/model`. */
+  readonly route?: string | undefined;
+  readonly outcome?: RequestRecord['outcome'] | undefined;
+  /** True for requests that were refused, failed or were interrupted. */
+  readonly errors?: true | undefined;
+  /** The lowest and the highest status. */
+  readonly status?: readonly [lowest: number, highest: number] | undefined;
+  /** True for requests that more than one route was tried for. */
+  readonly hasFailover?: boolean | undefined;
+  /** True for replies from the cache. */
+  readonly isCached?: boolean | undefined;
+  /** True for requests that count against limits: model calls, not lists. */
+  readonly isMetered?: boolean | undefined;
+  readonly since?: number | undefined; // epoch ms
+  readonly until?: number | undefined; // epoch ms, exclusive
+}
+
+/** The part of a statement after WHERE, with its parameters. */
+export interface Conditions {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** A part of a statement and its parameters. */
+export type Condition = [sql: string, ...parameters: unknown[]];
+
+/** The model of the catalog that was called, by its public name. */
+const servedModel = 'coalesce(alias_of, model)';
+
+/**
+ * Booleans are part of the text, and times are parameters of the column's type: the planner needs both to use partial indexes
+ * and to leave out partitions. Values that no record can have match nothing.
+ */
+export function conditionsOf(filter: RequestFilter): Conditions {
+  const { accountId, model, route, outcome, errors, status, hasFailover, isCached, isMetered, since, until } = filter;
+  const conditions: Condition[] = [['true']];
+  if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
+  if (model !== undefined) conditions.push(equalText(servedModel, model));
+  if (route !== undefined) conditions.push(equalText('route', route));
+  if (outcome !== undefined) conditions.push(['outcome = ?', outcome]);
+  if (errors === true) conditions.push(["outcome IN ('refused', 'failed', 'interrupted')"]);
+  if (status !== undefined) conditions.push([statusRange(status), ...status]);
+  if (hasFailover !== undefined) conditions.push([hasFailover ? 'has_failover' : 'has_failover IS NOT true']);
+  if (isCached !== undefined) conditions.push([isCached ? "cache = 'hit'" : "cache IS DISTINCT FROM 'hit'"]);
+  if (isMetered !== undefined) conditions.push([isMetered ? 'is_metered' : 'is_metered IS NOT true']);
+  if (since !== undefined) conditions.push(['started_at >= ?', timestamp(since)]);
+  if (until !== undefined) conditions.push(['started_at < ?', timestamp(until)]);
+  return joinConditions(conditions);
+}
+
+/** All of the conditions. */
+export function joinConditions(conditions: readonly Condition[]): Conditions {
+  return {
+    sql: conditions.map(([sql]) => sql).join(' AND '),
+    parameters: conditions.flatMap(([, ...parameters]) => parameters),
+  };
+}
+
+/** Most records have the status 200. All others are in an index, which the planner takes only when it is named. */
+function statusRange([lowest, highest]: readonly [number, number]): string {
+  const isOther = lowest > 200 || highest < 200;
+  return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;
+}
+
+/** PostgreSQL rejects NUL in a text; no record has one. */
+export function equalText(column: string, text: string): Condition {
+  return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
+}
+
+/** A time as PostgreSQL reads it, whatever the time zone of the session. @param time epoch ms */
+export function timestamp(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,111 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '#core/platform/database/database.ts';
+import { storedCounts } from './usage.ts';
+
+/** Deltas that are folded in one transaction: less than a second of work. A queue that was down for a day leaves many. */
+const deltasAtOnce = 20_000;
+
+const sums = storedCounts.map((name) => `sum(${name}) AS ${name}`).join(', ');
+const histogram = 'first_content_buckets, first_content_counts';
+
+const moved = (table: string) =>
+  `moved AS (DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} LIMIT ${deltasAtOnce}) RETURNING *)`;
+
+/** Adds the moved deltas to the hours in `table`, which have this key. */
+const addToHours = (table: string, key: string) => `
+  INSERT INTO ${table} (${key}, ${storedCounts.join(', ')}, ${histogram})
+  SELECT ${key}, ${sums},
+    array_agg(bucket ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL),
+    array_agg(requests ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL)
+  FROM (
+    SELECT ${key}, first_content_bucket AS bucket, ${sums},
+      sum(answered + refused + failed + aborted + interrupted)::integer AS requests
+    FROM moved GROUP BY ${key}, first_content_bucket
+  ) AS bucketed
+  GROUP BY ${key}
+  ON CONFLICT (${key}) DO UPDATE SET
+    ${storedCounts.map((name) => `${name} = ${table}.${name} + EXCLUDED.${name}`).join(', ')},
+    (${histogram}) = (
+      SELECT array_agg(bucket ORDER BY bucket), array_agg(requests ORDER BY bucket) FROM (
+        SELECT bucket, sum(requests)::integer AS requests FROM (
+          SELECT * FROM unnest(${table}.first_content_buckets, ${table}.first_content_counts)
+          UNION ALL SELECT * FROM unnest(EXCLUDED.first_content_buckets, EXCLUDED.first_content_counts)
+        ) AS buckets (bucket, requests) GROUP BY bucket
+      ) AS merged
+    )`;
+
+const foldRequests = `
+  WITH ${moved('usage_delta')},
+    by_account AS (${addToHours('usage_account', 'account_id, hour')}),
+    by_account_and_model AS (${addToHours('usage_hour', 'account_id, hour, model, route')}),
+    by_model AS (${addToHours('usage_total', 'hour, model, route')})
+  SELECT count(*)::integer AS deltas FROM moved`;
+
+const foldAttempts = `
+  WITH ${moved('route_usage_delta')}, added AS (
+    INSERT INTO route_usage_hour (hour, route, outcome, fault, attempts, last_at, last_error)
+    SELECT hour, route, outcome, fault, sum(attempts), max(last_at), (array_agg(last_error ORDER BY last_at DESC))[1]
+    FROM moved GROUP BY hour, route, outcome, fault
+    ON CONFLICT (hour, route, outcome, fault) DO UPDATE SET
+      attempts = route_usage_hour.attempts + EXCLUDED.attempts,
+      last_at = greatest(route_usage_hour.last_at, EXCLUDED.last_at),
+      last_error = CASE WHEN EXCLUDED.last_at >= route_usage_hour.last_at
+        THEN EXCLUDED.last_error ELSE route_usage_hour.last_error END
+  )
+  SELECT count(*)::integer AS deltas FROM moved`;
+
+/** One process at a time, until its transaction ends. */
+const lockKey = `hashtext('usage fold')`;
+
+/**
+ * Adds the deltas of usage to its hours. Each transaction moves some, so that readers, who add up both, count the same at
+ * any moment; one that fails moves nothing. Does nothing while another process folds.
+ */
+export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void> {
+  let isMoving = true;
+  while (isMoving)
+    isMoving = await database.fork().transactional(async (transaction) => {
+      const [lock] = await transaction.execute<{ is_free: boolean }[]>(
+        `SELECT pg_try_advisory_xact_lock(${lockKey}) AS is_free`,
+      );
+      return lock?.is_free === true && (await fold(transaction));
+    });
+}
+
+/** @returns whether there may be more */
+async function fold(transaction: EntityManager): Promise<boolean> {
+  let isFull = false;
+  for (const statement of [foldRequests, foldAttempts]) {
+    const [result] = await transaction.execute<{ deltas: number }[]>(statement);
+    isFull ||= result?.deltas === deltasAtOnce;
+  }
+  return isFull;
+}
+
+/**
+ * Removes the usage of an account. It stays in the counts over all accounts. Records arrive later than their requests, so
+ * this is repeated for some days.
+ */
+export async function removeUsage(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
+    // Nothing moves meanwhile. What is not folded yet must first reach the counts over all accounts.
+    await transaction.execute(`SELECT pg_advisory_xact_lock(${lockKey})`);
+    while (await fold(transaction));
+    for (const table of ['usage_account', 'usage_hour'])
+      await transaction.execute(`DELETE FROM ${table} WHERE account_id = ?`, [accountId]);
+  });
+}
+
+/** Removes usage of more than these days ago. */
+export async function removeOldUsage(database: Pick<Database, 'query'>, days: number): Promise<void> {
+  for (const table of ['usage_account', 'usage_hour', 'usage_total', 'route_usage_hour']) {
+    let removed = removedAtOnce;
+    while (removed === removedAtOnce) removed = (await database.query(removal(table), [days])).length;
+  }
+}
+
+const removedAtOnce = 10_000;
+const removal = (table: string) => `
+  DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM ${table} WHERE hour < now() - make_interval(days => ?) LIMIT ${removedAtOnce}
+  )) RETURNING 1`;

@@ -1,0 +1,80 @@
+import type { Database } from '#core/platform/database/database.ts';
+import type { RequestRecord } from './columns.ts';
+import { conditionsOf, type RequestFilter, timestamp } from './filter.ts';
+import { recordColumns } from './read-requests.ts';
+
+/** Ms before now in which a new record may have started. Later ones, of a journal that waited longer, are not found. */
+const window = 3_600_000;
+/** Records that are read at once. */
+const pageSize = 500;
+
+type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
+
+/**
+ * Finds records in the order of their arrival, which is not that of their times: a request is recorded when it ends. PostgreSQL
+ * numbers transactions and reports the oldest running one: a record that was not visible then has this number or a
+ * higher one.
+ */
+export class NewRequests {
+  readonly #database: Pick<Database, 'query'>;
+  readonly #filter: RequestFilter;
+  readonly #now: () => number;
+  /** The oldest running transaction before the last reading. */
+  #position: string | undefined;
+  /** Read at that position or the one before. */
+  #known = new Set<string>();
+
+  constructor(database: Pick<Database, 'query'>, filter: RequestFilter, now: () => number) {
+    this.#database = database;
+    this.#filter = filter;
+    this.#now = now;
+  }
+
+  /** Begins: records that arrive from now on are new. To be called before the older ones are read. */
+  async begin(): Promise<void> {
+    this.#position = await this.#readPosition();
+    // A transaction that runs, in any database of the server, may be older than records that are visible already.
+    await Array.fromAsync(this.read());
+  }
+
+  /** These have been read otherwise. */
+  skip(ids: Iterable<string>): void {
+    for (const id of ids) this.#known.add(id);
+  }
+
+  /** The records that have arrived since, in pages, each the oldest first. A reading that failed can be repeated. */
+  async *read(): AsyncGenerator<RequestRecord[]> {
+    const next = await this.#readPosition();
+    const found = new Set<string>();
+    let last: Cursor | undefined;
+    let page: RequestRecord[];
+    do {
+      page = await this.#readPage(last);
+      last = page.at(-1);
+      const fresh = page.filter(({ id }) => !this.#known.has(id));
+      for (const { id } of page) found.add(id);
+      for (const { id } of fresh) this.#known.add(id);
+      if (fresh.length > 0) yield fresh;
+    } while (page.length === pageSize);
+    this.#position = next;
+    this.#known = found;
+  }
+
+  async #readPage(after: Cursor | undefined): Promise<RequestRecord[]> {
+    const since = Math.max(this.#now() - window, this.#filter.since ?? 0);
+    const { sql, parameters } = conditionsOf({ ...this.#filter, since });
+    const behind = after === undefined ? '' : 'AND (started_at, id) > (?, ?)';
+    return this.#database.query<RequestRecord>(
+      `SELECT ${recordColumns} FROM request_log WHERE ${sql} AND age(xmin) <= age(?::xid) ${behind}
+       ORDER BY request_log.started_at, request_log.id LIMIT ${pageSize}`,
+      [...parameters, this.#position, ...(after === undefined ? [] : [timestamp(after.started_at), after.id])],
+    );
+  }
+
+  async #readPosition(): Promise<string> {
+    const [row] = await this.#database.query<{ position: string }>(
+      'SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text AS position',
+    );
+    return row?.position ?? '';
+  }
+}

@@ -1,0 +1,104 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { columns, type RequestRecord } from './columns.ts';
+import { type Conditions, conditionsOf, type RequestFilter, timestamp } from './filter.ts';
+import { timeOfRequestId } from './request-id.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+export interface RequestPage {
+  /** Newest first. */
+  readonly records: readonly RequestRecord[];
+  /** What the next page is `before`; undefined on the last one. */
+  readonly next: string | undefined;
+}
+
+/** The most records of a page. */
+export const maxPage = 500;
+
+/** Times as epoch ms, and 64-bit integers as numbers: the driver would return texts. */
+export const recordColumns = Object.entries(columns)
+  .map(([name, { type }]) => {
+    if (type === 'timestamptz') return `(extract(epoch FROM ${name}) * 1000)::float8 AS ${name}`;
+    return type === 'bigint' ? `${name}::float8 AS ${name}` : name;
+  })
+  .join(', ');
+
+/** Sorts by the table's column: unqualified, `started_at` would be the selected number, which has no index. */
+const newestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
+
+/**
+ * The record of one request, read from the partition of its day; undefined if there is none yet: records reach the database
+ * about a second after the request ends.
+ *
+ * @param accountId finds the request only when it is this account's
+ */
+export async function findRequest(
+  database: Queries,
+  id: string,
+  accountId?: string,
+): Promise<RequestRecord | undefined> {
+  const startedAt = timeOfRequestId(id);
+  if (startedAt === undefined) return undefined;
+  const { sql, parameters } = conditionsOf({ accountId });
+  const [record] = await database.query<RequestRecord>(
+    `SELECT ${recordColumns} FROM request_log WHERE started_at = ? AND id = ? AND ${sql}`,
+    [timestamp(startedAt), id, ...parameters],
+  );
+  return record;
+}
+
+/**
+ * A page of records, newest first. Pages follow each other by the id of their last record, so that records which arrive
+ * meanwhile shift nothing.
+ *
+ * @throws GatewayError `invalid_request` when `before` is not a request id
+ */
+export async function listRequests(
+  database: Queries,
+  filter: RequestFilter,
+  { limit = 50, before }: { readonly limit?: number; readonly before?: string | undefined } = {},
+): Promise<RequestPage> {
+  const older = before === undefined ? undefined : olderThan(before);
+  const size = Math.max(1, Math.min(limit, maxPage));
+  const read = async (since: number | undefined): Promise<RequestRecord[]> => {
+    const matching = conditionsOf({ ...filter, since });
+    return database.query<RequestRecord>(
+      `SELECT ${recordColumns} FROM request_log WHERE ${matching.sql} ${older?.sql ?? ''} ${newestFirst} LIMIT ?`,
+      [...matching.parameters, ...(older?.parameters ?? []), size + 1],
+    );
+  };
+  const { since = -Infinity } = filter;
+  const recent = (timeOfBefore(before) ?? filter.until ?? Date.now()) - recentTime;
+  // Most pages end within a day. Planning a query over a month of partitions takes ten times as long as reading a page.
+  let found = recent > since ? await read(recent) : [];
+  if (found.length <= size) found = await read(filter.since);
+  const records = found.slice(0, size);
+  return { records, next: found.length > size ? records.at(-1)?.id : undefined };
+}
+
+/** Ms of the days that are tried first. */
+const recentTime = 86_400_000;
+
+function timeOfBefore(before: string | undefined): number | undefined {
+  return before === undefined ? undefined : timeOfRequestId(before);
+}
+
+/** All records, newest first, a page at a time: for exports. */
+export async function* readRequests(database: Queries, filter: RequestFilter): AsyncGenerator<RequestRecord> {
+  let before: string | undefined;
+  do {
+    const page: RequestPage = await listRequests(database, filter, { limit: maxPage, before });
+    yield* page.records;
+    before = page.next;
+  } while (before !== undefined);
+}
+
+/** PostgreSQL leaves out partitions by the first comparison, but not by the second. */
+function olderThan(id: string): Conditions {
+  const time = timeOfRequestId(id);
+  if (time === undefined)
+    throw new GatewayError('invalid_request', '`before` must be a request id, for example "req_019…"');
+  const startedAt = timestamp(time);
+  return { sql: 'AND started_at <= ? AND (started_at, id) < (?, ?)', parameters: [startedAt, startedAt, id] };
+}

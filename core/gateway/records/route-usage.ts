@@ -1,0 +1,78 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { timestamp } from './filter.ts';
+import { startOfHour } from './usage.ts';
+
+/** Attempts on one route, whichever requests they were made for. */
+export interface RouteUsage {
+  readonly route: string; // upstream/model
+  readonly attempts: number;
+  readonly served: number;
+  /** Failed through the route: neither the client's request was the reason, nor that the exchange was over. */
+  readonly failed: number;
+  /** Failed attempts by fault, `client` included. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** The last attempt that served, epoch ms. */
+  readonly lastServedAt: number | undefined;
+  /** The last failure through the route. */
+  readonly lastFault: RouteFault | undefined;
+}
+
+export interface RouteFault {
+  readonly fault: string;
+  readonly at: number; // epoch ms
+  /** In words, without keys; null when the attempt had none. */
+  readonly error: string | null;
+}
+
+interface Row {
+  readonly route: string;
+  readonly outcome: string | null;
+  readonly fault: string | null;
+  readonly attempts: number;
+  readonly at: number;
+  readonly error: string | null;
+}
+
+/** Faults that say nothing about the route. */
+const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'memory', 'gone']);
+
+/**
+ * Counts attempts by route, in the order of their names: exactly the attempts on record of the hours in this time, of each
+ * request the last eight.
+ */
+export async function readRouteUsage(
+  database: Pick<Database, 'query'>,
+  { since, until }: { readonly since: number; readonly until?: number | undefined },
+): Promise<RouteUsage[]> {
+  const range = `hour >= ? ${until === undefined ? '' : 'AND hour < ?'}`;
+  const parameters = [timestamp(startOfHour(since)), ...(until === undefined ? [] : [timestamp(until)])];
+  const columns = 'route, outcome, fault, attempts, last_at, last_error';
+  const rows = await database.query<Row>(
+    `SELECT route, outcome, fault, sum(attempts)::float8 AS attempts,
+       (extract(epoch FROM max(last_at)) * 1000)::float8 AS at, (array_agg(last_error ORDER BY last_at DESC))[1] AS error
+     FROM (
+       SELECT ${columns} FROM route_usage_hour WHERE ${range} UNION ALL SELECT ${columns} FROM route_usage_delta WHERE ${range}
+     ) AS counted
+     GROUP BY route, outcome, fault ORDER BY route, at`,
+    [...parameters, ...parameters],
+  );
+  return [...Map.groupBy(rows, ({ route }) => route)].map(([route, some]) => usageOf(route, some));
+}
+
+/** @param rows oldest first */
+function usageOf(route: string, rows: readonly Row[]): RouteUsage {
+  const sum = (some: readonly Row[]) => some.reduce((total, { attempts }) => total + attempts, 0);
+  const failed = rows.filter(({ outcome }) => outcome === 'failed');
+  const ofRoute = failed.filter(({ fault }) => !notOfTheRoute.has(fault ?? ''));
+  const served = rows.filter(({ outcome }) => outcome === 'served');
+  const last = ofRoute.at(-1);
+  return {
+    route,
+    attempts: sum(rows),
+    served: sum(served),
+    failed: sum(ofRoute),
+    faults: Object.fromEntries(failed.map(({ fault, attempts }) => [fault ?? 'unknown', attempts])),
+    lastServedAt: served.at(-1)?.at,
+    lastFault: last && { fault: last.fault ?? 'unknown', at: last.at, error: last.error },
+  };
+}

@@ -1,0 +1,224 @@
+import { uuid } from '#core/platform/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { type Condition, type Conditions, equalText, joinConditions, timestamp } from './filter.ts';
+import type { LatencyHistogram } from './latency-histogram.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/** Ms. */
+export const usageHour = 3_600_000;
+
+/** Days for which usage is kept, longer than the records themselves. */
+export const usageDays = 400;
+
+/** Restricts which requests are counted. Members that are left out restrict nothing. */
+export interface UsageFilter {
+  readonly accountId?: string | undefined;
+  /** Public name of a model; requests by its aliases count too. */
+  readonly model?: string | undefined;
+  /** The route that served, as `upstream/model`. */
+  readonly route?: string | undefined;
+  /** Epoch ms. Usage is by hour: all of the hour in which this time lies counts. */
+  readonly since: number;
+  /** Epoch ms; hours that begin at this time or later do not count. */
+  readonly until?: number | undefined;
+}
+
+/** How requests ended. */
+export interface UsageCounts {
+  /** All of them, calls of models or not. */
+  readonly requests: number;
+  readonly answered: number;
+  readonly refused: number;
+  /** Failed, or interrupted by the end of the gateway's process. */
+  readonly failed: number;
+  /** Their clients left. */
+  readonly aborted: number;
+  /** Refused or failed. */
+  readonly errors: number;
+  /** More than one route was tried. */
+  readonly failovers: number;
+  /** Answered from the cache. */
+  readonly cached: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** The same, with the time to the first content of the answers. */
+export interface TimedUsage extends UsageCounts {
+  readonly firstContent: LatencyHistogram;
+}
+
+/** What requests are counted by. Requests without an account, model or route are counted as those of null. */
+export interface UsageKeys {
+  /** Start of the hour, epoch ms. Hours without requests are missing. */
+  readonly hour: number;
+  readonly account: string | null;
+  readonly model: string | null;
+  readonly route: string | null;
+}
+export type UsageBy = keyof UsageKeys;
+
+const expressions: Readonly<Record<UsageBy, string>> = {
+  hour: '(extract(epoch FROM hour) * 1000)::float8',
+  account: 'account_id',
+  model: 'model',
+  route: 'route',
+};
+
+/** Columns that add up to all requests. */
+const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
+
+/** Columns that the tables of usage count in. */
+export const storedCounts = [...outcomes, 'failovers', 'cached', 'input_tokens', 'output_tokens'] as const;
+
+type Row = UsageKeys & Readonly<Record<(typeof storedCounts)[number], number>>;
+
+/** The start of the hour, in UTC, in which a time lies. Epoch ms. */
+export function startOfHour(time: number): number {
+  return Math.floor(time / usageHour) * usageHour;
+}
+
+/** The start of the first of the last hours, the running one included: for `since`. Epoch ms. */
+export function startOfHours(now: number, hours: number): number {
+  return startOfHour(now) - (hours - 1) * usageHour;
+}
+
+/**
+ * Counts requests in groups, in the order of the groups; with an empty `by`, all of them in one. Exactly those on record, and
+ * those of the last 400 days that were: records arrive about a second after their requests.
+ */
+export async function countUsage<const By extends UsageBy>(
+  database: Queries,
+  filter: UsageFilter,
+  by: readonly By[],
+): Promise<(UsageCounts & Pick<UsageKeys, By>)[]> {
+  const { sql, parameters } = conditionsOf(filter);
+  const rows = await database.query<Row>(`${countsStatement(tableFor(filter, by), sql, by)} ${inOrder(by)}`, [
+    ...parameters,
+    ...parameters,
+  ]);
+  return rows.map((row) => ({ ...keysOf(row, by), ...countsOf(row) }));
+}
+
+/** The same with times to the first content, which takes several times as long: for some hours, or few groups. */
+export async function readUsage<const By extends UsageBy>(
+  database: Queries,
+  filter: UsageFilter,
+  by: readonly By[],
+): Promise<(TimedUsage & Pick<UsageKeys, By>)[]> {
+  const { sql, parameters } = conditionsOf(filter);
+  const table = tableFor(filter, by);
+  // One statement sees a delta or the hour that contains it, in both halves.
+  const rows = await database.query<Row & { latency: LatencyHistogram | null; is_latency: boolean }>(
+    `SELECT counted.*, NULL::json AS latency, false AS is_latency FROM (${countsStatement(table, sql, by)}) AS counted
+     UNION ALL (${latencyStatement(table, sql, by)}) ${inOrder(by)}`,
+    [...parameters, ...parameters, ...parameters, ...parameters],
+  );
+  const keyOf = (row: UsageKeys) => JSON.stringify(by.map((name) => row[name]));
+  const latencies = new Map(rows.filter((row) => row.is_latency).map((row) => [keyOf(row), row.latency]));
+  return rows
+    .filter((row) => !row.is_latency)
+    .map((row) => ({ ...keysOf(row, by), ...countsOf(row), firstContent: latencies.get(keyOf(row)) ?? [] }));
+}
+
+/** Names of the models that requests were for, in a third of the time that counting them takes. */
+export async function listUsedModels(database: Queries, filter: UsageFilter): Promise<string[]> {
+  const { sql, parameters } = conditionsOf(filter);
+  const rows = await database.query<{ model: string }>(
+    `SELECT model FROM ${tableFor(filter, ['model'])} WHERE ${sql} AND model IS NOT NULL
+     UNION SELECT model FROM usage_delta WHERE ${sql} AND model IS NOT NULL ORDER BY 1`,
+    [...parameters, ...parameters],
+  );
+  return rows.map(({ model }) => model);
+}
+
+/** The hours from which on usage is complete, epoch ms: `since` is undefined before the first request. */
+export async function usageReach(database: Queries): Promise<{ since: number | undefined; until: number }> {
+  const [reach] = await database.query<{ since: number | null; until: number }>(
+    `SELECT (extract(epoch FROM least((SELECT min(hour) FROM usage_total), (SELECT min(hour) FROM usage_delta))) * 1000)::float8
+       AS since, (extract(epoch FROM now()) * 1000)::float8 AS until`,
+  );
+  return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
+}
+
+/** The smallest table that has all that is filtered and grouped by. */
+function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
+  if (accountId === undefined && !by.includes('account')) return 'usage_total';
+  const hasModel = model !== undefined || route !== undefined || by.includes('model') || by.includes('route');
+  return hasModel ? 'usage_hour' : 'usage_account';
+}
+
+function countsStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
+  const columns = [...keysFor(by), ...storedCounts].join(', ');
+  const sums = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`);
+  return `
+    SELECT ${[...by.map(quote), ...sums].join(', ')} FROM (
+      SELECT ${columns} FROM ${table} WHERE ${conditions}
+      UNION ALL SELECT ${columns} FROM usage_delta WHERE ${conditions}
+    ) AS parts ${grouped(by.map(quote))}`;
+}
+
+/** The columns of the counts, which are null, and the histogram. */
+function latencyStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
+  const keys = keysFor(by);
+  const names = by.map(quote);
+  return `
+    SELECT ${[...names, ...storedCounts.map(() => 'NULL::float8')].join(', ')},
+      json_agg(json_build_array(bucket, requests) ORDER BY bucket), true
+    FROM (
+      SELECT ${[...names, 'bucket', 'sum(requests) AS requests'].join(', ')} FROM (
+        SELECT ${[...keys, 'bucket', 'requests'].join(', ')}
+        FROM ${table}, unnest(first_content_buckets, first_content_counts) AS latency (bucket, requests)
+        WHERE ${conditions}
+        UNION ALL SELECT ${[...keys, 'first_content_bucket', outcomes.join(' + ')].join(', ')}
+        FROM usage_delta WHERE ${conditions} AND first_content_bucket IS NOT NULL
+      ) AS parts GROUP BY ${[...names, 'bucket'].join(', ')}
+    ) AS bucketed ${grouped(names)}`;
+}
+
+function keysFor(by: readonly UsageBy[]): string[] {
+  return by.map((name) => `${expressions[name]} AS ${quote(name)}`);
+}
+
+function quote(name: UsageBy): string {
+  return `"${name}"`;
+}
+
+function grouped(names: readonly string[]): string {
+  return names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
+}
+
+function inOrder(by: readonly UsageBy[]): string {
+  return by.length === 0 ? '' : `ORDER BY ${by.map((_, index) => index + 1).join(', ')}`;
+}
+
+function conditionsOf({ accountId, model, route, since, until }: UsageFilter): Conditions {
+  const conditions: Condition[] = [['hour >= ?', timestamp(startOfHour(since))]];
+  if (until !== undefined) conditions.push(['hour < ?', timestamp(until)]);
+  if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
+  if (model !== undefined) conditions.push(equalText('model', model));
+  if (route !== undefined) conditions.push(equalText('route', route));
+  return joinConditions(conditions);
+}
+
+function keysOf<By extends UsageBy>(row: Row, by: readonly By[]): Pick<UsageKeys, By> {
+  return Object.fromEntries(by.map((name) => [name, row[name]])) as Pick<UsageKeys, By> & object;
+}
+
+function countsOf(row: Row): UsageCounts {
+  const { answered, refused, aborted, failovers, cached } = row;
+  const failed = row.failed + row.interrupted;
+  return {
+    requests: answered + refused + failed + aborted,
+    answered,
+    refused,
+    failed,
+    aborted,
+    errors: refused + failed,
+    failovers,
+    cached,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+  };
+}

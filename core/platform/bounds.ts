@@ -1,0 +1,155 @@
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/**
+ * Upper limits of every buffer and collection, in bytes unless stated otherwise. Each entry says what happens over the
+ * limit. Options of gateway.yaml that set a bound take their defaults from here.
+ */
+export const bounds = {
+  // What clients send.
+  /** Head of a request; 431 over the limit. */
+  requestHead: 16 * KiB,
+  /** Body of a request after decompression, as `max_body_bytes`; 413 over the limit. */
+  requestBody: 32 * MiB,
+  /** Body that is accepted even when there is no memory for larger ones; each byte takes several, see core/platform/memory/budget.ts. */
+  smallBody: 64 * KiB,
+  /** Unread remainder of a refused body that is drained, so that its sender reads the refusal; the connection is closed over the limit. */
+  refusedBody: 32 * MiB,
+  /** The same of a request behind another one. */
+  discardedBody: 4 * MiB,
+  /** Requests of one connection that wait for the running one; over the limit, it closes after their responses. */
+  pipelinedRequests: 4,
+  /** Body of a request that may wait; with a longer one, the connection closes after the running response. */
+  pipelinedBody: 16 * KiB,
+  /** Body of a payment provider's notification; 413 over the limit. */
+  paymentNotification: 64 * KiB,
+
+  // Limits of JSON, so that parsing a body does not block other requests (core/platform/json-measure.ts).
+  /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of them. */
+  requestValues: 100_000,
+  /** Values in a non-streaming reply; log probabilities have 165 per token. The route fails over the limit. */
+  replyValues: 500_000,
+  /** Distinct object shapes; this and the next two limits apply to requests (413) and replies (the route fails). Tools have the most. */
+  jsonShapes: 10_000,
+  /** Escaped characters: some clients escape all non-ASCII characters. */
+  jsonEscapes: 1_000_000,
+  /** Bytes outside of strings: numbers, punctuation and white space. */
+  jsonOutsideStrings: 4 * MiB,
+  /** Bytes of a body over which each step of reading it runs in a separate turn of the event loop. */
+  stepwiseBody: 256 * KiB,
+
+  /** Form of a page; 413 over the limit. */
+  formBody: 64 * KiB,
+  /** Characters of a User-Agent that a session keeps; truncated. */
+  userAgent: 400,
+
+  /** Live streams of one account, and of all visitors at one address; the oldest ends over the limit. */
+  accountStreams: 20,
+  addressStreams: 50,
+  /** Live streams of the process; 503 over the limit. */
+  liveStreams: 5_000,
+  /** Characters of the URL of a live stream; 414 over the limit. */
+  liveAddress: 2_048,
+
+  // What payment providers send.
+  /** Response of a payment provider; the call fails over the limit. */
+  providerAnswer: 256 * KiB,
+
+  // What upstreams send.
+  /** Head of a response; some vendors send large cookies. The route fails over the limit. */
+  upstreamHead: 64 * KiB,
+  /** Bytes before and around a body: head, interim responses, sizes and extensions of chunks. As above. */
+  upstreamFraming: 256 * KiB,
+  /** Non-streaming reply, buffered until its end; images arrive as base64. The route fails over the limit. */
+  wholeReply: 64 * MiB,
+  /** One event of a stream, and each line of it; the largest streamed images have two thirds of it. As above. */
+  event: 16 * MiB,
+  /** Values in one event; an image has few, a final event that repeats the response several per token. As above. */
+  eventValues: 200_000,
+  /** Events held until the first content; Responses repeats the instructions in each of the first. As above. */
+  gatedEvents: 8 * MiB,
+  /** Everything before the first content, pings and incomplete events included. As above. */
+  gatedBytes: 40 * MiB,
+  /** Characters of a translated reply, which is truncated with an error over the limit. */
+  translatedReply: 64 * MiB,
+  /** Characters of the events of unfinished items; over the limit, a truncated reply is reported without them. */
+  unfinishedItems: MiB,
+  /** Body of a refusal; the remainder is not read. */
+  refusal: 64 * KiB,
+
+  // Buffered for slow clients: this in each of at most four places, and the socket's own buffer.
+  /** Buffered in one stream; its source is paused over the limit. */
+  slowReader: 256 * KiB,
+
+  // What is kept for later.
+  /** Cached reply, as `max_bytes`; larger ones are not cached. */
+  cachedReply: 16 * MiB,
+  /** All entries in memory without Redis, at most an eighth of the process's memory; the oldest are evicted. */
+  memoryCache: 256 * MiB,
+  /** All values in groups in memory without Redis, at most a sixteenth; the least used are evicted. */
+  memoryGroups: 64 * MiB,
+  /** Reasoning before one tool call; larger ones are not kept. The largest thinking budget is 128 KB of text. */
+  keptReasoning: 256 * KiB,
+  /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
+  accountReasoning: 16 * MiB,
+  keptReasonings: 4_096,
+  /** Answers in message threads of one account that can be continued, and their bytes; the oldest are dropped. */
+  keptThreads: 4_096,
+  accountThreads: 1 * MiB,
+  /** Calls in the history of one request whose reasoning is looked up; the oldest go without. */
+  restoredCalls: 1_024,
+  /** Stored response, as `max_bytes`; larger ones are not stored. Also limits the items that one request may reference. */
+  storedResponse: 32 * MiB,
+  /** Characters of a reply that another route may continue; a longer one is not resumed. */
+  resumedText: MiB,
+  /** Content of one exchange in the log, as `max_content_bytes`; truncated. */
+  loggedContent: 128 * KiB,
+  /** Lines waiting to be written to the journal, base64 bodies included; dropped and counted over the limit. */
+  journalLines: 256 * KiB,
+  /** The process log while its reader has stopped; lines are dropped and counted over the limit. */
+  waitingLog: 1 * MiB,
+  /** One file of the journal; then the next one begins. `max_journal_bytes` limits all of them. */
+  journalSegment: 4 * MiB,
+  /** Finished files of the journal that stay open until they are shipped; further ones are lost and counted if they are removed. */
+  openSegments: 64,
+  /** Records in memory while no file of the journal can be written; dropped and counted over the limit. */
+  journalMemory: 16 * MiB,
+  /** Characters of a damaged line in the journal; skipped over the limit. */
+  journalLine: MiB,
+  /** Records that the database rejected, kept in a folder; dropped and counted over the limit. */
+  rejectedRecords: 16 * MiB,
+
+  // Entries.
+  /** Cached accounts and keys; the oldest are evicted. */
+  knownKeys: 50_000,
+  /** Keys cached as unknown; the oldest are evicted. */
+  unknownKeys: 20_000,
+  /** Networks with failed authentications; the one that failed longest ago is forgotten. */
+  failingNetworks: 20_000,
+  /** Key lookups waiting for the database; rejected over the limit. */
+  waitingLookups: 2_000,
+  /** Slots to release when Redis has recovered; others expire. */
+  owedSlots: 10_000,
+  /** Open files that clients leave to the database, the journal, the operator listener and the process itself. */
+  reservedFiles: 96,
+  /** Connections of clients that are accepted however few files the system allows. */
+  leastConnections: 16,
+  /** Connections over `listen.max_connections` that are still read, to answer 503 or a health check. */
+  surplusConnections: 64,
+  /** Ms that each of those may take; then it is closed. */
+  surplusTime: 2_000,
+  /** Connections to the operator listener; further ones are closed. */
+  operatorConnections: 100,
+  /** Kinds of repeated lines that one part of the process log tells apart; all are forgotten over the limit. */
+  lineKinds: 200,
+  /** Failing conversations that a breaker remembers; the oldest are evicted. */
+  failingConversations: 1_000,
+
+  /** Host names whose addresses are kept; the oldest are forgotten. */
+  names: 1_000,
+  /** Names that the helper process resolves at the same time; further ones wait. */
+  nameLookups: 128,
+
+  /** Tokens of one reply; larger counts are ignored. The maximum of an integer column. */
+  tokens: 2_147_483_647,
+} as const;

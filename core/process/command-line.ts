@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { Command as Parser, CommanderError } from 'commander';
+import { assemble } from '#core/extension/assembly.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import { defineCheck } from './commands/check.ts';
+import { type CoreCommandContext, createContext } from './commands/context.ts';
+import { defineMigrate } from './commands/migrate.ts';
+import { defineSchema } from './commands/schema.ts';
+import { defineStart } from './commands/start.ts';
+import { StopSignals } from './commands/stop-signals.ts';
+import { readDocument } from '#core/config/file/document.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
+import { explainFailure } from '#core/extension/import-plugin.ts';
+import { createLogger, describeError } from '#core/platform/logger.ts';
+import { resolveSelfReference } from '#core/extension/self-reference.ts';
+
+/** Exit codes: 0 success, 1 failure, 2 usage error; a command may document more in its help. */
+const usageError = 2;
+
+/**
+ * The command line.
+ *
+ * @param signals from before the code was loaded, for `start`
+ * @returns the exit code
+ */
+export async function runCommandLine(words: readonly string[], signals?: StopSignals): Promise<number> {
+  const parser = new Parser('gateway')
+    .description('A self-hosted AI gateway that sells access by the day.')
+    .version(ownVersion(), '-V, --version', 'print the version')
+    .option('-c, --config <file>', 'configuration file', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
+    .showHelpAfterError('(see --help)')
+    .exitOverride();
+  const log = createLogger();
+  resolveSelfReference();
+  const file = () => parser.opts<{ config: string }>().config;
+  const context = createContext(file, log);
+  defineStart(parser, context, () => signals ?? new StopSignals());
+  for (const define of [defineCheck, defineSchema, defineMigrate]) define(parser, context);
+  let problems: readonly string[] = [];
+  try {
+    const [name] = parser.parseOptions([...words]).operands;
+    // A start assembles what it needs itself; a second assembly would delay it.
+    const isOwn = parser.commands.some((command) => command.name() === name);
+    if (!isOwn) problems = await definePluginCommands(parser, context);
+    await parser.parseAsync(words, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const code = report(error);
+    // The command may be one of a plugin that is broken.
+    if (code === usageError) for (const problem of problems) console.error(problem);
+    return code;
+  }
+}
+
+/**
+ * Defines the commands of all plugins, third-party ones of gateway.yaml included. None of these keeps the gateway's own
+ * commands from running.
+ *
+ * @returns what is wrong with third-party plugins
+ */
+async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<string[]> {
+  // Commands that need gateway.yaml report that it cannot be read.
+  const document = await readDocument(context.file(), process.env).catch(() => undefined);
+  const { registry } = await assemble(document, context.log, () => {
+    throw new Error('the gateway has not started yet');
+  });
+  const problems = registry.unloaded.length === 0 ? [] : [new ConfigError(registry.unloaded).message];
+  for (const definition of registry.commands.values()) {
+    const { name } = definition;
+    const command = parser.createCommand(name).copyInheritedSettings(parser);
+    try {
+      definition.define(command, context);
+      parser.addCommand(command);
+    } catch (error) {
+      problems.push(`command "${name}" cannot be defined: ${explainFailure(error)}`);
+    }
+  }
+  return problems;
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Prints what went wrong; only errors of the gateway itself have a stack. */
+function report(error: unknown): number {
+  // The parser has already printed the usage error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
+  if (error instanceof ConfigError || error instanceof CommandFailed) console.error(error.message);
+  else console.error(process.env['DEBUG'] === undefined ? explain(error) : describeError(error));
+  return error instanceof CommandFailed ? error.exitCode : 1;
+}
+
+/** Message and causes without stacks, for errors that an operator can fix. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isOurs = error instanceof TypeError || error instanceof ReferenceError;
+  if (isOurs) return describeError(error);
+  return error.cause === undefined ? error.message : `${error.message}\n  cause: ${explain(error.cause)}`;
+}

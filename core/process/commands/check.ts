@@ -1,0 +1,135 @@
+import type { Command as Parser } from 'commander';
+import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
+import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
+import { publicNameOf } from '#core/config/catalog/model-name.ts';
+import { models } from '#core/config/sections/models-section.ts';
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import type { Config } from '#core/extension/validation/load.ts';
+import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { productionNotices } from '#core/extension/validation/production-notices.ts';
+import { productionOf } from '#core/config/sections/production.ts';
+import { maskSecrets } from '#core/config/file/hide-secrets.ts';
+import type { YamlPath } from '#core/config/section.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import { loadPages } from '#core/web/serve.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { CoreCommandContext } from './context.ts';
+
+export function defineCheck(parser: Parser, { file, load, print }: CoreCommandContext): void {
+  parser
+    .command('check')
+    .description(
+      'validate the configuration and print it as the gateway would run it; exit with 1 when it has mistakes',
+    )
+    .action(async () => {
+      const { document, config, registry } = await load();
+      await loadPages(registry);
+      await checkMigrations(registry);
+      const built = buildCatalog(config, registry.vendors);
+      const isProduction = productionOf(config, document.isProduction) !== undefined;
+      const host = { section: config.get.bind(config), isProduction, catalog: built };
+      const reviews = registry.configReviews.map(({ name, describe }) => ({ name, ...describe(host) }));
+      const catalog = catalogAsWritten(built, config, document);
+      print(`${file()} is valid`);
+      for (const line of [
+        ...describePipeline(config, document),
+        ...describeService(reviews),
+        ...describeCatalog(catalog, config.get(service).prefix),
+        ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
+        ...[
+          ...pipelineNotices(config.stages, registry),
+          ...productionNotices(config, document.isProduction),
+          ...reviews.flatMap(({ notice }) => notice ?? []),
+          ...catalogNotices(catalog),
+        ].map((notice) => `note: ${notice}`),
+      ])
+        print(line);
+    });
+}
+
+/** Those of plugins of gateway.yaml; the others are tested. */
+async function checkMigrations({ foreignTables }: Registry): Promise<void> {
+  if (foreignTables.length === 0) return;
+  const { loadMigrations } = await import('#core/platform/database/migration-files.ts');
+  await loadMigrations(foreignTables);
+}
+
+function describePipeline(config: Config, document: GatewayDocument): string[] {
+  return [
+    '',
+    'pipeline',
+    ...config.stages.map(({ definition: { name, options: schema }, options, path }) =>
+      `  ${name.padEnd(12)} ${describeOptions(maskSecrets(options, schema), [...path, name], document)}`.trimEnd(),
+    ),
+  ];
+}
+
+/** What plugins say of their sections: sign-in, payments. */
+function describeService(reviews: readonly { readonly name: string; readonly value: string }[]): string[] {
+  if (reviews.length === 0) return [];
+  return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];
+}
+
+function describeOptions(options: unknown, path: YamlPath, document: GatewayDocument): string {
+  return Object.entries(options as Record<string, unknown>)
+    .map(([name, value]) => `${name}: ${JSON.stringify(asWritten(value, [...path, name], document))}`)
+    .join(', ');
+}
+
+/** The value of a variable may be a secret, so values with variables are shown as written in gateway.yaml. */
+function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => asWritten(item, [...path, index], document));
+  if (typeof value !== 'object' || value === null) return document.written(path) ?? value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, asWritten(member, [...path, name], document)]),
+  );
+}
+
+/** The catalog with URLs and routes as written in gateway.yaml. */
+function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDocument): Catalog {
+  return {
+    upstreams: catalog.upstreams.map((upstream) => ({
+      ...upstream,
+      baseUrl: document.written(['upstreams', upstream.name, 'base_url']) ?? upstream.baseUrl,
+    })),
+    models: catalog.models.map((model) => ({
+      ...model,
+      routes: model.routes.map((route) => ({ ...route, id: routeAsWritten(model.id, route.id, config, document) })),
+    })),
+    listed: catalog.listed,
+    unavailable: catalog.unavailable,
+    resolve: (name) => catalog.resolve(name),
+    suggest: (name) => catalog.suggest(name),
+  };
+}
+
+function routeAsWritten(model: string, id: string, config: Config, document: GatewayDocument): string {
+  const routes = config.get(models)[model]?.routes ?? [];
+  const index = routes.findIndex((route) => (typeof route === 'string' ? route : route.to) === id);
+  const path = ['models', model, 'routes', index];
+  return document.written(path) ?? document.written([...path, 'to']) ?? id;
+}
+
+function describeCatalog({ models: all, upstreams }: Catalog, prefix: string): string[] {
+  return [
+    '',
+    'upstreams',
+    ...upstreams.map(({ name, formats, baseUrl, apiKeys, isEnabled, isDemo }) => {
+      const state = isDemo ? 'demo' : isEnabled ? `${apiKeys.length} keys` : 'off';
+      return `  ${name.padEnd(12)} ${formats.join(', ').padEnd(30)} ${state.padEnd(8)} ${isDemo ? '' : baseUrl}`.trimEnd();
+    }),
+    '',
+    `models (clients see ${publicNameOf(prefix, 'NAME')})`,
+    ...all.map((model) => `  ${model.id.padEnd(24)} ${describeRoutes(model)}`),
+    '',
+  ];
+}
+
+function describeRoutes({ routes, hedgeAfter, resume }: Model): string {
+  const options = [
+    hedgeAfter === undefined ? [] : [`hedge after ${hedgeAfter} s`],
+    resume === true ? ['resume'] : [],
+  ].flat();
+  const order = routes.map((route) => route.id).join(' → ');
+  return options.length === 0 ? order : `${order} (${options.join(', ')})`;
+}

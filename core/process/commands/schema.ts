@@ -1,0 +1,67 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Command as Parser } from 'commander';
+import { assemble } from '#core/extension/assembly.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
+import { composeSchema } from '#core/extension/validation/load.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
+import type { CoreCommandContext } from './context.ts';
+
+export function defineSchema(parser: Parser, { file, log, print }: CoreCommandContext): void {
+  parser
+    .command('schema')
+    .description('write the JSON Schema of the configuration next to it, for completion in editors')
+    .option('-o, --output <file>', 'output file; - for stdout')
+    .action(async ({ output }: { output?: string }) => {
+      const document = await readForPlugins(file());
+      const { registry } = await assemble(document, log, () => {
+        throw new Error('commands do not serve requests');
+      });
+      if (registry.unloaded.length > 0) warn(new ConfigError(registry.unloaded));
+      const text = `${JSON.stringify(composeSchema(registry), null, 2)}\n`;
+      const target = output ?? join(dirname(file()), 'gateway.schema.json');
+      if (target === '-') {
+        process.stdout.write(text);
+        return;
+      }
+      await writeSchema(target, text);
+      print(`${target} written`);
+    });
+}
+
+/** Completion helps most while a file has mistakes, so all that is needed here is YAML with a list of plugins. */
+async function readForPlugins(file: string): Promise<GatewayDocument | undefined> {
+  try {
+    return await readDocument(file, process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    warn(error);
+    return undefined;
+  }
+}
+
+/** On stderr: the schema itself may go to stdout. */
+function warn(error: ConfigError): void {
+  console.error(`${error.message}\nnote: the schema does not cover plugins that could not be loaded`);
+}
+
+async function writeSchema(target: string, text: string): Promise<void> {
+  try {
+    await writeFile(target, text);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const reason = unwritable[code] ?? code;
+    throw new CommandFailed(`${target} cannot be written: ${reason}; choose another file with --output FILE`);
+  }
+}
+
+/** Reasons for a failed write, by error code. */
+const unwritable: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+};

@@ -1,0 +1,130 @@
+import type { Command as Parser } from 'commander';
+import type { Gateway, GatewayOptions } from '../app.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
+import { guarded, inBackground } from '#core/platform/background.ts';
+import { watchFile } from '#core/config/file/watch.ts';
+import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { installNames } from '#core/platform/names/install.ts';
+import type { CoreCommandContext } from './context.ts';
+import { stopOnErrors } from './stop-on-errors.ts';
+import type { StopSignals } from './stop-signals.ts';
+
+export function defineStart(parser: Parser, context: CoreCommandContext, createSignals: () => StopSignals): void {
+  parser
+    .command('start')
+    .description('serve until SIGTERM or SIGINT; reload the configuration when the file changes and on SIGHUP')
+    .option('--no-notice', 'stop without the notice period of gateway.yaml, as in development')
+    .action(async ({ notice }: { notice: boolean }) => {
+      // Installed first: a signal ends the start as well.
+      const signals = createSignals();
+      signals.begin();
+      await serve(context, signals, notice);
+    });
+}
+
+async function serve({ file, log, print }: CoreCommandContext, signals: StopSignals, notice: boolean): Promise<void> {
+  const plugins = new Map<string, string>();
+  stopOnErrors(signals, log, plugins);
+  using _names = installNames(log);
+  const gateway = await startUnless(signals, { file: file(), environment: process.env, log });
+  if (gateway === undefined) return finish(await signals.first);
+  for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
+  for (const line of await greeting(gateway, log)) print(line);
+  const reload = reloader(gateway, file(), log);
+  const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
+  using _watch = watchFile(file(), () => reload(false), onError);
+  signals.onReload(() => reload(true));
+  const cause = await signals.first;
+  if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
+  else log.info(`${cause}: finishing requests in flight`);
+  await Promise.race([gateway.stop(notice ? signals.hurry : AbortSignal.abort()), endAtThird(gateway, signals, log)]);
+  log.info('stopped');
+  finish(cause);
+}
+
+/** Reloads gateway.yaml, and logs what came of it. */
+function reloader(gateway: Gateway, file: string, log: Logger): (isRequested: boolean) => void {
+  let wasRefused = false;
+  const reload = async (isRequested: boolean) => {
+    try {
+      const hasChanged = await gateway.reload();
+      if (!hasChanged && wasRefused) log.info(`${file} is valid again and matches the active configuration`);
+      else if (!hasChanged && isRequested) log.info(`${file} has not changed`);
+      wasRefused = false;
+    } catch (error) {
+      wasRefused = true;
+      log.error(
+        `${file} was not reloaded; the previous configuration stays active`,
+        error instanceof ConfigError ? error.message : error,
+      );
+    }
+  };
+  return guarded(log, 'reloading gateway.yaml', reload);
+}
+
+/** Never returns: a person or a supervisor has lost patience. */
+async function endAtThird(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
+  await signals.third;
+  log.warn('third signal: ending at once');
+  await gateway.abandon().catch((error: unknown) => log.error('the database could not be stopped', error));
+  process.exit(1);
+}
+
+/** Undefined when the gateway was stopped before it had started. */
+async function startUnless(signals: StopSignals, options: GatewayOptions): Promise<Gateway | undefined> {
+  const { log } = options;
+  const stopping = new AbortController();
+  inBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
+  try {
+    // What serves requests is loaded only here: other commands need a fraction of it.
+    const { Gateway } = await import('../app.ts');
+    return await Gateway.start({ ...options, signal: stopping.signal });
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    const cause = await signals.first;
+    if (cause instanceof Error) log.error('unhandled error; the gateway has not started', cause);
+    else log.info(`${cause}: stopped before the gateway had started`);
+    return undefined;
+  }
+}
+
+/** Exits: a timer of a plugin, say, may still hold the process, and everything that matters is closed. */
+function finish(cause: NodeJS.Signals | Error): never {
+  process.exit(cause instanceof Error ? 1 : 0);
+}
+
+/** The URLs, and a curl line that works. */
+async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
+  const { host, url, operatorUrl } = gateway;
+  const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
+  const demo = await ensureDemoAccount(host).catch((error: unknown) => {
+    const failure = 'the demo account could not be read or created';
+    if (isConnectionError(error)) log.warn(`${failure}: ${describeConnectionError(error)}`);
+    else log.error(failure, error);
+    return undefined;
+  });
+  const { catalog, service } = host;
+  const model =
+    (catalog.models.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? catalog.models[0])
+      ?.publicName ?? 'MODEL';
+  const key = demo?.key ?? 'KEY';
+  return [
+    '',
+    `${service.name} is running`,
+    '',
+    `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
+    `  Front page  ${url}/`,
+    `  Dashboard   ${url}/dashboard`,
+    ...(operatorUrl === undefined ? [] : [`  Operator    ${operatorUrl}   (/metrics, /readyz?verbose)`]),
+    ...(demo === undefined ? [] : [`  Demo key    ${demo.key}   (for trying out; not in production)`]),
+    ...(catalog.upstreams.some(({ isDemo }) => isDemo)
+      ? ['  Demo        answers are generated by the demo upstream, not by a model']
+      : []),
+    ...gateway.notices.map((notice) => `  Note        ${notice}`),
+    '',
+    `  curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\`,
+    `    -d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'`,
+    '',
+  ];
+}

@@ -1,0 +1,18 @@
+import * as accounts from '#core/business/accounts/entities.ts';
+import * as database from '#core/platform/database/entities.ts';
+import type { Entities } from '#core/platform/database/tables.ts';
+import * as modelHealth from '#core/business/model-health/entities.ts';
+import * as operatorActions from '#core/business/operator-actions/entities.ts';
+import * as payments from '#core/business/payments/entities.ts';
+import * as records from '#core/gateway/records/entities.ts';
+
+/** The tables of core. Those of plugins are registered with `tables`. */
+export const coreEntities: Entities = [
+  accounts.Account,
+  accounts.ApiKey,
+  accounts.PlanPeriod,
+  accounts.LinkedIdentity,
+  accounts.Session,
+  accounts.StoredEvent,
+  ...[database, modelHealth, operatorActions, payments, records].flatMap((room) => Object.values(room)),
+];

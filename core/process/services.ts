@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto';
+import { prepareDataFolder } from '#core/platform/data-folder.ts';
+import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';
+import { coreEntities } from './entities.ts';
+import type { Host, Services } from '#core/gateway/host/host.ts';
+import { type JobQueue, openJobs } from '#core/platform/jobs/open.ts';
+import { Keeper } from '#core/extension/keeper.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { ProcessMemory, unlimitedMemory } from '#core/platform/memory/budget.ts';
+import { cacheSizes, capacityOf, type MemoryLimits } from '#core/platform/memory/limits.ts';
+import { EventBus } from '#core/gateway/events/event-bus.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { keepProviders } from '#core/business/payments/connections.ts';
+import { openShared } from '#core/platform/shared/open.ts';
+import type { Shared } from '#core/platform/shared/shared.ts';
+import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
+
+export interface ServicesOptions {
+  readonly dataFolder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  readonly registry: Registry;
+  /** `serve`: owns the embedded database. `command`: does not when a gateway is running. */
+  readonly mode: 'serve' | 'command';
+  /** Returns the host for a job or event handler, when it runs. */
+  readonly host: () => Host;
+  /** What the process may use. Without it nothing is limited: commands hold no bodies. */
+  readonly limits?: MemoryLimits;
+  /** Ends the opening when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Ms that each service has to close after a failed start. */
+const abandonTimeout = 1_000;
+
+/** The open services of a process. They are closed in reverse order. */
+export class OpenServices implements AsyncDisposable {
+  readonly services: Services;
+  readonly keeper: Keeper;
+  readonly events: EventBus<Host>;
+  readonly #jobs: JobQueue;
+  readonly #database: OpenedDatabase;
+  readonly #open: AsyncDisposable[];
+
+  private constructor(
+    services: Services,
+    keeper: Keeper,
+    events: EventBus<Host>,
+    jobs: JobQueue,
+    database: OpenedDatabase,
+    open: AsyncDisposable[],
+  ) {
+    this.services = services;
+    this.keeper = keeper;
+    this.events = events;
+    this.#jobs = jobs;
+    this.#database = database;
+    this.#open = open;
+  }
+
+  static async open({
+    dataFolder,
+    environment,
+    log,
+    registry,
+    mode,
+    host,
+    limits,
+    signal,
+  }: ServicesOptions): Promise<OpenServices> {
+    const redisUrl = environment['REDIS_URL'] || undefined;
+    const open: AsyncDisposable[] = [];
+    const memory = limits === undefined ? unlimitedMemory : new ProcessMemory(capacityOf(limits));
+    if (mode === 'serve') await prepareDataFolder(dataFolder);
+    try {
+      const database = await openDatabase({
+        url: environment['DATABASE_URL'] || undefined,
+        dataFolder,
+        log,
+        mode,
+        isShared: redisUrl !== undefined,
+        entities: coreEntities,
+        tables: registry.databaseTables.values(),
+        signal,
+      });
+      open.push(database);
+      const shared = await unlessAborted(
+        openShared({ redisUrl, log, memory: { memory, ...(limits && { sizes: cacheSizes(limits) }) } }),
+        signal,
+      );
+      open.push(shared);
+      if (mode === 'serve') await reportMissing(shared, log);
+      const events = new EventBus(shared.events, registry.eventHandlers, host, log);
+      open.push(events);
+      const jobs = openJobs({
+        databaseUrl: database.url,
+        redisUrl,
+        definitions: registry.jobs,
+        host,
+        log,
+      });
+      open.push(jobs);
+      const keeper = new Keeper();
+      open.push(keeper);
+      keepProviders(keeper, registry.paymentProviders);
+      const services: Services = {
+        instance: randomBytes(6).toString('hex'),
+        dataFolder,
+        isProduction: environment['NODE_ENV'] === 'production',
+        log,
+        database,
+        shared,
+        jobs,
+        events,
+        memory,
+        now: () => Date.now(),
+        monotonic: () => performance.now(),
+        keep: (key, create) => keeper.keep(key, create),
+      };
+      return new OpenServices(services, keeper, events, jobs, database, open);
+    } catch (error) {
+      await closeAll(open, log, abandonTimeout);
+      throw error;
+    }
+  }
+
+  /** Runs jobs, from now on: `host` must have one for them. */
+  runJobs(): void {
+    this.#jobs.work();
+  }
+
+  /** Closes all services, newest first. A service that fails to close is logged, and the others are closed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await closeAll(this.#open, this.services.log);
+  }
+
+  /** Stops an embedded server that no other gateway uses, within seconds. */
+  async abandonDatabase(): Promise<void> {
+    await this.#database.abandon();
+  }
+
+  /** The same after a start that has failed: a service that takes longer than a second is left to the end of the process. */
+  async abandon(): Promise<void> {
+    await closeAll(this.#open, this.services.log, abandonTimeout);
+  }
+}
+
+/** A gateway starts even if Redis does not respond; the log tells the operator the consequences. */
+async function reportMissing(shared: Shared, log: Logger): Promise<void> {
+  try {
+    await shared.ping();
+  } catch (error) {
+    log.error(
+      `the Redis of REDIS_URL cannot be used (${describeConnectionError(error)}); the gateway starts degraded: until Redis is back, rate limits apply to each instance separately, and jobs wait`,
+    );
+  }
+}
+
+/** @param timeout ms for each */
+async function closeAll(open: AsyncDisposable[], log: Logger, timeout = Infinity): Promise<void> {
+  for (const part of open.toReversed()) {
+    try {
+      await withDeadline(Promise.resolve(part[Symbol.asyncDispose]()), timeout, `not closed after ${timeout} ms`);
+    } catch (error) {
+      log.error('a service could not be closed', error);
+    }
+  }
+}

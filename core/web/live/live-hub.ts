@@ -1,0 +1,201 @@
+import { guarded } from '#core/platform/background.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import type { LiveTopic, Page, LiveParts } from '../pages/page.ts';
+import { PageError } from '../pages/page-error.ts';
+import { followDatabase } from './database-changes.ts';
+import { type LiveChange, liveBus } from './live-bus.ts';
+import type { LiveStream } from './live-stream.ts';
+import { type LiveSource, LiveView } from './live-view.ts';
+import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
+
+/** Ms between comments that keep streams open. */
+const beatInterval = 15_000;
+/** Ms between checks whether sessions have ended. */
+const sessionInterval = 3_000;
+/** Ms for one check. */
+const sessionTimeout = 5_000;
+
+/** Who reads a stream, and what. */
+export interface LiveReader {
+  readonly page: Pick<Page, 'path' | 'role'>;
+  readonly live: LiveParts;
+  /** Streams with the same key show the same HTML. */
+  readonly viewKey: string;
+  /** Undefined for visitors. */
+  readonly accountId: string | undefined;
+  readonly sessionId: string | undefined;
+  /** IP address. */
+  readonly address: string;
+  readonly source: LiveSource;
+}
+
+/** Selects the sessions that are still open and have this role. */
+export type FilterSessions = (ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly isOperator: boolean }>>;
+
+type HubHost = Pick<Host, 'keep' | 'log' | 'instance' | 'shared' | 'database'>;
+
+/** A view with what marks it. */
+interface Followed {
+  readonly view: LiveView;
+  readonly topics: ReadonlySet<LiveTopic>;
+  /** Undefined for pages that follow all accounts. */
+  readonly accountId: string | undefined;
+}
+
+/**
+ * The live streams of this process. Streams with the same content share a view; a change marks the views of its topic, and the
+ * queue renders them. A stream ends with its session, with the process, or when an account has too many.
+ */
+export class LiveHub implements AsyncDisposable {
+  readonly #host: HubHost;
+  readonly #filterSessions: FilterSessions;
+  readonly #readers = new Map<LiveStream, LiveReader>();
+  readonly #views = new Map<string, Followed>();
+  /** Streams by account or address, oldest first. */
+  readonly #owners = new Map<string, Set<LiveStream>>();
+  readonly #queue: RenderQueue;
+  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #stops: readonly (() => void)[];
+  #isChecking = false;
+  /** Sessions could not be read at the last check. */
+  #isStopped = false;
+  #isClosed = false;
+
+  constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderBudget = new CpuShareBudget()) {
+    this.#host = host;
+    this.#queue = new RenderQueue(pace, host.log);
+    this.#filterSessions = filterSessions;
+    const mark = guarded(host.log, 'marking open pages', (change: LiveChange) => this.#mark(change));
+    this.#stops = [liveBus(host).listen(mark), followDatabase(host.database, mark)];
+    this.#timers = [
+      setInterval(
+        guarded(host.log, 'a beat of open pages', () => this.#beat()),
+        beatInterval,
+      ),
+      setInterval(
+        guarded(host.log, 'the check of open pages’ sessions', () => this.#checkSessions()),
+        sessionInterval,
+      ),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  get size(): number {
+    return this.#readers.size;
+  }
+
+  /** Views that are rendered: at most one for each stream. */
+  get views(): number {
+    return this.#views.size;
+  }
+
+  /** @throws PageError 503 when the process has too many streams, or stops */
+  add(stream: LiveStream, reader: LiveReader): void {
+    if (this.#isClosed || this.#readers.size >= bounds.liveStreams) throw new PageError(503, 'error.503.text');
+    this.#readers.set(stream, reader);
+    stream.onClose = () => this.#remove(stream);
+    this.#addToOwner(stream, reader);
+    this.#viewFor(reader).add(stream, reader.source);
+  }
+
+  /** Ends all streams, and refuses new ones: pages reconnect to another instance, or to the next process. */
+  close(): void {
+    this.#isClosed = true;
+    for (const stream of this.#readers.keys()) stream.finish();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stop of this.#stops) stop();
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#queue.close();
+    this.close();
+  }
+
+  #remove(stream: LiveStream): void {
+    const reader = this.#readers.get(stream);
+    if (reader === undefined) return;
+    this.#readers.delete(stream);
+    const owner = ownerOf(reader);
+    const streams = this.#owners.get(owner);
+    streams?.delete(stream);
+    if (streams?.size === 0) this.#owners.delete(owner);
+    const followed = this.#views.get(reader.viewKey);
+    followed?.view.remove(stream);
+    if (followed?.view.isEmpty === true) this.#views.delete(reader.viewKey);
+  }
+
+  #addToOwner(stream: LiveStream, reader: LiveReader): void {
+    const owner = ownerOf(reader);
+    const streams = this.#owners.get(owner) ?? new Set();
+    this.#owners.set(owner, streams.add(stream));
+    const limit = reader.accountId === undefined ? bounds.addressStreams : bounds.accountStreams;
+    const [oldest] = streams;
+    if (streams.size > limit) oldest?.end('too_many');
+  }
+
+  #viewFor({ viewKey, page, live, accountId }: LiveReader): LiveView {
+    const known = this.#views.get(viewKey);
+    if (known !== undefined) return known.view;
+    const view = new LiveView({
+      path: page.path,
+      live,
+      log: this.#host.log,
+      enqueue: (render, isRoutine) => this.#queue.add(render, isRoutine),
+      dequeue: (render) => this.#queue.remove(render),
+    });
+    const followed = { view, topics: new Set(live.topics), accountId: page.role === 'account' ? accountId : undefined };
+    this.#views.set(viewKey, followed);
+    return view;
+  }
+
+  #mark({ topic, accounts }: LiveChange): void {
+    for (const { view, topics, accountId } of this.#views.values()) {
+      const concerns = accounts === undefined || accountId === undefined || accounts.has(accountId);
+      if (concerns && topics.has(topic)) view.mark();
+    }
+  }
+
+  #beat(): void {
+    for (const stream of this.#readers.keys()) stream.beat();
+  }
+
+  /** While sessions cannot be read, streams stay open but report that updates have stopped. */
+  async #checkSessions(): Promise<void> {
+    const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
+    if (ids.size === 0 || this.#isChecking) return;
+    this.#isChecking = true;
+    const check = withDeadline(this.#filterSessions([...ids]), sessionTimeout, 'sessions cannot be checked');
+    const open = await check.catch(() => undefined);
+    this.#isChecking = false;
+    if (open === undefined) return this.#stop(ids);
+    if (this.#isStopped) this.#resume();
+    // Only those that were asked for: others have been opened meanwhile.
+    for (const [stream, { sessionId, page }] of this.#readers) {
+      if (sessionId === undefined || !ids.has(sessionId)) continue;
+      const session = open.get(sessionId);
+      if (session !== undefined && (page.role !== 'operator' || session.isOperator)) continue;
+      // The page is there for visitors as well.
+      if (page.role === 'public') stream.finish();
+      else stream.end('signed_out');
+    }
+  }
+
+  /** Nothing else would tell the readers: what they wait for is not written either. */
+  #stop(ids: ReadonlySet<string>): void {
+    this.#isStopped = true;
+    for (const [stream, { sessionId }] of this.#readers)
+      if (sessionId !== undefined && ids.has(sessionId)) stream.stop();
+  }
+
+  /** Marks streams as live again at the next rendering. */
+  #resume(): void {
+    this.#isStopped = false;
+    for (const { view } of this.#views.values()) view.mark();
+  }
+}
+
+function ownerOf({ accountId, address }: LiveReader): string {
+  return accountId === undefined ? `address ${address}` : `account ${accountId}`;
+}

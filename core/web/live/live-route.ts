@@ -1,0 +1,105 @@
+import type { Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { AssetTable } from '../serving/assets.ts';
+import type { LiveParts, Page } from '../pages/page.ts';
+import { PageError } from '../pages/page-error.ts';
+import type { Renderer } from '../serving/renderer.ts';
+import { authFor } from '../serving/routes.ts';
+import { isOperatorAddress, sessionsOf } from '../sessions/sign-in.ts';
+import type { Translator } from '../texts/translator.ts';
+import { LiveHub } from './live-hub.ts';
+import { livePath, pagePath } from '../pages/live-path.ts';
+import { LiveStream } from './live-stream.ts';
+import type { LiveSource } from './live-view.ts';
+import { LiveVisit } from './live-visit.ts';
+
+/** What the routes of live streams need. */
+export interface LiveRouteParts {
+  readonly host: () => Host;
+  readonly renderer: Renderer;
+  readonly assets: AssetTable;
+  readonly translator: Translator;
+}
+
+/** Ms after which a page reconnects: each its own time, so that those of a process that ends do not come back at once. */
+const retries = { least: 1_000, spread: 2_000 };
+
+/**
+ * `GET <path>/live` for each page with live parts: the parts as server-sent events, with the access rules of the page. Events
+ * besides the parts are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a
+ * path, and `live-end` with the reason.
+ */
+export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {
+  const followed = pages.filter(({ live }) => live !== undefined);
+  if (followed.length === 0) return;
+  const hub = () => liveHubOf(parts.host);
+  for (const page of followed)
+    server.route({
+      method: 'GET',
+      path: livePath(page.path),
+      options: { auth: authFor(page) },
+      handler: (request, h) => answer(request, h, page, hub(), parts),
+    });
+  // Before hapi waits for connections to end.
+  server.ext('onPreStop', () => hub().close());
+}
+
+/** The hub of this process. */
+export function liveHubOf(host: () => Host): LiveHub {
+  return host().keep('live-hub', () => {
+    const filterSessions = async (ids: readonly string[]) => {
+      const open = await sessionsOf(host()).readOpen(ids);
+      return new Map([...open].map(([id, { email }]) => [id, { isOperator: isOperatorAddress(host(), email) }]));
+    };
+    return new LiveHub(host(), filterSessions);
+  });
+}
+
+function answer(
+  request: Request,
+  h: ResponseToolkit,
+  page: Page,
+  hub: LiveHub,
+  { host, renderer, assets, translator }: LiveRouteParts,
+): ResponseObject {
+  const { live } = page;
+  const url = request.url.pathname + request.url.search;
+  if (live === undefined || url.length > bounds.liveAddress) throw new PageError(414, 'error.400.text');
+  // A visit belongs to one configuration, which may be reloaded while the stream is open.
+  const visit = () => new LiveVisit(request, h, host(), translator, pagePath(request.path));
+  const lastEventId = request.raw.req.headers['last-event-id'];
+  const stream = new LiveStream(Object.keys(live.parts), [lastEventId].flat().join());
+  const response = h
+    .response(stream.body)
+    .type('text/event-stream')
+    .header('cache-control', 'no-store, no-transform')
+    .header('x-accel-buffering', 'no');
+  if (request.method === 'head') return response;
+  const { account, sessionId, address, language, format } = visit();
+  stream.open(assets.build, retries.least + Math.random() * retries.spread);
+  hub.add(stream, {
+    page,
+    live,
+    viewKey: [page.path, url, sessionId, language, format.timeZone].join('\n'),
+    accountId: account?.id,
+    sessionId,
+    address,
+    source: sourceOf(visit, live, renderer),
+  });
+  const { res } = request.raw;
+  if (res.destroyed) stream.close();
+  else res.once('close', () => stream.close());
+  return response;
+}
+
+function sourceOf(createVisit: () => LiveVisit, live: LiveParts, renderer: Renderer): LiveSource {
+  let visit: LiveVisit | undefined;
+  return {
+    async values() {
+      visit = createVisit();
+      return live.values(visit);
+    },
+    render: (templates, values) => renderer.renderParts((visit ??= createVisit()), templates, values),
+  };
+}

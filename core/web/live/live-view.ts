@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto';
+import type { Logger } from '#core/platform/logger.ts';
+import { Backoff } from '#core/platform/timing/backoff.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import type { LiveParts } from '../pages/page.ts';
+import { Redirect } from '../pages/page.ts';
+import { PageError } from '../pages/page-error.ts';
+import { formatEvent, type LiveStream, type RenderedPart } from './live-stream.ts';
+
+/** Ms between two renderings, at least. */
+const interval = 1_000;
+/** Ms for the values of one rendering. */
+const renderTimeout = 10_000;
+/** Ms between attempts while a page cannot be rendered. */
+const retries = { first: 1_000, longest: 10_000 };
+const failureLog = new Throttle(60_000);
+
+/** The values of a page, or the page to show instead. */
+type LiveValues = Redirect | object;
+
+/** What a view needs of its page, for one of its streams. */
+export interface LiveSource {
+  values(): Promise<LiveValues>;
+  /** @param templates by part @returns HTML by part */
+  render(templates: Readonly<Record<string, string>>, values: object): ReadonlyMap<string, string>;
+}
+
+export interface LiveViewOptions {
+  /** Path of the page, for the log. */
+  readonly path: string;
+  readonly live: LiveParts;
+  readonly log: Logger;
+  /** Puts a rendering into the queue of the process; a routine one waits for those that show news. */
+  readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
+  /** Takes it out again. */
+  readonly dequeue: (render: () => Promise<void>) => void;
+}
+
+/** One rendering of a page for all streams with the same content, at most once per interval. */
+export class LiveView {
+  readonly #options: LiveViewOptions;
+  /** In the order in which they were opened. */
+  readonly #streams = new Map<LiveStream, LiveSource>();
+  /** Those that could not take the last rendering. */
+  readonly #behind = new Set<LiveStream>();
+  readonly #backoff = new Backoff(retries);
+  /** Ms until the next attempt; 0 unless the last one has failed. */
+  #retryAfter = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #everySeconds: NodeJS.Timeout | undefined;
+  #renderedAt = Number.NEGATIVE_INFINITY;
+  /** Something has changed since the last rendering began. */
+  #isDirty = false;
+  #isRendering = false;
+
+  constructor(options: LiveViewOptions) {
+    this.#options = options;
+    const { everySeconds } = options.live;
+    if (everySeconds === undefined) return;
+    this.#everySeconds = setInterval(() => this.#look(), everySeconds * 1_000).unref();
+  }
+
+  get isEmpty(): boolean {
+    return this.#streams.size === 0;
+  }
+
+  /** A stream gets the state at once, or what differs from the state that it has. */
+  add(stream: LiveStream, source: LiveSource): void {
+    this.#streams.set(stream, source);
+    stream.onTaken = () => {
+      if (this.#behind.delete(stream)) this.#isDirty = true;
+      if (this.#isDirty) this.#schedule();
+    };
+    this.mark();
+  }
+
+  remove(stream: LiveStream): void {
+    this.#streams.delete(stream);
+    this.#behind.delete(stream);
+    if (this.isEmpty) this.close();
+  }
+
+  /** Something may have changed. */
+  mark(): void {
+    this.#isDirty = true;
+    this.#schedule();
+  }
+
+  /** Time alone may have changed something; a rendering that is due anyway shows it. */
+  #look(): void {
+    if (this.#isDirty || this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
+    this.#options.enqueue(this.#render, true);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#everySeconds);
+    this.#timer = this.#everySeconds = undefined;
+    this.#options.dequeue(this.#render);
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
+    const pause = Math.max(this.#retryAfter, interval);
+    const delay = Math.max(0, this.#renderedAt + pause - performance.now());
+    this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
+  }
+
+  /** True when someone can take a rendering; otherwise the first who can asks for it. */
+  #hasReader(): boolean {
+    return this.#streams.keys().some((stream) => stream.isReady);
+  }
+
+  /** Never rejects. */
+  readonly #render = async (): Promise<void> => {
+    this.#timer = undefined;
+    const [, source] = this.#streams.entries().find(([stream]) => stream.isReady) ?? [];
+    if (source === undefined) return;
+    this.#isRendering = true;
+    this.#isDirty = false;
+    this.#renderedAt = performance.now();
+    try {
+      await this.#send(source);
+      this.#backoff.reset();
+      this.#retryAfter = 0;
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#isRendering = false;
+    if (this.#isDirty) this.#schedule();
+  };
+
+  async #send(source: LiveSource): Promise<void> {
+    const values = await withDeadline(source.values(), renderTimeout, `no values within ${renderTimeout} ms`);
+    if (values instanceof Redirect) return this.#each((stream) => stream.redirect(values.path));
+    const rendered = source.render(this.#options.live.parts, values);
+    const parts = new Map([...rendered].map(([name, html]) => [name, renderedPart(name, html)]));
+    this.#each((stream) => {
+      if (stream.isReady) stream.send(parts);
+      else this.#behind.add(stream);
+    });
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof PageError && error.status < 500) return this.#each((stream) => stream.end('gone'));
+    if (failureLog.pass()) this.#options.log.error(`live parts of ${this.#options.path} cannot be rendered`, error);
+    this.#each((stream) => stream.stop());
+    this.#retryAfter = this.#backoff.next();
+    this.#isDirty = true;
+  }
+
+  #each(act: (stream: LiveStream) => void): void {
+    for (const stream of this.#streams.keys()) act(stream);
+  }
+}
+
+function renderedPart(name: string, html: string): RenderedPart {
+  return { version: hash('sha256', withoutCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
+}
+
+/** Removes countdowns, which the page's script updates: a passing second is not a change. */
+function withoutCountdowns(html: string): string {
+  return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
+}

@@ -1,0 +1,123 @@
+import { inBackground } from '#core/platform/background.ts';
+import type { Logger } from '#core/platform/logger.ts';
+
+/** Concurrent renderings; few, because requests need the database connections. */
+const concurrency = 2;
+
+/** Renderings per second of all views. The minimum, enough for four busy pages, takes a sixtieth of a core. */
+const rates = { most: 25, least: 4 };
+/** Consecutive urgent renderings after which a routine one is due. */
+const urgentInRow = 4;
+/** CPU time of one rendering with its queries, in ms, as `npm run bench -- --dashboards` measures it. */
+const cost = 4;
+/** Share of the CPU time of other work that renderings may use. */
+const share = 0.03;
+/** Ms between two measurements of the CPU time. */
+const sampleInterval = 2_000;
+
+/** Limits the rate of renderings. */
+export interface RenderBudget {
+  /** Ms between the beginnings of two renderings. */
+  readonly spacing: number;
+  /** Counts a rendering. */
+  begin(): void;
+}
+
+/** Keeps the CPU time of pages at a few percent of the CPU time of requests. */
+export class CpuShareBudget implements RenderBudget {
+  #cpu = process.cpuUsage();
+  #sampledAt = performance.now();
+  #renderings = 0;
+  #spacing = 1_000 / rates.most;
+
+  get spacing(): number {
+    const now = performance.now();
+    if (now - this.#sampledAt < sampleInterval) return this.#spacing;
+    const { user, system } = process.cpuUsage(this.#cpu);
+    const others = (user + system) / 1_000 - this.#renderings * cost;
+    this.#spacing = 1_000 / rateFor((others / (now - this.#sampledAt)) * 1_000);
+    this.#cpu = process.cpuUsage();
+    this.#sampledAt = now;
+    this.#renderings = 0;
+    return this.#spacing;
+  }
+
+  begin(): void {
+    this.#renderings++;
+  }
+}
+
+/** @param load CPU time of everything but renderings, in ms a second @returns renderings a second */
+export function rateFor(load: number): number {
+  return Math.min(rates.most, Math.max(rates.least, (load * share) / cost));
+}
+
+/** Runs renderings in the order in which they were requested, within the budget; routine ones mostly after urgent ones. */
+export class RenderQueue {
+  readonly #pace: RenderBudget;
+  readonly #log: Logger;
+  readonly #urgent = new Set<() => Promise<void>>();
+  readonly #routine = new Set<() => Promise<void>>();
+  #urgentInRow = 0;
+  #running = 0;
+  #begunAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pace: RenderBudget, log: Logger) {
+    this.#pace = pace;
+    this.#log = log;
+  }
+
+  /** @param work is in the queue once, however often it is added */
+  add(work: () => Promise<void>, isRoutine = false): void {
+    if (isRoutine && !this.#urgent.has(work)) this.#routine.add(work);
+    else {
+      this.#routine.delete(work);
+      this.#urgent.add(work);
+    }
+    this.#next();
+  }
+
+  /** Removes work whose result is no longer needed. */
+  remove(work: () => Promise<void>): void {
+    this.#urgent.delete(work);
+    this.#routine.delete(work);
+  }
+
+  close(): void {
+    this.#urgent.clear();
+    this.#routine.clear();
+    clearTimeout(this.#timer);
+  }
+
+  #next(): void {
+    const [work] = this.#isRoutineNext() ? this.#routine : this.#urgent;
+    if (work === undefined || this.#running >= concurrency || this.#timer !== undefined) return;
+    const pause = this.#begunAt + this.#pace.spacing - performance.now();
+    if (pause > 0) return this.#wait(pause);
+    this.#urgentInRow = this.#urgent.delete(work) ? this.#urgentInRow + 1 : 0;
+    this.#routine.delete(work);
+    this.#running++;
+    this.#begunAt = performance.now();
+    this.#pace.begin();
+    inBackground(this.#log, 'an update of open pages', async () => {
+      await work().finally(() => {
+        this.#running--;
+        this.#next();
+      });
+    });
+    this.#next();
+  }
+
+  /** Routine renderings wait, but not indefinitely. */
+  #isRoutineNext(): boolean {
+    return this.#routine.size > 0 && (this.#urgent.size === 0 || this.#urgentInRow >= urgentInRow);
+  }
+
+  #wait(milliseconds: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#next();
+    }, milliseconds).unref();
+  }
+}

@@ -1,0 +1,204 @@
+import type { Readable } from 'node:stream';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import type { Preference } from './cookies.ts';
+import type { Formatter } from '../texts/formatter.ts';
+import type { Navigation } from './navigation.ts';
+import type { Language, Translate } from '../texts/texts.ts';
+
+/** Who may see a page: anyone, an account that is signed in, or an account that `operators` in gateway.yaml names. */
+export type Role = 'public' | 'account' | 'operator';
+
+type Awaitable<T> = T | Promise<T>;
+
+/**
+ * A page: what a plugin registers with `server.gateway.page`. It is rendered on the server into the layout, works without
+ * JavaScript, and is `no-store` unless its role is `public`.
+ */
+export interface Page {
+  /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta` or `/assets`. */
+  readonly path: string;
+  readonly role: Role;
+  /**
+   * `site`, `account` and `operator`: header with the pages of that role; by role when left out. `plain`: the logo alone, for
+   * forms that nothing should lead away from. `none`: the template alone, for a part of a page that htmx loads.
+   */
+  readonly layout?: 'site' | 'account' | 'operator' | 'plain' | 'none';
+  /** Key of the title. Its placeholders are filled with the values that `show` returns. */
+  readonly title: string;
+  /** Key of one sentence for search engines and link previews. */
+  readonly description?: string;
+  /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
+  readonly note?: string;
+  /** How its layout lists it: the key of a text, or more. Left out for pages that are not listed. */
+  readonly navigation?: string | Navigation | readonly Navigation[];
+  /**
+   * Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.icon`, `it.asset` and `it.formToken`.
+   * Omit it if `show` only returns a Redirect, a Download or nothing.
+   */
+  readonly template?: string;
+  /** Names of assets that the page loads as style sheets, after the gateway's own. */
+  readonly styles?: readonly string[];
+  /** Names of assets that the page loads as scripts: `htmx.js`. */
+  readonly scripts?: readonly string[];
+  /**
+   * Values for the template, ready to be printed; `refreshSeconds` among them reloads the page without JavaScript.
+   *
+   * @returns a Redirect to show another page instead, which htmx then loads whole; a Download to send a file
+   * @throws PageError
+   */
+  show(request: PageRequest): Awaitable<Redirect | Download | object>;
+  readonly forms?: readonly PageForm[];
+  /** Parts that change while the page is open. */
+  readonly live?: LiveParts;
+}
+
+/**
+ * What an open page follows: `requests`, the records of its account; `account`, its key, plan and limits; `orders`, its
+ * orders; `health`, the states of routes and models. Pages that are not for accounts follow those of all accounts.
+ */
+export const liveTopics = ['requests', 'account', 'orders', 'health'] as const;
+export type LiveTopic = (typeof liveTopics)[number];
+
+/**
+ * Parts of a page that are sent again when they change, over one stream a tab at `<path>/live` with the page's query. In the
+ * template a part is `<div id="tiles" sse-swap="tiles"><%~ include(…) %></div>`; the layout opens the stream.
+ */
+export interface LiveParts {
+  readonly topics: readonly LiveTopic[];
+  /** Renders at this interval as well, for what changes with time alone: a rate limit that refills. */
+  readonly everySeconds?: number;
+  /** Absolute paths of templates by part. A part is sent when its HTML has changed. */
+  readonly parts: Readonly<Record<string, string>>;
+  /**
+   * The values that `show` passes to these templates. Tabs of one session with the same address share them.
+   *
+   * @returns a Redirect to show another page instead
+   * @throws PageError below 500 when there is nothing left to show; after any other error it is called again
+   */
+  values(request: PageRequest): Awaitable<Redirect | object>;
+}
+
+/**
+ * A form of a page, sent by POST. Before `submit` sees it: the sender has the page's role, the form comes from a page of
+ * this gateway and of this browser, and its fields satisfy the schema.
+ */
+export interface PageForm<S extends JsonSchema = JsonSchema> {
+  /** Where it is sent; the page's own path when left out. */
+  readonly path?: string;
+  /** The fields, as an object. Values are converted to the types of the schema; fields that it does not name are dropped. */
+  readonly fields: S;
+  /** True: a form that is sent twice is answered once, and the second sender reads that it was already sent. */
+  readonly once?: boolean;
+  /**
+   * Does what the form is for.
+   *
+   * @returns where the browser goes next, or values to show the page with; the unchanged page when nothing is returned
+   * @throws FieldErrors to show the page again with the input kept, PageError
+   */
+  submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
+}
+
+/** The account that is signed in. */
+export interface SignedInAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly avatarUrl: string | undefined;
+}
+
+/** The values of a rejected form; empty otherwise. */
+export interface FormState {
+  readonly values: Readonly<Record<string, string>>;
+  /** Error messages by field, in the visitor's language. */
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+/** One request for a page, as `show` and `submit` see it. */
+export interface PageRequest {
+  /** Shown on error pages, found in the log. */
+  readonly id: string;
+  readonly host: Host;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** The last value of each parameter. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly language: Language;
+  readonly t: Translate;
+  /** Formats money, numbers and times for this visitor. */
+  readonly format: Formatter;
+  /** Always there when the page's role is not `public`. */
+  readonly account: SignedInAccount | undefined;
+  /** Id of the session; its row is in `session`. */
+  readonly sessionId: string | undefined;
+  readonly isOperator: boolean;
+  /** The browser, as it names itself; '' when it does not. */
+  readonly userAgent: string;
+  /** IP address of the client, according to trusted proxies. */
+  readonly address: string;
+  /** True for a browser on the gateway's own machine, not behind a proxy. */
+  readonly isThisMachine: boolean;
+  readonly form: FormState;
+  /** A token that only this browser has, signed for one purpose: the path of a form. */
+  formToken(path: string): string;
+  /** Stores the visitor's choice in a cookie for a year. It takes effect at the next request. */
+  remember(preference: Preference, value: string): void;
+  /** Signs the account in: a session with a new id, in place of the one there was. */
+  signIn(accountId: string): Promise<void>;
+  /** Ends the session. */
+  signOut(): Promise<void>;
+}
+
+/** The account of a page whose role is not `public`. */
+export function accountOf({ account }: PageRequest): SignedInAccount {
+  if (account === undefined) throw new Error('no account is signed in; the role of this page is "public"');
+  return account;
+}
+
+/** Where the browser goes after a form: a path of this gateway. */
+export class Redirect {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+}
+
+/** A file that the browser saves. */
+export class Download {
+  /** Consists of letters, digits, `.`, `-` and `_`. */
+  readonly fileName: string;
+  readonly type: string;
+  /** Bytes, or a stream of them, which is destroyed when the client leaves. */
+  readonly body: Buffer | Readable;
+
+  constructor(fileName: string, type: string, body: Buffer | Readable) {
+    this.fileName = fileName;
+    this.type = type;
+    this.body = body;
+  }
+}
+
+/** Thrown by `submit` for input that the schema could not refuse. Keys of texts by field; '' is the form as a whole. */
+export class FieldErrors extends Error {
+  override readonly name = 'FieldErrors';
+  readonly fields: Readonly<Record<string, string>>;
+
+  constructor(fields: Readonly<Record<string, string>>) {
+    super(`refused: ${Object.keys(fields).join(', ')}`);
+    this.fields = fields;
+  }
+}
+
+/** Ties the type of a form's input to its schema. */
+export function defineForm<const S extends JsonSchema>(form: PageForm<S>): PageForm {
+  return form;
+}
+
+/** A folder of files, or one file, that browsers load from `/assets`; templates ask `it.asset(name)` for the address. */
+export interface AssetSource {
+  /** For a file, its name: `htmx.js`. For a folder, the prefix of the names of its files: `dashboard`. */
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+}

@@ -1,0 +1,113 @@
+import inert from '@hapi/inert';
+import vision from '@hapi/vision';
+import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import { LineThrottle } from '#core/platform/timing/throttle.ts';
+import { AssetTable, routeAssets } from './serving/assets.ts';
+import { accountPage } from './serving/account-page.ts';
+import { isHtmx } from './pages/htmx.ts';
+import { ownAssets, ownTexts } from './serving/own-parts.ts';
+import { errorAsJson, errorAsPage, toPageError, wantsPage } from './serving/error-page.ts';
+import { routeLivePages } from './live/live-route.ts';
+import { preferencesPage } from './serving/preferences.ts';
+import { removeEndedSessions } from './sessions/remove-ended-sessions.ts';
+import type { AssetSource, Page } from './pages/page.ts';
+import { PageError } from './pages/page-error.ts';
+import { addViews, checkPage, Renderer } from './serving/renderer.ts';
+import { PageRoutes } from './serving/routes.ts';
+import { routeSiteFiles } from './serving/site-files.ts';
+import { securityHeaders } from './serving/security-headers.ts';
+import { addSessionStrategy, noteOutage, signInPath } from './sessions/sign-in.ts';
+import type { Texts } from './texts/texts.ts';
+import { Translator } from './texts/translator.ts';
+
+/** Ms between two lines about the same failure of a page. */
+const remindEvery = 60_000;
+
+/** The part of the registry that pages are made from. */
+export interface PageRegistry {
+  readonly pages: readonly Page[];
+  readonly assetSources: ReadonlyMap<string, AssetSource>;
+  readonly pageTexts: readonly Texts[];
+  page(page: Page): void;
+  assets(source: AssetSource): void;
+  texts(texts: Texts): void;
+  job(job: JobDefinition): void;
+}
+
+/** Prepares what routes of plugins can use when they register: views, files, and the strategy `session`. */
+export async function preparePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
+  await server.register([inert, vision]);
+  addViews(server);
+  addSessionStrategy(server, host);
+  registry.texts(ownTexts);
+  for (const source of ownAssets) registry.assets(source);
+  registry.page(preferencesPage);
+  registry.page(accountPage);
+  registry.job(removeEndedSessions);
+}
+
+/**
+ * Reads texts and assets, and checks every page against them.
+ *
+ * @throws Error naming the page, text or asset that cannot work
+ */
+export async function loadPages(registry: PageRegistry): Promise<{ translator: Translator; assets: AssetTable }> {
+  const translator = new Translator(registry.pageTexts);
+  const assets = await AssetTable.load(registry.assetSources.values());
+  for (const page of registry.pages) await checkPage(page, translator, assets);
+  return { translator, assets };
+}
+
+/** Serves registered pages, forms and assets, and error pages for all hapi routes. */
+export async function routePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
+  const { translator, assets } = await loadPages(registry);
+  const renderer = new Renderer(server, registry.pages, assets);
+  const routes = new PageRoutes(host, renderer, translator);
+  const lines = new LineThrottle(remindEvery);
+  routeAssets(server, assets);
+  routeSiteFiles(server, registry.pages, assets, host);
+  for (const page of registry.pages) routes.add(server, page);
+  routeLivePages(server, registry.pages, { host, renderer, assets, translator });
+  server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {
+    const { response } = request;
+    const isError = response instanceof Error;
+    const answer = isError ? await answerError(response, request, h) : response;
+    for (const [name, value] of Object.entries(securityHeaders(request, host(), isHtml(answer))))
+      answer.header(name, value);
+    answer.header('x-request-id', request.info.id);
+    return isError ? answer : h.continue;
+  });
+
+  /** For a form submitted after the session ended: the button leads to the sign-in. */
+  function withSignIn(error: PageError): PageError {
+    if (error.status !== 401 || !renderer.has(signInPath)) return error;
+    return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });
+  }
+
+  function logFailure({ route }: Request, failed: string, cause: unknown): void {
+    const more = lines.pass(route.path, cause);
+    if (more !== undefined) host().log.error(failed + more, cause);
+  }
+
+  async function answerError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
+    const error = toPageError(thrown);
+    const failed = `${request.path} failed, request ${request.info.id}`;
+    if (error.status === 503) noteOutage(host(), failed, error.details.cause ?? error);
+    else if (error.status >= 500) logFailure(request, failed, error.details.cause ?? error);
+    if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
+    if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
+      // The page around the part that htmx wanted is loaded again, and leads to the sign-in.
+      if (isHtmx(request)) return h.response('').header('hx-refresh', 'true').header('cache-control', 'no-store');
+      const next = encodeURIComponent(request.url.pathname + request.url.search);
+      return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');
+    }
+    return errorAsPage(withSignIn(error), routes.visit(request, h), h, { renderer, translator, log: host().log });
+  }
+}
+
+/** hapi sets the header `content-type` later; the getter already knows it. */
+function isHtml(response: ResponseObject & { readonly contentType?: string | null }): boolean {
+  return response.contentType?.startsWith('text/html') === true;
+}

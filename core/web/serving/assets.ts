@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { glob, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Server } from '@hapi/hapi';
+import type { AssetSource } from '../pages/page.ts';
+import { PageError } from '../pages/page-error.ts';
+
+interface Asset {
+  readonly content: Buffer;
+  readonly version: string;
+}
+
+/**
+ * The files that browsers load, read once at the start and kept in memory. The version in an address is a hash of the content:
+ * what was loaded under it may be kept for good. A deploy that replaces files under a running gateway changes neither.
+ */
+export class AssetTable {
+  readonly #assets: ReadonlyMap<string, Asset>;
+  /** Changes with any asset: a page that stays open across a deployment detects by it that it is outdated. */
+  readonly build: string;
+
+  private constructor(assets: ReadonlyMap<string, Asset>) {
+    this.#assets = assets;
+    const versions = [...assets].map(([name, { version }]) => `${name} ${version}`);
+    this.build = hash('sha256', versions.join('\n'), 'base64url').slice(0, 12);
+  }
+
+  /** @throws Error when a file cannot be read, or two have one name */
+  static async load(sources: Iterable<AssetSource>): Promise<AssetTable> {
+    const assets = new Map<string, Asset>();
+    for (const source of sources) {
+      for (const { name, file } of await filesOf(source)) {
+        if (assets.has(name)) throw new Error(`asset "${name}" is registered twice`);
+        const content = await readFile(file);
+        assets.set(name, { content, version: hash('sha256', content, 'base64url').slice(0, 12) });
+      }
+    }
+    return new AssetTable(assets);
+  }
+
+  /** Where browsers load it. @throws Error when there is no asset of that name */
+  url(name: string): string {
+    const asset = this.#assets.get(name);
+    if (asset === undefined) throw new Error(`asset "${name}" not found`);
+    return `/assets/${asset.version}/${name}`;
+  }
+
+  find(name: string): Asset | undefined {
+    return this.#assets.get(name);
+  }
+}
+
+async function filesOf({ name, path }: AssetSource): Promise<{ name: string; file: string }[]> {
+  if (!(await stat(path)).isDirectory()) return [{ name, file: path }];
+  const files = await Array.fromAsync(glob('**/*.*', { cwd: path }));
+  return files.toSorted().map((file) => ({ name: `${name}/${file.replaceAll('\\', '/')}`, file: join(path, file) }));
+}
+
+/**
+ * `GET /assets/VERSION/NAME`. An old version gets the current file with `no-cache`, so that a page that stays open across a
+ * deployment still finds its script.
+ */
+export function routeAssets(server: Server, assets: AssetTable): void {
+  server.route({
+    method: 'GET',
+    path: '/assets/{version}/{name*}',
+    options: { auth: false, state: { parse: false } },
+    handler(request, h) {
+      const { version, name } = request.params as { version: string; name: string };
+      const asset = assets.find(name);
+      if (asset === undefined) throw new PageError(404, 'error.404.text');
+      const isCurrent = asset.version === version;
+      return h
+        .response(asset.content)
+        .type(typeOf(server, name))
+        .etag(asset.version)
+        .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache');
+    },
+  });
+}
+
+function typeOf({ mime }: Server, name: string): string {
+  const entry = mime.path(name);
+  return 'type' in entry ? entry.type : 'application/octet-stream';
+}

@@ -1,0 +1,146 @@
+import accept from '@hapi/accept';
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
+import { isConnectionError } from '#core/platform/errors/connection-error.ts';
+import { type ErrorCode, type ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
+import { callerDialect } from '#core/gateway/http/dialect.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { isHtmx } from '../pages/htmx.ts';
+import { PageError } from '../pages/page-error.ts';
+import type { Renderer } from './renderer.ts';
+import { asPage } from './routes.ts';
+import type { Translator } from '../texts/translator.ts';
+import { wellKnownPaths } from '../pages/well-known-paths.ts';
+import type { Visit } from './visit.ts';
+
+/** Statuses with their own text on error pages; the others use that of 400 or 500. */
+const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
+
+/** Seconds after which a page that is not available is worth another try. */
+const retryAfter = 5;
+
+/** Error codes in JSON, for paths that are not model calls. */
+const codes: Readonly<Record<number, ErrorCode>> = {
+  401: 'forbidden',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'request_too_large',
+  415: 'unsupported_media_type',
+  503: 'unavailable',
+};
+
+/** True when the client accepts HTML rather than JSON. */
+export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
+  const { headers } = raw.req;
+  if (isHtmx({ raw })) return true;
+  try {
+    return accept.mediaType(headers.accept, ['application/json', 'text/html']) === 'text/html';
+  } catch {
+    return false;
+  }
+}
+
+/** The error in the terms of pages: a status and a text. A dependency that cannot be reached is a 503. */
+export function toPageError(error: Error & { output?: { statusCode: number } }): PageError {
+  if (error instanceof PageError) return error;
+  const status = statusOf(error);
+  return new PageError(status, `error.${nearestDescribed(status)}.text`, { cause: error });
+}
+
+function statusOf(error: Error & { output?: { statusCode: number } }): number {
+  if (error instanceof GatewayError) return error.status(undefined);
+  const status = error.output?.statusCode ?? 500;
+  return status === 500 && (error instanceof SharedUnavailable || isConnectionError(error)) ? 503 : status;
+}
+
+function nearestDescribed(status: number): number {
+  if (described.has(status)) return status;
+  return status < 500 ? 400 : 500;
+}
+
+/** The error as JSON, in the dialect that the caller reads. */
+export function errorAsJson(
+  error: PageError,
+  request: Request,
+  h: ResponseToolkit,
+  translator: Translator,
+): ResponseObject {
+  const { cause } = error.details;
+  const known =
+    cause instanceof GatewayError
+      ? cause
+      : new GatewayError(codeFor(error.status), messageFor(error, request, translator), waitFor(error));
+  const dialect = callerDialect(undefined, request.raw.req.headers);
+  const reply = renderError(known, { id: request.info.id, format: undefined, dialect });
+  const response = h.response(reply.body as string).code(error.status);
+  for (const [name, value] of Object.entries(reply.headers)) response.header(name, value);
+  return response.header('cache-control', 'no-store');
+}
+
+function waitFor({ status }: PageError): ErrorDetails {
+  return status === 503 ? { retryAfter } : {};
+}
+
+function codeFor(status: number): ErrorCode {
+  return codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
+}
+
+function messageFor(error: PageError, { path, method }: Request, translator: Translator): string {
+  if (error.status === 404) return `Path "${path}" not found.`;
+  if (error.status === 405) return `${method.toUpperCase()} is not allowed at "${path}".`;
+  if (error.status === 500) return 'Internal error. Quote the request id when you contact support.';
+  const t = translator.in('en');
+  return `${t(titleFor(error, translator))} ${t(error.text, error.details.values)}`;
+}
+
+/** The error as a page with a button. When the layout itself fails, a page without layout and button. */
+export async function errorAsPage(
+  error: PageError,
+  visit: Visit,
+  h: ResponseToolkit,
+  { renderer, translator, log }: { renderer: Renderer; translator: Translator; log: Logger },
+): Promise<ResponseObject> {
+  const { t } = visit;
+  const { values = {}, action = wayOn(error, visit, renderer) } = error.details;
+  const title = titleFor(error, translator);
+  let html: string;
+  try {
+    html = await renderer.render(visit, {
+      title: t(title, values),
+      layout: visit.account === undefined ? 'site' : 'account',
+      template: 'error',
+      values: {
+        text: t(error.text, { id: visit.id, ...values }),
+        id: visit.id,
+        action: { path: action.path, label: t(action.label) },
+      },
+    });
+  } catch (failure) {
+    log.error(`error page of ${visit.id} failed`, failure);
+    html = barePage(visit, t(title, values));
+  }
+  const response = h.response(html).code(error.status);
+  if (error.status === 503) response.header('retry-after', String(retryAfter));
+  return asPage(response, visit, 'no-store');
+}
+
+/** A temporary failure offers another try; any other error links to the front page or dashboard. */
+function wayOn({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
+  if (status === 503 && visit.isRead) return { path: visit.path, label: 'error.again' };
+  const hasDashboard = visit.account !== undefined && renderer.has(wellKnownPaths.dashboard);
+  return hasDashboard
+    ? { path: wellKnownPaths.dashboard, label: 'error.dashboard' }
+    : { path: '/', label: 'error.home' };
+}
+
+function titleFor({ status, text }: PageError, translator: Translator): string {
+  if (translator.has(`${text}.title`)) return `${text}.title`;
+  return `error.${nearestDescribed(status)}.title`;
+}
+
+function barePage({ id, language }: Visit, title: string): string {
+  return `<!doctype html><html lang="${language}"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${id}</p>`;
+}

@@ -1,0 +1,59 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { FieldErrors } from '../pages/page.ts';
+import { formTokenField } from '../sessions/form-token.ts';
+import { withoutNul } from '../pages/without-nul.ts';
+
+/** Validators by schema: forms are registered once. */
+const validators = new WeakMap<JsonSchema, ValidateFunction>();
+
+const ajv = new Ajv({
+  coerceTypes: 'array',
+  useDefaults: true,
+  removeAdditional: true,
+  allErrors: true,
+  strict: false,
+});
+
+/** The fields as a browser sent them, without the token. Of a field that was sent several times the last counts. */
+export function readFields(payload: unknown, schema: JsonSchema): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries((payload ?? {}) as Record<string, string | string[]>)) {
+    if (name === formTokenField || schema.properties?.[name] === undefined) continue;
+    const isList = schema.properties[name].type === 'array';
+    const values = [value].flat().map((text) => withoutNul(text).trim());
+    fields[name] = isList ? values : (values.at(-1) ?? '');
+  }
+  return fields;
+}
+
+/**
+ * Parses the input of a form by its schema. An empty field counts as not sent.
+ *
+ * @throws FieldErrors with the first error of each field
+ */
+export function parseFields(fields: Readonly<Record<string, string | string[]>>, schema: JsonSchema): object {
+  const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+  const validate = validatorFor(schema);
+  if (validate(input)) return input;
+  const errors: Record<string, string> = {};
+  for (const error of validate.errors ?? []) errors[fieldOf(error)] ??= textFor(error);
+  throw new FieldErrors(errors);
+}
+
+function validatorFor(schema: JsonSchema): ValidateFunction {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  const made = ajv.compile({ additionalProperties: false, ...schema });
+  validators.set(schema, made);
+  return made;
+}
+
+function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
+  if (keyword === 'required') return String(params['missingProperty']);
+  return instancePath.split('/')[1] ?? '';
+}
+
+function textFor({ keyword }: ErrorObject): string {
+  return keyword === 'required' ? 'form.required' : keyword === 'maxLength' ? 'form.too_long' : 'form.invalid';
+}

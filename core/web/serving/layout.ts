@@ -1,0 +1,60 @@
+import { listNavigation } from '../pages/list-navigation.ts';
+import type { Page, Role } from '../pages/page.ts';
+import { signInPath, signOutPath } from '../sessions/sign-in.ts';
+import { languages } from '../texts/texts.ts';
+import { themes, type Visit } from './visit.ts';
+import { wellKnownPaths } from '../pages/well-known-paths.ts';
+
+/** Entries that fit beside "Account" in the bar at the bottom of phones. */
+const barEntries = 4;
+
+/** Layouts with a header and a footer, and whose pages they list. */
+const rolesOfLayouts: Readonly<Record<string, Role>> = { site: 'public', account: 'account', operator: 'operator' };
+
+/** The layout of a page that names none. */
+export function defaultLayout(role: Role): NonNullable<Page['layout']> {
+  return role === 'public' ? 'site' : role;
+}
+
+/** What the layout prints of the pages around the shown one: navigation, menu, well-known pages. */
+export function describeShell(pages: readonly Page[], visit: Visit, layout: NonNullable<Page['layout']>) {
+  const { t, path, account } = visit;
+  const role = rolesOfLayouts[layout];
+  const listed = (place: 'main' | 'menu', of = role) =>
+    of === undefined ? [] : listNavigation(pages, { role: of, place }, path, t);
+  const has = (name: keyof typeof wellKnownPaths) => pages.some((page) => page.path === wellKnownPaths[name]);
+  const at = (name: keyof typeof wellKnownPaths, isShown = true) => (isShown && has(name) ? wellKnownPaths[name] : '');
+  const main = listed('main');
+  const menu = account === undefined ? [] : listed('menu', 'account');
+  return {
+    navigation: main,
+    /** Entries of the bar at the bottom of phones, and the remaining ones. */
+    bar: layout === 'operator' ? main : main.slice(0, barEntries),
+    rest: layout === 'operator' ? [] : main.slice(barEntries),
+    menu,
+    isAccountPage:
+      path === wellKnownPaths.account || [...main.slice(barEntries), ...menu].some((entry) => entry.isCurrent),
+    initials: initialsOf(account?.name ?? ''),
+    languages: languages.map((id) => ({ id, name: t(`language.${id}`), short: t(`language.short.${id}`) })),
+    themes,
+    /** Paths of well-known pages; '' for pages that do not exist here or that this visitor cannot open. */
+    signIn: account === undefined && pages.some((page) => page.path === signInPath) ? signInPath : '',
+    signOut: pages.some(({ forms = [] }) => forms.some((form) => form.path === signOutPath)) ? signOutPath : '',
+    status: at('status'),
+    dashboard: at('dashboard', account !== undefined),
+    accountPages: at('account', account !== undefined),
+    operator: at('operator', visit.isOperator),
+  };
+}
+
+/** The address of a `mailto:` link, or the host of another one. */
+export function contactText(contact: string): string {
+  return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);
+}
+
+/** `RP` of "Rani Putri": first letters of the first and the last word. */
+export function initialsOf(name: string): string {
+  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  const letters = [words.at(0), words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '');
+  return letters.join('').toUpperCase();
+}

@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Server } from '@hapi/hapi';
+import type { ServerViewsConfiguration } from '@hapi/vision';
+import { Eta, type TemplateFunction } from 'eta';
+import { suggest } from '#core/config/file/mistake.ts';
+import type { AssetTable } from './assets.ts';
+import { iconSvg } from '../pages/icons.ts';
+import { contactText, describeShell } from './layout.ts';
+import { navigationOf } from '../pages/list-navigation.ts';
+import type { Page, Role } from '../pages/page.ts';
+import { publicOrigin, themeColors } from './site-files.ts';
+import type { Translator } from '../texts/translator.ts';
+import type { Visit } from './visit.ts';
+
+/** Templates and assets of core: the layout, the error page, the style sheet. */
+export const viewsFolder = join(import.meta.dirname, '..', '..', '..', 'views');
+
+/** What pages with live parts load, in this order. */
+const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
+
+/** Missing values print nothing: a form that has not been sent has no values and no errors. */
+const printValue = (value: unknown) => String(value ?? '');
+
+/** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`: parts and icons. */
+export function addViews(server: Server): void {
+  const eta = createEta();
+  const compile = (template: string, { filename }: { filename: string }) => {
+    const compiled: TemplateFunction = eta.compile(template, { filepath: filename });
+    return (context: object) => eta.render(compiled, context, { filepath: filename });
+  };
+  server.views({
+    engines: { eta: { compile } },
+    path: viewsFolder,
+    layout: true,
+    layoutPath: viewsFolder,
+    allowAbsolutePaths: true,
+  });
+}
+
+function createEta(): Eta {
+  return new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
+}
+
+/** What the layout needs to know of the page inside. */
+export interface View {
+  readonly title: string;
+  readonly description?: string;
+  readonly note?: string;
+  readonly layout: NonNullable<Page['layout']>;
+  readonly template: string;
+  readonly styles?: readonly string[] | undefined;
+  readonly scripts?: readonly string[] | undefined;
+  /** Address of the stream that keeps its parts up to date; '' for a page without. */
+  readonly live?: string;
+  readonly values: object;
+}
+
+/** Puts pages into the layout. */
+export class Renderer {
+  readonly #server: Server;
+  readonly #pages: readonly Page[];
+  readonly #assets: AssetTable;
+  readonly #eta = createEta();
+  readonly #parts = new Map<string, (context: object) => string>();
+
+  constructor(server: Server, pages: readonly Page[], assets: AssetTable) {
+    this.#server = server;
+    this.#pages = pages;
+    this.#assets = assets;
+  }
+
+  /** Not by `h.view`, which renders when it is too late for an error page. */
+  async render(visit: Visit, view: View): Promise<string> {
+    const options = { layout: view.layout !== 'none' } as ServerViewsConfiguration;
+    return this.#server.render(view.template, this.#context(visit, view), options);
+  }
+
+  /**
+   * Renders parts of a page with one set of values. Not by hapi's views, which look for the file each time: open pages are
+   * rendered every second.
+   *
+   * @param templates absolute paths by part
+   */
+  renderParts(visit: Visit, templates: Readonly<Record<string, string>>, values: object): Map<string, string> {
+    const context = this.#context(visit, { title: '', layout: 'none', template: '', values });
+    return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compiled(file)(context)]));
+  }
+
+  /** The template as a function, compiled once. */
+  #compiled(file: string): (context: object) => string {
+    const known = this.#parts.get(file);
+    if (known !== undefined) return known;
+    const options = { filepath: file };
+    const compiled: TemplateFunction = this.#eta.compile(readFileSync(file, 'utf8'), options);
+    const render = (context: object) => this.#eta.render(compiled, context, options);
+    this.#parts.set(file, render);
+    return render;
+  }
+
+  #context(visit: Visit, view: View): object {
+    return {
+      ...view.values,
+      form: visit.form,
+      t: visit.t,
+      icon: iconSvg,
+      asset: (name: string) => this.#assets.url(name),
+      formToken: (path: string) => visit.formToken(path),
+      page: this.#describe(visit, view),
+    };
+  }
+
+  #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [], live = '' }: View) {
+    const { service } = visit.host;
+    return {
+      ...describeShell(this.#pages, visit, layout),
+      title,
+      description: description ?? '',
+      note,
+      service: service.name,
+      prefix: service.prefix,
+      origin: publicOrigin(visit.host),
+      contact: service.contact ?? '',
+      contactText: contactText(service.contact ?? ''),
+      terms: service.terms ?? '',
+      privacy: service.privacy ?? '',
+      language: visit.language,
+      theme: visit.theme,
+      themeColors,
+      colorScheme: visit.theme === 'system' ? 'light dark' : visit.theme,
+      path: visit.path,
+      layout,
+      styles,
+      scripts: live === '' ? scripts : [...new Set([...liveScripts, ...scripts])],
+      live,
+      build: this.#assets.build,
+      account: visit.account,
+      isPublicDemo: service.isPublicDemo === true,
+    };
+  }
+
+  has(path: string): boolean {
+    return this.#pages.some((page) => page.path === path);
+  }
+}
+
+const roles: readonly Role[] = ['public', 'account', 'operator'];
+
+/** Paths that are not for pages. */
+const reserved = /^\/(v1|v1beta|assets)(\/|$)/;
+
+/** @throws Error for a page that cannot be rendered, so that it is found at the start */
+export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
+  const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
+  if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta or /assets');
+  if (!roles.includes(page.role)) throw refuse(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
+  const entries = navigationOf(page);
+  for (const { icon } of entries)
+    if (icon !== undefined && iconSvg(icon) === '') throw refuse(`icon "${icon}" not found`);
+  const labels = entries.map(({ label }) => label);
+  const keys = [page.title, page.description, ...labels].filter((key) => key !== undefined);
+  const unknown = keys.find((key) => !translator.has(key));
+  if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
+  const missing = [...(page.styles ?? []), ...(page.scripts ?? [])].find((name) => assets.find(name) === undefined);
+  if (missing !== undefined) throw refuse(`asset "${missing}" not found`);
+  for (const part of Object.values(page.live?.parts ?? {})) await checkTemplate(part, refuse);
+  if (page.template !== undefined) await checkTemplate(page.template, refuse);
+}
+
+async function checkTemplate(path: string, refuse: (why: string) => Error): Promise<void> {
+  const template = await readFile(path, 'utf8').catch(() => {
+    throw refuse(`template ${path} not found`);
+  });
+  try {
+    new Eta().compile(template);
+  } catch (error) {
+    throw refuse(`template ${path} is malformed: ${explainSyntax(String(error))}`);
+  }
+}
+
+/** Eta's error message about a template, without the generated code. */
+function explainSyntax(error: string): string {
+  const [place = '', what = ''] = error.replace(/^.*?: /, '').split(/\n+/);
+  return place === 'Bad template syntax' ? what : place.replace(/:$/, '');
+}

@@ -1,0 +1,44 @@
+import type { Request } from '@hapi/hapi';
+import type { Host } from '#core/gateway/host/host.ts';
+import { isSecure } from '../pages/cookies.ts';
+
+/**
+ * Nothing that a page loads comes from elsewhere, nothing is inline, and no page is shown inside of another. Constant,
+ * since nothing inline means neither nonces nor hashes. `connect-src` lets htmx and server-sent events in.
+ */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** For responses that are not pages: opened directly, they may load nothing. */
+const filePolicy = "default-src 'none'; frame-ancestors 'none'";
+
+const always: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+};
+
+/** Two years, as the preload lists require; without subdomains, which may not be the operator's. */
+const httpsOnly = 'max-age=63072000';
+
+/** The headers that tell browsers what an answer may do. */
+export function securityHeaders(request: Request, host: Host, isPage: boolean): Record<string, string> {
+  return {
+    ...always,
+    'content-security-policy': isPage ? pagePolicy : filePolicy,
+    ...(isSecure(request, host) && { 'strict-transport-security': httpsOnly }),
+  };
+}

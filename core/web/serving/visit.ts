@@ -1,0 +1,124 @@
+import type { Request, ResponseToolkit } from '@hapi/hapi';
+import type { Host } from '#core/gateway/host/host.ts';
+import { clientConnection } from '#core/gateway/http/client-connection.ts';
+import { isFromThisMachine } from '#core/gateway/http/this-machine.ts';
+import { chooseLanguage } from '../texts/choose-language.ts';
+import { type Cookies, cookiesOf, createToken, type Preference } from '../pages/cookies.ts';
+import { type Formatter, formatterFor } from '../texts/formatter.ts';
+import { createFormToken } from '../sessions/form-token.ts';
+import { isHtmx } from '../pages/htmx.ts';
+import type { FormState, PageRequest, Role, SignedInAccount } from '../pages/page.ts';
+import { withoutNul } from '../pages/without-nul.ts';
+import { endSession, sessionsOf, sessionOf, startSession } from '../sessions/sign-in.ts';
+import type { Language, Translate } from '../texts/texts.ts';
+import type { Translator } from '../texts/translator.ts';
+
+/** Themes to choose from; `system` follows the browser. */
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const noForm: FormState = { values: {}, errors: {} };
+
+/** One request for a page: visitor, language and cookies. */
+export class Visit implements PageRequest {
+  readonly host: Host;
+  readonly path: string;
+  readonly cookies: Cookies;
+  readonly language: Language;
+  readonly t: Translate;
+  readonly format: Formatter;
+  readonly account: SignedInAccount | undefined;
+  readonly sessionId: string | undefined;
+  readonly isOperator: boolean;
+  form: FormState = noForm;
+  readonly #request: Request;
+  readonly #h: ResponseToolkit;
+
+  /** @param path of the page, when another address answers for it */
+  constructor(request: Request, h: ResponseToolkit, host: Host, translator: Translator, path: string = request.path) {
+    this.#request = request;
+    this.path = path;
+    this.#h = h;
+    this.host = host;
+    this.cookies = cookiesOf(request, host);
+    this.language = chooseLanguage(this.cookies.get('language'), request.raw.req.headers['accept-language']);
+    this.t = translator.in(this.language);
+    this.format = formatterFor(this.language, this.cookies.get('zone'));
+    const open = sessionOf(request);
+    this.account = open?.account;
+    this.sessionId = open?.id;
+    this.isOperator = open?.isOperator === true;
+  }
+
+  get id(): string {
+    return this.#request.info.id;
+  }
+
+  /** True for a request that changes nothing, and can be sent again. */
+  get isRead(): boolean {
+    return this.#request.method === 'get';
+  }
+
+  /** True for a request that htmx has sent. */
+  get isHtmx(): boolean {
+    return isHtmx(this.#request);
+  }
+
+  /** The query as it was sent, with `?`; '' without one. */
+  get search(): string {
+    return this.#request.url.search;
+  }
+
+  get params(): Readonly<Record<string, string>> {
+    const entries = Object.entries(this.#request.params as Record<string, string>);
+    return Object.fromEntries(entries.map(([name, value]) => [name, withoutNul(value)]));
+  }
+
+  get query(): Readonly<Record<string, string>> {
+    const entries = Object.entries(this.#request.query as Record<string, string | string[]>);
+    return Object.fromEntries(entries.map(([name, value]) => [name, withoutNul([value].flat().at(-1) ?? '')]));
+  }
+
+  get theme(): Theme {
+    return themes.find((theme) => theme === this.cookies.get('theme')) ?? 'system';
+  }
+
+  get userAgent(): string {
+    return this.#request.raw.req.headers['user-agent'] ?? '';
+  }
+
+  get address(): string {
+    return clientConnection(this.#request, this.host).address;
+  }
+
+  get isThisMachine(): boolean {
+    return isFromThisMachine(this.#request, this.host);
+  }
+
+  /** True when the visitor has the role. */
+  has(role: Role): boolean {
+    return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
+  }
+
+  /** The token for a form on this page; a visitor without a cookie gets one. */
+  formToken(path: string): string {
+    let { token } = this.cookies;
+    if (token === undefined) {
+      token = createToken('v');
+      this.cookies.setToken(this.#h, token);
+    }
+    return createFormToken(token, path, this.host.now());
+  }
+
+  remember(preference: Preference, value: string): void {
+    this.cookies.setPreference(this.#h, preference, value);
+  }
+
+  async signIn(accountId: string): Promise<void> {
+    await startSession(this.#request, this.#h, this.cookies, sessionsOf(this.host), accountId);
+  }
+
+  async signOut(): Promise<void> {
+    await endSession(this.#h, this.cookies, sessionsOf(this.host));
+  }
+}

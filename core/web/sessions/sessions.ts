@@ -1,0 +1,220 @@
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { BatchLoader } from '#core/business/accounts/batch-loader.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { createToken } from '../pages/cookies.ts';
+import type { SignedInAccount } from '../pages/page.ts';
+import type { Language } from '../texts/texts.ts';
+import { withoutNul } from '../pages/without-nul.ts';
+
+/** Days after which a session ends, however it is used. */
+const maxDays = 90;
+/** Days without a request after which it ends. */
+const maxIdleDays = 14;
+/** Ms after which a query for sessions counts as failed. */
+const readTimeout = 2_000;
+/** Seconds between two notes of its last use: not every page is a write. */
+const lastUseStep = 60;
+
+/** A session that has just been made. Only the browser keeps the token; the database has its SHA-256. */
+export interface IssuedSession {
+  readonly id: string;
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** A session as its owner sees it in a list. */
+export interface SessionRecord {
+  readonly id: string;
+  /** The browser, as it named itself; '' when it did not. */
+  readonly userAgent: string;
+  readonly createdAt: Date;
+  /** Up to a minute behind. */
+  readonly lastUsedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Whose session a token is. */
+export interface OpenSession {
+  readonly id: string;
+  readonly account: SignedInAccount;
+}
+
+/** Sessions that have not ended; the database's clock decides. */
+const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
+
+/**
+ * Sessions of accounts, in PostgreSQL only: a revoked session is rejected at the next request,
+ * on every instance.
+ */
+export class Sessions {
+  readonly #database: Pick<Database, 'fork' | 'query'>;
+  /** By the digest of their tokens: hundreds of pages that reconnect at once are a few queries. */
+  readonly #byDigest: BatchLoader<OpenSession>;
+
+  constructor(database: Pick<Database, 'fork' | 'query'>) {
+    this.#database = database;
+    this.#byDigest = new BatchLoader((digests) =>
+      withDeadline(this.#readBatch(digests), readTimeout, `no answer within ${readTimeout} ms`),
+    );
+  }
+
+  /**
+   * Opens a session with a new token, so that a token planted before the sign-in gives no access.
+   *
+   * @param language of the reader, in which the account gets mails from now on
+   */
+  async create(accountId: string, userAgent: string | undefined, language?: Language): Promise<IssuedSession> {
+    const token = createToken('s');
+    // Loaded with the database; commands that open none do without MikroORM.
+    const { Session } = await import('#core/business/accounts/entities.ts');
+    return this.#database.fork().transactional(async (transaction) => {
+      const { id, expiresAt } = transaction.create(Session, {
+        id: randomUUIDv7(),
+        account: accountId,
+        tokenSha256: digest(token),
+        userAgent: cleanUserAgent(userAgent),
+        expiresAt: new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000),
+      });
+      await transaction.flush();
+      if (language !== undefined)
+        await transaction.execute('update account set language = ? where id = ? and language is distinct from ?', [
+          language,
+          accountId,
+          language,
+        ]);
+      await recordEvent(transaction, 'session.created', { accountId, sessionId: id }, `session.created:${id}`);
+      return { id, token, expiresAt };
+    });
+  }
+
+  /**
+   * The session of a token, and notes that it is used. Undefined when it has ended, or never was, or its account is blocked.
+   * Never older than the call.
+   *
+   * @throws DeadlineExceeded, BatchFull, or what the query fails with
+   */
+  read(token: string): Promise<OpenSession | undefined> {
+    return this.#byDigest.load(digest(token).toString('hex'));
+  }
+
+  /** Rows that another instance notes at the same moment are skipped: two that wait for each other would be a deadlock. */
+  async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
+    const rows = await this.#database.query<SessionRow>(
+      `with found as (
+         select encode(s.token_sha256, 'hex') as digest, s.id, s.account_id, a.name, a.email, a.avatar_url, s.last_used_at
+         from session s join account a on a.id = s.account_id
+         where s.token_sha256 = any(?::bytea[]) and ${live} and a.blocked_at is null and a.deleted_at is null
+       ), used as (
+         update session set last_used_at = now() where id in (
+           select id from session
+           where id in (select id from found where last_used_at < now() - interval '${lastUseStep} seconds')
+           for update skip locked)
+       )
+       select * from found`,
+      [`{${digests.map((hex) => `"\\\\x${hex}"`).join(',')}}`],
+    );
+    return new Map(rows.map((row) => [row.digest, toOpenSession(row)]));
+  }
+
+  /** True while this session of this account lasts and the account is served. Both ids are UUIDs. */
+  async isOpen(accountId: string, sessionId: string): Promise<boolean> {
+    const rows = await this.#database.query(
+      `select 1 from session s join account a on a.id = s.account_id
+       where s.id = ? and s.account_id = ? and ${live} and a.blocked_at is null and a.deleted_at is null`,
+      [sessionId, accountId],
+    );
+    return rows.length > 0;
+  }
+
+  /** Selects the sessions that are still open, with their accounts. */
+  async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
+    const rows = await this.#database.query<{ id: string; email: string | null }>(
+      `select s.id, a.email from session s join account a on a.id = s.account_id
+       where s.id = any(?::uuid[]) and ${live} and a.blocked_at is null and a.deleted_at is null`,
+      [`{${ids.join(',')}}`],
+    );
+    return new Map(rows.map(({ id, email }) => [id, { email: email ?? undefined }]));
+  }
+
+  /** The sessions of an account, the one used last first. */
+  async list(accountId: string): Promise<SessionRecord[]> {
+    const rows = await this.#database.query<SessionListRow>(
+      `select s.id, s.user_agent, ${epoch('s.created_at')} as created_at, ${epoch('s.last_used_at')} as last_used_at,
+         ${epoch('s.expires_at')} as expires_at
+       from session s where s.account_id = ? and ${live} order by s.last_used_at desc`,
+      [accountId],
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      userAgent: row.user_agent,
+      createdAt: new Date(row.created_at),
+      lastUsedAt: new Date(row.last_used_at),
+      expiresAt: new Date(row.expires_at),
+    }));
+  }
+
+  /** Ends a session of this account. @returns false when it has none of this id */
+  async revoke(accountId: string, sessionId: string): Promise<boolean> {
+    const rows = await this.#database.query('delete from session where account_id = ? and id::text = ? returning id', [
+      accountId,
+      sessionId,
+    ]);
+    return rows.length > 0;
+  }
+
+  /** Ends the session of a token, whosever it is. */
+  async revokeToken(token: string): Promise<void> {
+    await this.#database.query('delete from session where token_sha256 = ?', [digest(token)]);
+  }
+
+  /** Ends all sessions of an account. @param except id of the session to keep @returns how many */
+  async revokeAll(accountId: string, except?: string): Promise<number> {
+    const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
+      accountId,
+      except ?? '',
+    ]);
+    return rows.length;
+  }
+
+  /** Removes sessions that have ended by themselves. @returns how many */
+  async removeEnded(): Promise<number> {
+    const rows = await this.#database.query(`delete from session s where not (${live}) returning id`);
+    return rows.length;
+  }
+}
+
+function toOpenSession({ id, account_id, name, email, avatar_url }: SessionRow): OpenSession {
+  return { id, account: { id: account_id, name, email: email ?? undefined, avatarUrl: avatar_url ?? undefined } };
+}
+
+interface SessionRow {
+  readonly digest: string;
+  readonly id: string;
+  readonly account_id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly avatar_url: string | null;
+}
+
+interface SessionListRow {
+  readonly id: string;
+  readonly user_agent: string;
+  readonly created_at: number;
+  readonly last_used_at: number;
+  readonly expires_at: number;
+}
+
+function digest(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+function cleanUserAgent(text: string | undefined): string {
+  return withoutNul(text ?? '').slice(0, bounds.userAgent);
+}
+
+function epoch(expression: string): string {
+  return `(extract(epoch from ${expression}) * 1000)::float8`;
+}

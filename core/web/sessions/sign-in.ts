@@ -1,0 +1,112 @@
+import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import { logFailure } from '#core/platform/errors/connection-error.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import { nextPageTurn } from '#core/platform/timing/turn.ts';
+import { chooseLanguage } from '../texts/choose-language.ts';
+import { type Cookies, cookiesOf, isSessionToken } from '../pages/cookies.ts';
+import { requireSameOrigin } from './form-token.ts';
+import { operatorsSection } from './operators.ts';
+import { PageError } from '../pages/page-error.ts';
+import { type OpenSession, Sessions } from './sessions.ts';
+
+/** Visitors without a session are redirected here if a plugin has a page at this path; `next` is the original path. */
+export const signInPath = '/sign-in';
+
+/** Where a plugin's form ends the session, if it has one; the layout has a button for it. */
+export const signOutPath = '/sign-out';
+
+/** Methods that change nothing, as hapi writes them. */
+const safeMethods = new Set(['get', 'head', 'options']);
+
+/** A session with the roles of its account. */
+export interface SessionWithRoles extends OpenSession {
+  readonly isOperator: boolean;
+}
+
+/** Sessions of this process. */
+export function sessionsOf(host: Host): Sessions {
+  return host.keep('sessions', () => new Sessions(host.database));
+}
+
+/**
+ * The hapi strategy `session`. A route with `auth: 'session'` is for accounts that are signed in; with the scope
+ * `operator` for those that `operators` names; in the mode `try` a request without a session, and one during an outage of
+ * the database, is served as a visitor's. Requests that change something count only when they come from this origin.
+ */
+export function addSessionStrategy(server: Server, host: () => Host): void {
+  server.auth.scheme('session', () => ({
+    async authenticate(request, h) {
+      const { token } = cookiesOf(request, host());
+      if (isSessionToken(token) && !safeMethods.has(request.method)) requireSameOrigin(request, host());
+      const open = isSessionToken(token) ? await readSession(host(), token) : undefined;
+      // One query answers many at once.
+      await nextPageTurn();
+      if (open === undefined) return h.unauthenticated(signedOut());
+      const isOperator = isOperatorAddress(host(), open.account.email);
+      const session: SessionWithRoles = { ...open, isOperator };
+      return h.authenticated({
+        credentials: { session, scope: isOperator ? ['account', 'operator'] : ['account'] } as object,
+      });
+    },
+  }));
+  server.auth.strategy('session', 'session');
+}
+
+async function readSession(host: Host, token: string): Promise<OpenSession | undefined> {
+  try {
+    return await sessionsOf(host).read(token);
+  } catch (error) {
+    noteOutage(host, 'sessions cannot be read; public pages are shown as if signed out', error);
+    throw new PageError(503, 'error.503.text', { cause: error });
+  }
+}
+
+/** Pages that fail because something is away fail by the hundred: one line a minute tells of it. */
+export function noteOutage({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
+  if (keep('page-outages', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
+}
+
+function signedOut(): PageError {
+  return new PageError(401, 'error.401.text');
+}
+
+export function isOperatorAddress(host: Host, address: string | undefined): boolean {
+  const email = address?.toLowerCase();
+  return host.section(operatorsSection).some((operator) => operator.toLowerCase() === email);
+}
+
+/** The session of a request; undefined for visitors. */
+export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
+  return auth.isAuthenticated ? (auth.credentials as { session?: SessionWithRoles }).session : undefined;
+}
+
+/**
+ * Signs an account in, for routes of hapi such as the callback of a sign-in provider. The previous session of the browser
+ * ends.
+ */
+export async function signIn(request: Request, h: ResponseToolkit, accountId: string): Promise<void> {
+  const host = request.server.host();
+  await startSession(request, h, cookiesOf(request, host), sessionsOf(host), accountId);
+}
+
+export async function startSession(
+  request: Request,
+  h: ResponseToolkit,
+  cookies: Cookies,
+  sessions: Sessions,
+  accountId: string,
+): Promise<void> {
+  const { token: previous } = cookies;
+  const { headers } = request.raw.req;
+  const language = chooseLanguage(cookies.get('language'), headers['accept-language']);
+  const { token, expiresAt } = await sessions.create(accountId, headers['user-agent'], language);
+  if (isSessionToken(previous)) await sessions.revokeToken(previous);
+  cookies.setToken(h, token, expiresAt);
+}
+
+export async function endSession(h: ResponseToolkit, cookies: Cookies, sessions: Sessions): Promise<void> {
+  const { token } = cookies;
+  if (isSessionToken(token)) await sessions.revokeToken(token);
+  cookies.clearToken(h);
+}

@@ -1,0 +1,139 @@
+import { formatMoney } from '#core/business/accounts/money.ts';
+import { formatBytes, formatPercent, formatSpan } from './amounts.ts';
+import {
+  type FormattedAmount,
+  type FormattedRemaining,
+  formatDuration,
+  formatRelative,
+  formatRemaining,
+} from './durations.ts';
+import type { Language } from './texts.ts';
+
+/** Formats values for a visitor. Templates print its results and format nothing themselves. */
+export interface Formatter {
+  /** IANA name of the zone that times are written in. */
+  readonly timeZone: string;
+  /** `Rp 95.000`, the same in every language. @param amount in the smallest unit that the currency is paid in */
+  money(amount: number, currency: string): string;
+  /** `1,284` or `1.284`. */
+  number(value: number): string;
+  /** Day and time with the name of the zone: `25 Nov 2026, 21:40 GMT+7`. */
+  time(value: Date): FormattedTime;
+  /** The day alone: `25 Nov 2026`. */
+  day(value: Date): FormattedTime;
+  /** The time of a row in a log: `14:32:07`. */
+  clock(value: Date): FormattedTime;
+  /** `14:32`. */
+  shortTime(value: Date): FormattedTime;
+  /** A time within a year: `Wed 25 Nov, 21:40`. */
+  dayTime(value: Date): FormattedTime;
+  /** `Wed 18 Nov`. */
+  shortDay(value: Date): FormattedTime;
+  /** `12 min ago`, `yesterday`; the day once it is a week away. */
+  relative(value: Date, now: Date): FormattedTime;
+  /** How long something took: `12 ms`, `0.71 s`, `1 min 4 s`. */
+  duration(ms: number): FormattedAmount;
+  /** A part of a longer time: `412 ms – 4.28 s`. Both in ms from its start. */
+  span(from: number, to: number): string;
+  /** What is left, as a countdown shows it: `4 d 07:12:45`. */
+  remaining(ms: number): FormattedRemaining;
+  /** `1.4%`, `41%`, `99.97%`: 0% and 100% only when it is exactly that. @param share from 0 to 1 */
+  percent(share: number): string;
+  /** `96 kB`, in steps of 1000. */
+  bytes(count: number): FormattedAmount;
+  /** `1.3K`, for the axis of a chart. */
+  compact(value: number): string;
+}
+
+/** For `<time datetime="…">`: what machines read, and what people do. */
+export interface FormattedTime {
+  readonly iso: string;
+  readonly text: string;
+}
+
+/** 24 hours and the day before the month, as everywhere that English is read outside of the United States. */
+const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' };
+
+const formatters = new Map<string, Formatter>();
+
+/** @param timeZone of the visitor; default, also for an invalid one: the gateway's own */
+export function formatterFor(language: Language, timeZone: string | undefined): Formatter {
+  const zone = canonicalZone(timeZone) ?? ownTimeZone();
+  const key = `${language} ${zone}`;
+  const known = formatters.get(key);
+  if (known !== undefined) return known;
+  const made = createFormatter(language, zone);
+  formatters.set(key, made);
+  return made;
+}
+
+function createFormatter(language: Language, timeZone: string): Formatter {
+  const locale = locales[language];
+  const numbers = new Intl.NumberFormat(locale);
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
+  const minutes = { hour: '2-digit', minute: '2-digit' } as const;
+  const weekday = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+  const time = (options: Intl.DateTimeFormatOptions) => timeFormat(locale, { timeZone, ...options });
+  const day = time({ dateStyle: 'medium' });
+  const shortTime = time(minutes);
+  const shortDay = withoutComma(time(weekday));
+  return {
+    timeZone,
+    money: formatMoney,
+    number: (value) => numbers.format(value),
+    compact: (value) => compact.format(value),
+    percent: (share) => formatPercent(share, locale),
+    bytes: (count) => formatBytes(count, locale),
+    time: time({ day: 'numeric', month: 'short', year: 'numeric', ...minutes, timeZoneName: 'short' }),
+    day,
+    clock: time({ ...minutes, second: '2-digit' }),
+    shortTime,
+    dayTime: (value) => ({ iso: value.toISOString(), text: `${shortDay(value).text}, ${shortTime(value).text}` }),
+    shortDay,
+    relative: (value, now) =>
+      Math.abs(value.getTime() - now.getTime()) < week
+        ? { iso: value.toISOString(), text: formatRelative(value.getTime() - now.getTime(), locale) }
+        : day(value),
+    duration: (ms) => formatDuration(ms, language, locale),
+    span: (from, to) => formatSpan(from, to, language, locale),
+    remaining: (ms) => formatRemaining(ms, language),
+  };
+}
+
+const week = 7 * 86_400_000;
+
+type TimeFormat = (value: Date) => FormattedTime;
+
+function timeFormat(locale: string, options: Intl.DateTimeFormatOptions): TimeFormat {
+  const format = new Intl.DateTimeFormat(locale, options);
+  return (value) => ({ iso: value.toISOString(), text: format.format(value) });
+}
+
+/** `Rab 25 Nov`, where Intl writes `Rab, 25 Nov`. */
+function withoutComma(format: TimeFormat): TimeFormat {
+  return (value) => {
+    const { iso, text } = format(value);
+    return { iso, text: text.replace(',', '') };
+  };
+}
+
+/**
+ * The canonical name of a zone, so that there are no more formatters than zones, whatever cookies say.
+ *
+ * @returns undefined for what is not the name of a zone
+ */
+function canonicalZone(name: string | undefined): string | undefined {
+  if (name === undefined || !zoneName.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names alone: offsets such as `+07:00`, which Intl accepts too, have no canonical form. */
+const zoneName = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
+
+function ownTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

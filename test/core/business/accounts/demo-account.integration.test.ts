@@ -1,0 +1,87 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { generateApiKey } from '#core/business/accounts/api-key.ts';
+import { ensureDemoAccount } from '#core/business/accounts/demo-account.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { createStageHost } from './fixture.ts';
+
+let database: Database;
+let dataFolder: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  dataFolder = await mkdtemp(join(tmpdir(), 'demo-account-'));
+});
+afterEach(async () => {
+  await database[Symbol.asyncDispose]();
+  await rm(dataFolder, { recursive: true });
+});
+
+const ensure = (folder = dataFolder, isProduction = false) => {
+  const { service } = createStageHost(database);
+  return ensureDemoAccount({ database, service, dataFolder: folder, isProduction });
+};
+const countAccounts = async () => (await database.query('select 1 from account')).length;
+
+describe('the demo account', () => {
+  it('is created with thirty days when there is no account', async () => {
+    const issued = await ensure();
+    const account = await findAccount(database, issued?.key ?? '');
+    expect(account).toMatchObject({ id: issued?.accountId, name: 'Demo' });
+    const [period] = account.periods;
+    expect((period?.endsAt.getTime() ?? 0) - (period?.startsAt.getTime() ?? 0)).toBe(30 * 86_400_000);
+  });
+
+  it('is the same at every start', async () => {
+    const first = await ensure();
+    expect(await ensure()).toEqual(first);
+    expect(await countAccounts()).toBe(1);
+  });
+
+  it('has its key in a file that only its owner can read', async () => {
+    const issued = await ensure();
+    const path = join(dataFolder, 'demo-key');
+    expect(await readFile(path, 'utf8')).toBe(`${issued?.key}\n`);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is created in a data folder that does not exist yet', async () => {
+    await expect(ensure(join(dataFolder, 'new'))).resolves.toMatchObject({ key: expect.any(String) });
+  });
+
+  it('uses the key that a crashed start has left', async () => {
+    const key = generateApiKey('dp');
+    await writeFile(join(dataFolder, 'demo-key'), `${key}\n`);
+    await expect(ensure()).resolves.toMatchObject({ key });
+  });
+
+  it('gets thirty days when it has none left', async () => {
+    const { key } = await createAccount(database, 'dp', { name: 'Demo' });
+    await writeFile(join(dataFolder, 'demo-key'), key);
+    await ensure();
+    expect((await findAccount(database, key)).periods).toHaveLength(1);
+  });
+
+  it('is not created beside other accounts', async () => {
+    await createAccount(database, 'dp', { name: 'Ani' });
+    await expect(ensure()).resolves.toBeUndefined();
+    expect(await countAccounts()).toBe(1);
+  });
+
+  it('is not created in production', async () => {
+    await expect(ensure(dataFolder, true)).resolves.toBeUndefined();
+    expect(await countAccounts()).toBe(0);
+  });
+
+  it('is created once when two instances start at once', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'demo-account-'));
+    const issued = await Promise.all([ensure(), ensure(other)]);
+    await rm(other, { recursive: true });
+    expect(issued.filter((each) => each !== undefined)).toHaveLength(1);
+    expect(await countAccounts()).toBe(1);
+  });
+});

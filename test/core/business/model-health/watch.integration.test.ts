@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { createTestHost, type TestHost } from '#core/extension/testing/test-host.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { listIncidents, removeOldIncidents } from '#core/business/model-health/incident-store.ts';
+import { readModelHealth } from '#core/business/model-health/model-health.ts';
+import { watchModels } from '#core/business/model-health/watch.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { RecordBook } from '../../gateway/records/record-fixture.ts';
+
+const start = Date.UTC(2031, 4, 12, 12);
+const minute = 60_000;
+
+let database: Database;
+let now: number;
+let states: Record<string, RouteStatus['state']>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await database.query('DELETE FROM incident');
+  now = start;
+  states = {};
+});
+
+function modelNamed(id: string): Model {
+  const routes = [`main/${id}`, `backup/${id}`].map((route) => ({ id: route }));
+  return { id, publicName: `dp/${id}`, displayName: id, routes } as unknown as Model;
+}
+
+function catalogOf(...ids: string[]): Catalog {
+  const models = ids.map(modelNamed);
+  const aliases = new Map(models.map((model) => [`alias-${model.id}`, model]));
+  const resolve = (name: string) => models.find(({ publicName }) => publicName === name) ?? aliases.get(name);
+  return { models, listed: [], upstreams: [], unavailable: [], resolve, suggest: () => undefined };
+}
+
+const gateway = {
+  statusReports: new Map([
+    [
+      'routes',
+      {
+        name: 'routes',
+        report: (): RouteStatus[] =>
+          Object.entries(states).map(([route, state]) => ({ route, state, open_until: null, reason: 'secret' })),
+      },
+    ],
+  ]),
+};
+
+/** An instance that has just started. */
+function instance(...ids: string[]): TestHost {
+  return Object.assign(createTestHost({ database, catalog: catalogOf(...ids) }), { now: () => now });
+}
+
+async function watch(host: TestHost, seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 15) {
+    now += 15_000;
+    await watchModels(gateway, host);
+  }
+}
+
+const incidents = () => listIncidents(database, { since: start - minute, limit: 100 });
+
+describe('incidents', () => {
+  it('survive a restart, and end once the routes are back', async () => {
+    states = { 'main/a': 'open', 'backup/a': 'open' };
+    await watch(instance('a', 'b'), 60);
+    const [open] = await incidents();
+    expect(open).toMatchObject({ model: 'dp/a', kind: 'down', cause: 'routes_out', startedAt: start + 15_000 });
+    expect(open?.endedAt).toBeUndefined();
+    states = {};
+    await watch(instance('a', 'b'), 6 * 60);
+    expect(await incidents()).toEqual([{ ...open, checkedAt: expect.any(Number), endedAt: start + 75_000 }]);
+  });
+
+  it('are opened once by instances that watch at the same time', async () => {
+    states = { 'main/a': 'open', 'backup/a': 'open' };
+    const hosts = [instance('a'), instance('a'), instance('a')];
+    for (let round = 0; round < 4; round++) {
+      now += 15_000;
+      await Promise.all(hosts.map((host) => watchModels(gateway, host)));
+    }
+    expect(await incidents()).toHaveLength(1);
+  });
+
+  it('end with a model that is no longer offered', async () => {
+    states = { 'main/a': 'open', 'backup/a': 'open' };
+    await watch(instance('a'), 60);
+    await watch(instance('b'), 15);
+    expect(await incidents()).toMatchObject([{ model: 'dp/a', endedAt: start + 60_000 }]);
+  });
+
+  it('are found in failing requests, those by alias included, and name their worst minute', async () => {
+    const failed = { model: 'alias-c', outcome: 'failed', status: 502 } as const;
+    await new RecordBook(database).write(
+      ...Array.from({ length: 12 }, () => ({ ...failed, started_at: start })),
+      ...Array.from({ length: 4 }, () => ({ model: 'dp/c', started_at: start })),
+      ...Array.from({ length: 50 }, () => ({ ...failed, started_at: start - 10 * minute })),
+    );
+    await watch(instance('c'), 60);
+    expect(await incidents()).toMatchObject([{ model: 'dp/c', kind: 'down', cause: 'failing', lowestAnswered: 0.25 }]);
+  });
+
+  it('are removed after 400 days', async () => {
+    states = { 'main/a': 'open', 'backup/a': 'open' };
+    await watch(instance('a'), 60);
+    states = {};
+    await watch(instance('a'), 6 * 60);
+    await removeOldIncidents(database, now + 399 * 24 * 60 * minute);
+    expect(await incidents()).toHaveLength(1);
+    await removeOldIncidents(database, now + 401 * 24 * 60 * minute);
+    expect(await incidents()).toEqual([]);
+  });
+});
+
+describe('the health of models', () => {
+  it('tells models that work from those that nobody has used', async () => {
+    await new RecordBook(database).write({ model: 'dp/used', started_at: start - 30 * minute, first_content_ms: 700 });
+    const health = await readModelHealth(gateway, instance('used', 'fresh'));
+    expect(health.map(({ id, state }) => [id, state])).toEqual([
+      ['dp/used', 'working'],
+      ['dp/fresh', 'no_data'],
+    ]);
+    expect(health[0]?.firstTokenMs).toBeGreaterThan(650);
+    expect(health[0]?.firstTokenMs).toBeLessThan(750);
+  });
+
+  it('says since when a model is down', async () => {
+    states = { 'main/a': 'open', 'backup/a': 'no_model' };
+    const host = instance('a');
+    await watch(host, 60);
+    expect(await readModelHealth(gateway, host)).toMatchObject([
+      { state: 'down', trouble: { cause: 'routes_out' }, since: start + 15_000 },
+    ]);
+  });
+
+  it('follows the breakers alone while the database does not respond', async () => {
+    states = { 'main/a': 'open', 'backup/a': 'open' };
+    const away = { query: () => Promise.reject(new Error('connection refused')) };
+    const host = Object.assign(instance('a', 'b'), { database: away });
+    const health = await readModelHealth(gateway, host);
+    expect(health.map(({ state, traffic }) => [state, traffic])).toEqual([
+      ['down', undefined],
+      ['working', undefined],
+    ]);
+  });
+});

@@ -1,0 +1,351 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { blockAccount } from '#core/business/accounts/blocking.ts';
+import { grantDays } from '#core/business/accounts/ledger.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { cancelOrder, checkNow, newCharge, quote, startOrder } from '#core/business/payments/checkout.ts';
+import { listOrders, type Order } from '#core/business/payments/order.ts';
+import { PaymentError } from '#core/business/payments/payment-provider.ts';
+import { settle } from '#core/business/payments/settle.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { FakeProvider } from './fake-provider.ts';
+import { createBuyer, createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
+
+let database: Database;
+let fake: FakeProvider;
+let host: PaymentHost;
+let accountId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  fake = new FakeProvider();
+  host = createPaymentHost(database, [fake.provider]);
+  accountId = await createBuyer(database);
+});
+
+const start = (days: number) => startOrder(host, accountId, days);
+const settleNow = (order: Order) => settle(database, 'fake', fake.evidence(referenceOf(order)));
+
+/** As if the last check had been some time ago. */
+const forgetCheck = (order: Order) =>
+  database.query(
+    `update payment_attempt set checked_at = checked_at - interval '1 min', created_at = created_at - interval '1 min'
+     where order_id = ?`,
+    [order.id],
+  );
+
+describe('an order', () => {
+  it('is a snapshot of the plan, with a charge to pay', async () => {
+    expect(await start(7)).toMatchObject({
+      accountId,
+      days: 7,
+      price: 95_000,
+      currency: 'IDR',
+      label: 'week',
+      limits: { limit: 5 },
+      provider: 'fake',
+      state: 'pending',
+      code: expect.stringMatching(/^ORD-[0-9A-HJKMNP-TV-Z]{8}$/),
+      attempt: { number: 1, charge: 'created', qr: expect.stringContaining('QR ORD-'), amount: 95_000 },
+    });
+  });
+
+  it('keeps its price when the plan gets another one', async () => {
+    const order = await start(7);
+    const dearer = createPaymentHost(database, [fake.provider], { plans: [{ days: 7, price: 120_000 }] });
+    fake.pay(referenceOf(order));
+    expect((await checkNow(dearer, order.id)).price).toBe(95_000);
+    expect((await startOrder(dearer, accountId, 7)).price).toBe(120_000);
+  });
+
+  it('expires by the clock of the database', async () => {
+    const { createdAt, expiresAt } = await start(7);
+    expect(expiresAt.getTime() - createdAt.getTime()).toBeGreaterThan(30 * 60_000 - 1_000);
+    expect(expiresAt.getTime() - createdAt.getTime()).toBeLessThan(30 * 60_000 + 1_000);
+  });
+
+  it.each([-1, 1])('is the same on a machine whose clock is %d hour wrong', async (hours) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 });
+    try {
+      const order = await start(7);
+      fake.pay(referenceOf(order));
+      await settleNow(order);
+      const [row] = await database.query<{ left: number; ahead: number }>(
+        `select extract(epoch from o.expires_at - clock_timestamp())::float8 as left,
+           extract(epoch from p.ends_at - clock_timestamp())::float8 as ahead
+         from plan_order o join plan_period p on p.order_id = o.id where o.id = ?`,
+        [order.id],
+      );
+      expect(row?.left).toBeCloseTo(30 * 60, -2);
+      expect(row?.ahead).toBeCloseTo(7 * 86_400, -2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('of two tabs that buy at once is one order with one charge', async () => {
+    const orders = await Promise.all(Array.from({ length: 8 }, () => start(7)));
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(1);
+    expect(fake.calls.filter((call) => call === 'charge')).toHaveLength(1);
+  });
+
+  it('is a new one after another amount was paid for the last', async () => {
+    const first = await start(7);
+    fake.pay(referenceOf(first), { amount: 1_000, currency: 'IDR' });
+    await settleNow(first);
+    const second = await start(7);
+    expect(second).toMatchObject({ state: 'pending', payments: [] });
+    expect(second.id).not.toBe(first.id);
+  });
+
+  it('has its first check in the queue', async () => {
+    const order = await start(7);
+    expect(host.enqueued).toEqual([
+      { name: 'check-payment', data: { reference: referenceOf(order) }, delay: expect.closeTo(20, -1) },
+    ]);
+  });
+
+  it('tells the provider where to notify', async () => {
+    const order = await start(7);
+    expect(fake.charges.get(referenceOf(order))?.request).toMatchObject({
+      amount: 95_000,
+      currency: 'IDR',
+      description: 'Daypass 7 days',
+      notificationUrl: 'https://gateway.example/hooks/fake',
+      buyer: { name: 'Ani' },
+    });
+  });
+});
+
+describe('an order is refused', () => {
+  it.each([['of a plan that does not exist', 5, 'unknown_plan']] as const)('%s', async (_, days, kind) => {
+    await expect(start(days)).rejects.toMatchObject({ kind });
+  });
+
+  it('when nothing is sold', async () => {
+    const closed = createPaymentHost(database, []);
+    await expect(startOrder(closed, accountId, 7)).rejects.toMatchObject({ kind: 'no_provider' });
+  });
+
+  it('in a currency that the provider does not take', async () => {
+    const dollars = createPaymentHost(database, [fake.provider], { currency: 'USD' });
+    await expect(startOrder(dollars, accountId, 7)).rejects.toMatchObject({ kind: 'no_provider' });
+  });
+
+  it('when the account would hold more than a year', async () => {
+    await grantDays(database, accountId, { days: 340 });
+    await expect(start(30)).rejects.toMatchObject({ kind: 'too_many_days' });
+    expect((await start(7)).state).toBe('pending');
+  });
+
+  it('when it would with all open orders paid', async () => {
+    await start(200);
+    await grantDays(database, accountId, { days: 150 });
+    await expect(start(30)).rejects.toMatchObject({ kind: 'too_many_days' });
+  });
+
+  it('when too many are open', async () => {
+    const plans = [1, 2, 3, 4, 5, 6].map((days) => ({ days, price: 1_000 * days }));
+    const many = createPaymentHost(database, [fake.provider], { plans });
+    for (const { days } of plans.slice(0, 5)) await startOrder(many, accountId, days);
+    await expect(startOrder(many, accountId, 6)).rejects.toMatchObject({ kind: 'too_many_orders' });
+  });
+
+  it('for a blocked account', async () => {
+    await blockAccount(database, accountId, 'abuse');
+    await expect(start(7)).rejects.toMatchObject({ kind: 'blocked' });
+  });
+});
+
+describe('a charge', () => {
+  it('that is rejected fails the order, which can be tried again', async () => {
+    fake.fail('charge', new PaymentError('rejected', 'channel is off'));
+    const order = await start(7);
+    expect(order).toMatchObject({ state: 'failed', attempt: { charge: 'rejected', error: 'channel is off' } });
+    fake.failures.clear();
+    expect(await newCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
+  });
+
+  it('that certainly does not exist leaves the order open for another try', async () => {
+    fake.fail('charge', new PaymentError('temporary', 'too many requests', { retryAfter: 7 }));
+    expect(await start(7)).toMatchObject({ state: 'created', attempt: { charge: 'none' } });
+  });
+
+  it.each([
+    ['an error', new PaymentError('unknown', 'HTTP 500')],
+    ['an answer that cannot be read', new SyntaxError('Unexpected token <')],
+  ])('with %s may exist', async (_, error) => {
+    fake.fail('charge', error, true);
+    expect(await start(7)).toMatchObject({ state: 'created', attempt: { charge: 'unknown', number: 1 } });
+  });
+
+  it('without anything to pay with may exist', async () => {
+    fake.connection.charge = () => Promise.resolve({ providerReference: 'x' });
+    expect(await start(7)).toMatchObject({ state: 'created', attempt: { charge: 'unknown' } });
+  });
+
+  it('for less than the price is not shown', async () => {
+    const total = { amount: 1, currency: 'IDR' };
+    fake.connection.charge = () => Promise.resolve({ providerReference: 'x', qr: 'QR', total });
+    expect(await start(7)).toMatchObject({ attempt: { charge: 'unknown', qr: undefined } });
+  });
+
+  it('with a fee of the provider is compared with the total', async () => {
+    const total = { amount: 95_700, currency: 'IDR' };
+    fake.connection.charge = ({ reference }) =>
+      Promise.resolve({ providerReference: `F-${reference}`, qr: 'QR', total });
+    const order = await start(7);
+    const evidence = { reference: referenceOf(order), providerReference: `F-${referenceOf(order)}`, raw: null };
+    await settle(database, 'fake', { ...evidence, state: 'paid', paid: total });
+    expect((await timeHeld(database, accountId)).periods).toBe(1);
+  });
+});
+
+describe('another charge', () => {
+  it('of an expired order keeps price and code, and has another reference', async () => {
+    const order = await start(7);
+    fake.end(referenceOf(order), 'expired');
+    await settleNow(order);
+    const again = await newCharge(host, order.id);
+    expect(again).toMatchObject({ id: order.id, code: order.code, state: 'pending', attempt: { number: 2 } });
+    expect(again.attempt?.reference).toBe(`${order.code}.2`);
+    expect(again.expiresAt.getTime()).toBeGreaterThan(order.expiresAt.getTime());
+  });
+
+  it('is not made for an order that turns out to be paid', async () => {
+    const order = await start(7);
+    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
+    fake.pay(referenceOf(order));
+    await forgetCheck(order);
+    expect(await newCharge(host, order.id)).toMatchObject({ state: 'paid', isLate: true });
+  });
+
+  it('is not made for an open order', async () => {
+    const order = await start(7);
+    expect((await newCharge(host, order.id)).attempt?.number).toBe(1);
+  });
+
+  it('is refused when the plan costs something else now', async () => {
+    const order = await start(7);
+    fake.end(referenceOf(order), 'expired');
+    await settleNow(order);
+    const dearer = createPaymentHost(database, [fake.provider], { plans: [{ days: 7, price: 120_000 }] });
+    await expect(newCharge(dearer, order.id)).rejects.toMatchObject({ kind: 'plan_changed' });
+  });
+
+  it('is refused for a cancelled order and for one that does not exist', async () => {
+    const order = await start(7);
+    await cancelOrder(host, order.id);
+    await expect(newCharge(host, order.id)).rejects.toMatchObject({ kind: 'not_open' });
+    await expect(newCharge(host, accountId)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+
+  it('asked for twice at once is one', async () => {
+    const order = await start(7);
+    fake.end(referenceOf(order), 'expired');
+    await settleNow(order);
+    const again = await Promise.all([newCharge(host, order.id), newCharge(host, order.id)]);
+    expect(again.map(({ attempt }) => attempt?.number)).toEqual([2, 2]);
+    expect(fake.charges.size).toBe(2);
+  });
+
+  it('asked for twice at once is one at a provider that takes every charge', async () => {
+    fake.takesEveryCharge = true;
+    const order = await start(7);
+    fake.end(referenceOf(order), 'expired');
+    await settleNow(order);
+    const another = Promise.withResolvers<unknown>();
+    let charges = 0;
+    fake.before = (call) => {
+      if (call !== 'charge') return undefined;
+      if (++charges === 2) another.resolve(undefined);
+      return another.promise as Promise<void>;
+    };
+    const tabs = [newCharge(host, order.id), newCharge(host, order.id)];
+    // The tab that charges waits for the other one: for its charge, or for it to leave that to this one.
+    void Promise.any(tabs).then(another.resolve);
+    await Promise.all(tabs);
+    expect(fake.calls.filter((call) => call === 'charge')).toHaveLength(2);
+  });
+});
+
+describe('a charge that is answered after another one for the same reference', () => {
+  it('is not shown: its payment would be taken for that of another order', async () => {
+    fake.connection.charge = async ({ reference }) => {
+      const evidence = { reference, providerReference: 'first', state: 'pending', raw: {} } as const;
+      await settle(database, 'fake', evidence);
+      return { providerReference: 'second', qr: 'QR second' };
+    };
+    expect(await start(7)).toMatchObject({ attempt: { providerReference: 'first', qr: undefined } });
+  });
+});
+
+describe('cancelling', () => {
+  it('ends the charge at the provider', async () => {
+    const order = await start(7);
+    expect((await cancelOrder(host, order.id)).state).toBe('cancelled');
+    expect(fake.charges.get(referenceOf(order))?.state).toBe('failed');
+  });
+
+  it('finds out that the order has been paid', async () => {
+    const order = await start(7);
+    fake.pay(referenceOf(order));
+    expect(await cancelOrder(host, order.id)).toMatchObject({ state: 'paid', isLate: true });
+  });
+
+  it('works while the provider does not respond', async () => {
+    const order = await start(7);
+    fake.fail('cancel');
+    expect((await cancelOrder(host, order.id)).state).toBe('cancelled');
+  });
+
+  it('does nothing to a paid order', async () => {
+    const order = await start(7);
+    fake.pay(referenceOf(order));
+    await settleNow(order);
+    expect((await cancelOrder(host, order.id)).state).toBe('paid');
+    expect(fake.calls).not.toContain('cancel');
+  });
+});
+
+describe('checking now', () => {
+  it('activates what has been paid', async () => {
+    const order = await start(7);
+    fake.pay(referenceOf(order));
+    await forgetCheck(order);
+    expect((await checkNow(host, order.id)).state).toBe('paid');
+  });
+
+  it('asks the provider once in five seconds, however many ask', async () => {
+    const order = await start(7);
+    await forgetCheck(order);
+    await Promise.all(Array.from({ length: 20 }, () => checkNow(host, order.id)));
+    expect(fake.calls.filter((call) => call === 'status')).toHaveLength(1);
+  });
+
+  it('changes nothing when the provider fails', async () => {
+    const order = await start(7);
+    await forgetCheck(order);
+    fake.fail('status', new Error('socket hang up'));
+    expect((await checkNow(host, order.id)).state).toBe('pending');
+  });
+});
+
+describe('a quote', () => {
+  it('begins at the end of what the account holds', async () => {
+    const { endsAt } = await grantDays(database, accountId, { days: 3 });
+    const { startsAt, endsAt: quoted, price, currency } = await quote(host, accountId, 7);
+    expect(startsAt).toEqual(endsAt);
+    expect(quoted.getTime() - startsAt.getTime()).toBe(7 * 86_400_000);
+    expect([price, currency]).toEqual([95_000, 'IDR']);
+  });
+});
+
+describe('the orders of an account', () => {
+  it('are its own', async () => {
+    await start(7);
+    const other = await createBuyer(database);
+    expect((await listOrders(database, { accountId: other }, undefined, 10)).orders).toEqual([]);
+  });
+});

@@ -1,0 +1,278 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Database } from '#core/platform/database/database.ts';
+import { startOrder } from '#core/business/payments/checkout.ts';
+import { receiveNotification } from '#core/business/payments/inbox.ts';
+import { inboxQueue } from '#core/business/payments/inbox-queue.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { type PaymentEvidence, PaymentError } from '#core/business/payments/payment-provider.ts';
+import { processNotification } from '#core/business/payments/process-notification.ts';
+import { sweepPayments } from '#core/business/payments/sweep.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { FakeProvider } from './fake-provider.ts';
+import { createBuyer, createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
+
+let database: Database;
+let fake: FakeProvider;
+let host: PaymentHost;
+let accountId: string;
+let order: Order;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  fake = new FakeProvider();
+  host = createPaymentHost(database, [fake.provider]);
+  accountId = await createBuyer(database);
+  order = await startOrder(host, accountId, 7);
+});
+
+let events = 0;
+
+interface Sent {
+  readonly reference?: string;
+  readonly key?: string;
+  readonly secret?: string;
+  readonly evidence?: PaymentEvidence;
+  readonly to?: PaymentHost;
+  readonly provider?: string;
+}
+
+const notify = ({
+  reference = referenceOf(order),
+  key = `event-${++events}`,
+  secret = 'right',
+  evidence,
+  to = host,
+  provider = 'fake',
+}: Sent = {}) =>
+  receiveNotification(to, provider, {
+    headers: { 'x-secret': secret },
+    body: Buffer.from(JSON.stringify({ reference, key, evidence })),
+    query: new URLSearchParams(),
+  });
+const reread = async () => (await readOrder(database, { id: order.id })) as Order;
+const stored = (reference = referenceOf(order)) =>
+  database.query<{ id: string; outcome: string | null; tries: number; is_open: boolean }>(
+    `select id::text, outcome, tries, next_try_at is not null as is_open from payment_notification
+     where reference = ? order by id`,
+    [reference],
+  );
+const makeDue = () =>
+  database.query('update payment_notification set next_try_at = clock_timestamp() where next_try_at is not null');
+
+describe('an authentic notification', () => {
+  it('is answered with 200, and its order activated by a status read', async () => {
+    fake.pay(referenceOf(order));
+    expect((await notify()).status).toBe(200);
+    await inboxQueue(host).idle();
+    expect((await reread()).state).toBe('paid');
+    expect(await stored()).toMatchObject([{ outcome: 'paid', is_open: false }]);
+  });
+
+  it('proves nothing by itself: what the status says counts', async () => {
+    await notify();
+    await inboxQueue(host).idle();
+    expect((await reread()).state).toBe('pending');
+  });
+
+  it('that covers everything needs no status read', async () => {
+    fake.pay(referenceOf(order));
+    await notify({ evidence: { ...fake.evidence(referenceOf(order)), paidAt: new Date('2026-01-02T03:04:05Z') } });
+    await inboxQueue(host).idle();
+    expect(await reread()).toMatchObject({ state: 'paid', paidAt: new Date('2026-01-02T03:04:05Z') });
+    expect(fake.calls).not.toContain('status');
+  });
+
+  it('is answered as its provider expects', async () => {
+    const acknowledgement = { status: 200, body: '{"success":true}', contentType: 'application/json' };
+    Object.assign(fake.connection, { acknowledgement });
+    expect(await notify()).toEqual(acknowledgement);
+  });
+
+  it('that comes a hundred times over two instances activates once', async () => {
+    const other = createPaymentHost(database, [fake.provider]);
+    fake.pay(referenceOf(order));
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => notify({ key: `same ${order.id}`, to: n % 2 === 0 ? host : other })),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    await inboxQueue(host).idle();
+    await inboxQueue(other).idle();
+    expect(await timeHeld(database, accountId)).toMatchObject({ periods: 1 });
+    expect(await stored()).toHaveLength(1);
+  });
+
+  it('replayed later changes nothing', async () => {
+    fake.pay(referenceOf(order));
+    await notify({ key: `replay ${order.id}` });
+    await inboxQueue(host).idle();
+    fake.end(referenceOf(order), 'pending');
+    await notify({ key: `replay ${order.id}` });
+    await notify();
+    await inboxQueue(host).idle();
+    expect((await reread()).state).toBe('paid');
+    expect(await timeHeld(database, accountId)).toMatchObject({ periods: 1 });
+  });
+
+  it('is processed by a sweep when its instance has died', async () => {
+    fake.pay(referenceOf(order));
+    const { promise: died, resolve: die } = Promise.withResolvers<void>();
+    fake.before = () => {
+      die();
+      return new Promise(() => undefined);
+    };
+    await notify();
+    await died;
+    fake.before = () => undefined;
+    await makeDue();
+    await sweepPayments(createPaymentHost(database, [fake.provider]));
+    expect((await reread()).state).toBe('paid');
+  });
+
+  it('is kept while the provider does not respond, and tried again', async () => {
+    fake.pay(referenceOf(order));
+    fake.fail('status', new PaymentError('unknown', 'HTTP 500'));
+    await notify();
+    await inboxQueue(host).idle();
+    expect((await reread()).state).toBe('pending');
+    expect(host.enqueued.at(-1)).toMatchObject({ name: 'process-notification' });
+    fake.failures.clear();
+    await makeDue();
+    await processNotification(host, (await stored())[0]?.id ?? '');
+    expect((await reread()).state).toBe('paid');
+  });
+
+  it('whose news the status does not show yet brings the next check forward', async () => {
+    await database.query(
+      "update payment_attempt set next_check_at = clock_timestamp() + interval '1 min' where order_id = ?",
+      [order.id],
+    );
+    await notify();
+    await inboxQueue(host).idle();
+    const [check] = await database.query<{ delay: number }>(
+      'select extract(epoch from next_check_at - clock_timestamp())::float8 as delay from payment_attempt where order_id = ?',
+      [order.id],
+    );
+    expect(check?.delay).toBeLessThan(6);
+  });
+
+  it('with characters that PostgreSQL rejects is still stored', async () => {
+    expect((await notify({ key: `nul \0 \ud800 ${order.id}`, reference: `${referenceOf(order)}\0` })).status).toBe(200);
+  });
+});
+
+const failToConnect = (): never => {
+  throw new Error('server_key is missing');
+};
+
+describe('a notification is refused', () => {
+  it('with 403 when it is not authentic, and nothing is stored', async () => {
+    expect(await notify({ secret: 'wrong' })).toMatchObject({ status: 403, body: '' });
+    expect(await stored()).toEqual([]);
+  });
+
+  it('with 403 when it cannot be read', async () => {
+    const broken = { headers: { 'x-secret': 'right' }, body: Buffer.from('{'), query: new URLSearchParams() };
+    expect((await receiveNotification(host, 'fake', broken)).status).toBe(403);
+  });
+
+  it('with 404 when there is no such provider', async () => {
+    expect((await notify({ provider: 'nobody' })).status).toBe(404);
+  });
+
+  it('with 503 when its provider has no secret here', async () => {
+    const unconfigured = createPaymentHost(database, [{ ...fake.provider, connect: failToConnect }]);
+    expect((await notify({ to: unconfigured })).status).toBe(503);
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('ECONNREFUSED'))],
+    ['hangs', () => new Promise<never>(() => undefined)],
+  ])('with 503 when the database %s', async (_, query) => {
+    const down = createPaymentHost(Object.assign(Object.create(database), { query }), [fake.provider]);
+    expect((await notify({ to: down })).status).toBe(503);
+  });
+});
+
+describe('a notification of an unknown order', () => {
+  it('is kept, and processed once the order is committed', async () => {
+    const reference = `ORD-LATE${events}.1`;
+    const evidence: PaymentEvidence = {
+      reference,
+      providerReference: `T-${reference}`,
+      state: 'paid',
+      paid: { amount: 95_000, currency: 'IDR' },
+      paymentId: `T-${reference}`,
+      raw: null,
+    };
+    await notify({ reference, evidence });
+    await inboxQueue(host).idle();
+    expect(await stored(reference)).toMatchObject([{ outcome: null, is_open: true }]);
+    await database.query('update payment_attempt set reference = ?, provider_reference = null where order_id = ?', [
+      reference,
+      order.id,
+    ]);
+    await makeDue();
+    await sweepPayments(host);
+    expect((await reread()).state).toBe('paid');
+  });
+
+  it('is given up after ten minutes, and says so', async () => {
+    const reference = `ORD-NOBODY${events}.1`;
+    await notify({ reference });
+    await inboxQueue(host).idle();
+    await database.query(
+      "update payment_notification set received_at = received_at - interval '11 min' where reference = ?",
+      [reference],
+    );
+    await makeDue();
+    await sweepPayments(host);
+    expect(await stored(reference)).toMatchObject([{ outcome: 'unknown_order', is_open: false }]);
+  });
+});
+
+describe('a notification that cannot be processed', () => {
+  it('is given up after a day of tries, whatever is wrong with it', async () => {
+    const paid = { amount: 1e30, currency: 'IDR' };
+    await notify({ evidence: { ...fake.evidence(referenceOf(order)), state: 'paid', paid } });
+    await inboxQueue(host).idle();
+    expect(await stored()).toMatchObject([{ outcome: null, is_open: true }]);
+    await database.query("update payment_notification set received_at = received_at - interval '25 hours'");
+    await makeDue();
+    await sweepPayments(host);
+    expect(await stored()).toMatchObject([{ outcome: null, is_open: true }]);
+    await database.query('update payment_notification set tries = 100');
+    await makeDue();
+    await sweepPayments(host);
+    expect(await stored()).toMatchObject([{ outcome: 'given_up', is_open: false }]);
+  });
+});
+
+describe('a burst', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('of a thousand notifications is stored in about twenty statements, while others are processed', async () => {
+    // How long a statement takes is up to the machine: none is late here.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    let statements = 0;
+    const query: Database['query'] = (sql, parameters) => {
+      if (sql.includes('insert into payment_notification')) statements++;
+      return database.query(sql, parameters);
+    };
+    const to = createPaymentHost(Object.assign(Object.create(database), { query }), [fake.provider]);
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, (_, n) =>
+        notify({ to, key: `burst ${order.id} ${n}`, reference: `ORD-BURST${n}.1` }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(statements).toBeLessThanOrEqual(21);
+    const [{ count } = { count: 0 }] = await database.query<{ count: number }>(
+      "select count(*)::int as count from payment_notification where reference like 'ORD-BURST%'",
+    );
+    expect(count).toBe(1_000);
+    vi.useRealTimers();
+    await inboxQueue(to)[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckContext } from '#core/config/section.ts';
+import { paymentsSection } from '#core/business/payments/section.ts';
+
+const inEnvironment = { because: 'with NODE_ENV=production', unless: '' };
+const byUrl = { because: 'while service.base_url is not this machine', unless: ', or set the option' };
+
+function mistakes(provider: string | undefined, production?: typeof byUrl, baseUrl?: string): string[] {
+  const found: string[] = [];
+  const paymentProviders = new Map(
+    [{ name: 'midtrans' }, { name: 'sandbox', isSandbox: true }].map((one) => [
+      one.name,
+      { ...one, currencies: ['IDR'] },
+    ]),
+  );
+  const context = {
+    get: () => ({ base_url: baseUrl }),
+    isProduction: production !== undefined,
+    production,
+    paymentProviders,
+    hasAllPlugins: true,
+  };
+  const report = (path: readonly (string | number)[], wrong: string, right: string) =>
+    void found.push(`${path.join('.')} ${wrong}; ${right}`);
+  paymentsSection.check?.(
+    { ...(provider !== undefined && { provider }), order_minutes: 30, keep_notifications_days: 730 },
+    report,
+    context as unknown as CheckContext,
+  );
+  return found;
+}
+
+describe('a provider that takes money', () => {
+  it.each([
+    [undefined, 'is notified at service.base_url, which is not set'],
+    ['', 'is notified at service.base_url, which is not set'],
+    ['http://ai.example', 'is notified at service.base_url, which is not HTTPS'],
+  ])('is refused in production with the public URL %j', (baseUrl, wrong) => {
+    expect(mistakes('midtrans', inEnvironment, baseUrl)).toEqual([expect.stringContaining(wrong)]);
+    expect(mistakes('midtrans', undefined, baseUrl)).toEqual([]);
+  });
+
+  it('is accepted in production with HTTPS', () => {
+    expect(mistakes('midtrans', inEnvironment, 'https://ai.example')).toEqual([]);
+  });
+});
+
+describe('the sandbox', () => {
+  it('is accepted on the own machine', () => {
+    expect(mistakes('sandbox')).toEqual([]);
+    expect(mistakes(undefined)).toEqual([]);
+  });
+
+  it('is refused in production, with what allows it if anything does', () => {
+    expect(mistakes('sandbox', inEnvironment)).toEqual([
+      'payments.provider is "sandbox", which moves no money, with NODE_ENV=production; use a provider that takes payments, or none',
+    ]);
+    expect(mistakes('sandbox', byUrl)).toEqual([
+      'payments.provider is "sandbox", which moves no money, while service.base_url is not this machine; use a provider that takes payments, or none, or set the option',
+    ]);
+  });
+
+  it('is refused as the default at a public URL', () => {
+    expect(mistakes(undefined, byUrl)).toEqual([
+      expect.stringContaining(
+        'service.base_url is not this machine, and payments.provider is not set, so customers would pay in the sandbox',
+      ),
+    ]);
+  });
+
+  it('is not the default in the environment of production, which sells nothing then', () => {
+    expect(mistakes(undefined, inEnvironment)).toEqual([]);
+  });
+
+  it('is not the default where nothing is sold explicitly', () => {
+    expect(mistakes('none', byUrl)).toEqual([]);
+  });
+});

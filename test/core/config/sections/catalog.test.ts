@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
+import { nameInReply } from '#core/config/catalog/model-name.ts';
+import { splitRoute } from '#core/config/sections/models-section.ts';
+import { read, vendors } from '../fixture.ts';
+
+const build = (text: string, environment?: NodeJS.ProcessEnv) => buildCatalog(read(text, environment), vendors);
+
+const twoModels = 'models: { claude-sonnet: { routes: [one/a] }, gpt-5: { routes: [one/b] } }\n';
+const withAliases = (aliases: string) => build(`${twoModels}aliases: ${aliases}`);
+
+const listed = (aliases: string) => withAliases(aliases).listed.map(({ name, model }) => [name, model.id]);
+
+const halfOff =
+  'upstreams: { one: { format: chat, base_url: "http://one.test" }, off: { vendor: openai } }\nmodels: { both: { routes: [off/a, one/a] }, gone: { routes: [off/a] } }\naliases: { lost: gone, "lost-*": gone }';
+
+const upstream = (text: string, environment?: NodeJS.ProcessEnv) =>
+  build(`upstreams: { one: ${text} }`, environment).upstreams[0];
+
+describe('an upstream of the catalog', () => {
+  it('has the preset of its vendor', () => {
+    expect(upstream('{ vendor: anthropic, api_keys: [k] }')).toMatchObject({
+      name: 'one',
+      vendor: 'anthropic',
+      formats: ['messages'],
+      baseUrl: 'https://anthropic.test/v1',
+      auth: 'x-api-key',
+      headers: { 'anthropic-version': '2023-06-01' },
+    });
+  });
+
+  it('overrides format, base URL and authentication of the vendor', () => {
+    expect(upstream('{ vendor: anthropic, format: chat, base_url: "http://own.test/v2", auth: bearer }')).toMatchObject(
+      { formats: ['chat'], baseUrl: 'http://own.test/v2', auth: 'bearer' },
+    );
+  });
+
+  it('adds its headers to the vendor’s, in lower case', () => {
+    expect(upstream('{ vendor: anthropic, headers: { Anthropic-Version: "2", X-Team: a } }')?.headers).toEqual({
+      'anthropic-version': '2',
+      'x-team': 'a',
+    });
+  });
+
+  it('has a base URL without trailing slashes', () => {
+    expect(upstream('{ format: chat, base_url: "http://own.test/v1//" }')?.baseUrl).toBe('http://own.test/v1');
+  });
+
+  it('sends bearer keys by default', () => {
+    expect(upstream('{ format: chat, base_url: "http://own.test" }')?.auth).toBe('bearer');
+  });
+
+  it('has no empty keys', () => {
+    expect(upstream('{ vendor: openai, api_keys: ["${A:-}", b] }')?.apiKeys).toEqual(['b']);
+  });
+
+  it.each([
+    ['off when its vendor wants a key and there is none', '{ vendor: openai, api_keys: ["${KEY:-}"] }', false],
+    ['on with a key', '{ vendor: openai, api_keys: [k] }', true],
+    ['on without a key when it is nobody’s but the operator’s', '{ format: chat, base_url: "http://own.test" }', true],
+    ['on without a key when its vendor wants none', '{ vendor: demo }', true],
+    ['on without a key when it is told to send none', '{ vendor: openai, auth: none }', true],
+  ])('is %s', (_name, text, isEnabled) => {
+    expect(upstream(text)?.isEnabled).toBe(isEnabled);
+  });
+});
+
+describe('a model of the catalog', () => {
+  it('has its routes in the order of the file, with their options', () => {
+    const { models } = build(
+      'models: { test: { routes: [one/a, { to: one/org/b, weight: 2, connect_timeout: 1, first_byte_timeout: 2, idle_timeout: 3, max_input_tokens: 4 }] } }',
+    );
+    expect(models[0]?.routes).toMatchObject([
+      { id: 'one/a', model: 'a', weight: 1, connectTimeout: undefined, upstream: { name: 'one' } },
+      {
+        id: 'one/org/b',
+        model: 'org/b',
+        weight: 2,
+        connectTimeout: 1,
+        firstByteTimeout: 2,
+        idleTimeout: 3,
+        maxInputTokens: 4,
+      },
+    ]);
+  });
+
+  it.each([
+    ['the default prefix', '', 'dp/test'],
+    ['the prefix of the service', 'service: { prefix: rumah }', 'rumah/test'],
+    ['the prefix before a slash', 'models: { org/a: { routes: [one/a] } }', 'dp/org/a'],
+  ])('has a public name with %s', (_name, text, publicName) => {
+    expect(build(text).models[0]?.publicName).toBe(publicName);
+  });
+
+  it('has its name as its default display name', () => {
+    expect(build('').models[0]?.displayName).toBe('test');
+  });
+
+  it('has a display name and limits', () => {
+    const text = 'models: { test: { routes: [one/a], display_name: Test, max_input_tokens: 5, max_tokens: 6 } }';
+    expect(build(text).models[0]).toMatchObject({ displayName: 'Test', maxInputTokens: 5, maxOutputTokens: 6 });
+  });
+
+  it('leaves out the routes of an upstream that is off', () => {
+    expect(
+      build(halfOff)
+        .resolve('both')
+        ?.routes.map(({ id }) => id),
+    ).toEqual(['one/a']);
+  });
+
+  it.each(['gone', 'lost', 'lost-1'])('is not offered when all of its upstreams are off: %s', (name) => {
+    expect(build(halfOff).resolve(name)).toBeUndefined();
+  });
+
+  it('has a notice when all of its upstreams are off', () => {
+    expect(catalogNotices(build(halfOff))).toEqual([
+      'upstream off is off: it has no API key',
+      'model gone is not offered: all of its upstreams are off',
+    ]);
+  });
+});
+
+describe('the name of a model', () => {
+  it.each([
+    ['a model by its name', '{}', 'gpt-5', 'gpt-5'],
+    ['a model by its public name', '{}', 'dp/gpt-5', 'gpt-5'],
+    ['a public name before a wildcard that fits it', '{ "dp/*": claude-sonnet }', 'dp/gpt-5', 'gpt-5'],
+    ['an alias', '{ fast: gpt-5 }', 'fast', 'gpt-5'],
+    ['an alias of an alias', '{ fast: quick, quick: gpt-5 }', 'fast', 'gpt-5'],
+    ['a wildcard at the end', '{ "claude-*": claude-sonnet }', 'claude-haiku-4-5', 'claude-sonnet'],
+    ['a wildcard that stands for nothing', '{ "claude-*": claude-sonnet }', 'claude-', 'claude-sonnet'],
+    ['a wildcard at the beginning', '{ "*-mini": gpt-5 }', 'gpt-5-mini', 'gpt-5'],
+    ['two wildcards', '{ "a*b*c": gpt-5 }', 'a-b-c', 'gpt-5'],
+    ['a wildcard for everything', '{ "*": gpt-5 }', 'anything at all', 'gpt-5'],
+    ['a wildcard by way of another alias', '{ "o*": fast, fast: gpt-5 }', 'o3', 'gpt-5'],
+    ['a model before a wildcard that fits it', '{ "gpt-*": claude-sonnet }', 'gpt-5', 'gpt-5'],
+    ['an alias before a wildcard that fits it', '{ "o*": claude-sonnet, o3: gpt-5 }', 'o3', 'gpt-5'],
+    ['the first of two wildcards that fit', '{ "o*": claude-sonnet, "o3*": gpt-5 }', 'o3-mini', 'claude-sonnet'],
+    ['an alias with the prefix', '{ fast: gpt-5 }', 'dp/fast', 'gpt-5'],
+    ['a wildcard with the prefix', '{ "claude-*": claude-sonnet }', 'dp/claude-haiku-4-5', 'claude-sonnet'],
+    ['an alias with the prefix before a wildcard', '{ "*": claude-sonnet, fast: gpt-5 }', 'dp/fast', 'gpt-5'],
+    ['an alias called like a member of objects', '{ constructor: gpt-5 }', 'constructor', 'gpt-5'],
+  ])('resolves %s', (_name, aliases, name, id) => {
+    expect(withAliases(aliases).resolve(name)?.id).toBe(id);
+  });
+
+  it.each([
+    ['an unknown name', '{}', 'gpt-6'],
+    ['another case', '{}', 'GPT-5'],
+    ['a name with another prefix', '{}', 'xp/gpt-5'],
+    ['an alias with another prefix', '{ fast: gpt-5 }', 'xp/fast'],
+    ['an alias with the prefix twice', '{ fast: gpt-5 }', 'dp/dp/fast'],
+    ['a name that a wildcard only begins like', '{ "a*b": gpt-5 }', 'a-b-c'],
+    ['a name that fits only if dots stood for anything', '{ "gpt-4.*": gpt-5 }', 'gpt-41'],
+    ['a name too long to be one', '{ "*": gpt-5 }', 'x'.repeat(257)],
+    ['a member of objects', '{}', 'constructor'],
+  ])('does not resolve %s', (_name, aliases, name) => {
+    expect(withAliases(aliases).resolve(name)).toBeUndefined();
+  });
+
+  it('resolves the same the second time', () => {
+    const catalog = withAliases('{ "claude-*": claude-sonnet }');
+    expect(catalog.resolve('claude-x')).toBe(catalog.resolve('claude-x'));
+  });
+
+  it('may be a member name of objects, resolved by its alias', () => {
+    const catalog = build('models: { constructor: { routes: [one/a] } }\naliases: { fast: constructor }');
+    expect(catalog.resolve('fast')?.id).toBe('constructor');
+  });
+});
+
+describe('the list', () => {
+  it('has the public names of the models, then the aliases', () => {
+    expect(listed('{ fast: quick, quick: gpt-5 }')).toEqual([
+      ['dp/claude-sonnet', 'claude-sonnet'],
+      ['dp/gpt-5', 'gpt-5'],
+      ['fast', 'gpt-5'],
+      ['quick', 'gpt-5'],
+    ]);
+  });
+
+  it('has no wildcards', () => {
+    expect(listed('{ "claude-*": claude-sonnet }').map(([name]) => name)).toEqual(['dp/claude-sonnet', 'dp/gpt-5']);
+  });
+
+  it('has no model whose upstreams are off, and no alias of one', () => {
+    expect(build(halfOff).listed.map(({ name }) => name)).toEqual(['dp/both']);
+  });
+});
+
+describe('the name of a model in answers', () => {
+  const model = { id: 'gpt-5', publicName: 'dp/gpt-5' };
+
+  it.each([
+    ['the public name for the short one', 'gpt-5', 'dp/gpt-5'],
+    ['the public name for itself', 'dp/gpt-5', 'dp/gpt-5'],
+    ['the alias for an alias', 'claude-fable-4', 'claude-fable-4'],
+    ['the alias with the prefix for itself', 'dp/claude-fable-4', 'dp/claude-fable-4'],
+  ])('is %s', (_name, requested, name) => {
+    expect(nameInReply(model, requested)).toBe(name);
+  });
+});
+
+describe('a suggestion', () => {
+  it.each([
+    ['gpt5', 'dp/gpt-5'],
+    ['claude-sonet', 'dp/claude-sonnet'],
+    ['dp/gpt5', 'dp/gpt-5'],
+    ['openrouter/gpt-5', 'dp/gpt-5'],
+    ['fsat', 'fast'],
+  ])('for %s is %s', (name, near) => {
+    expect(withAliases('{ fast: gpt-5, "o*": gpt-5 }').suggest(name)).toBe(near);
+  });
+
+  it('is not made for a name without a similar one', () => {
+    expect(withAliases('{ fast: gpt-5 }').suggest('mistral-large')).toBeUndefined();
+  });
+
+  it('is never a pattern', () => {
+    expect(withAliases('{ "zz-*": gpt-5 }').suggest('zz-')).toBeUndefined();
+  });
+});
+
+describe('a route', () => {
+  it.each([
+    ['openai/gpt-5', ['openai', 'gpt-5']],
+    ['router/org/model', ['router', 'org/model']],
+    ['openai', ['openai', '']],
+  ])('%s is taken apart at its first slash', (to, parts) => {
+    expect(splitRoute(to)).toEqual(parts);
+  });
+});

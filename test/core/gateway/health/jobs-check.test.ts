@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { jobsCheck, rescheduledGauge } from '#core/gateway/health/jobs-check.ts';
+
+const hostWith = (late: Record<string, number>, rescheduled = 0) => {
+  const host = createTestHost();
+  return { ...host, jobs: { ...host.jobs, schedules: { late: new Map(Object.entries(late)), rescheduled } } };
+};
+
+describe('the health of jobs', () => {
+  it('is good while all repeated jobs run', () => {
+    expect(jobsCheck.check(hostWith({}, 7))).toEqual({ ok: true });
+  });
+
+  it('names the jobs that do not run, since the first of them stopped', () => {
+    const verdict = jobsCheck.check(hostWith({ 'send-mails': 2_000, 'usage-rollup': 1_000 }));
+    expect(verdict).toMatchObject({
+      ok: false,
+      since: 1_000,
+      reason: expect.stringContaining('(send-mails, usage-rollup)'),
+    });
+  });
+});
+
+it('jobs that were scheduled anew are counted', async () => {
+  expect(await rescheduledGauge.read(hostWith({}, 3))).toEqual([{ value: 3 }]);
+});

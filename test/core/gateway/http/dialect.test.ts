@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { callerDialect } from '#core/gateway/http/dialect.ts';
+import { chatEndpoint, modelsEndpoint } from '../../../support/exchange.ts';
+import { descriptors } from '../../../support/formats.ts';
+
+const anthropic = { 'anthropic-version': '2023-06-01' };
+
+describe('the dialect of a caller', () => {
+  it.each([
+    ['chat', 'openai'],
+    ['responses', 'openai'],
+    ['images', 'openai'],
+    ['messages', 'anthropic'],
+  ] as const)('on a path of %s is %s, whatever the headers say', (format, dialect) => {
+    const headers = dialect === 'openai' ? anthropic : { authorization: 'Bearer x' };
+    expect(callerDialect({ ...chatEndpoint, format: descriptors[format] }, headers)).toBe(dialect);
+  });
+
+  it('is the endpoint’s where it has one', () => {
+    expect(callerDialect({ ...modelsEndpoint, dialect: 'openai' }, anthropic)).toBe('openai');
+  });
+
+  it.each([
+    anthropic,
+    { 'anthropic-beta': 'tools' },
+    { 'x-api-key': 'dp-x' },
+    { 'user-agent': 'claude-cli/2.0 (external)' },
+    { 'user-agent': 'Anthropic/Python 0.60' },
+  ])('on a shared path is Anthropic’s with %j', (headers) => {
+    expect(callerDialect(modelsEndpoint, headers)).toBe('anthropic');
+  });
+
+  it.each([
+    {},
+    { authorization: 'Bearer x' },
+    { 'x-api-key': 'dp-x', authorization: 'Bearer x' },
+    { 'user-agent': 'OpenAI/Python 2.0' },
+    { 'user-agent': 'my Anthropic/1' },
+  ])('on a shared path is OpenAI’s with %j', (headers) => {
+    expect(callerDialect(modelsEndpoint, headers)).toBe('openai');
+  });
+
+  it('follows the headers where there is no endpoint', () => {
+    expect([callerDialect(undefined, anthropic), callerDialect(undefined, {})]).toEqual(['anthropic', 'openai']);
+  });
+
+  it.each(['/v1beta/nothing', '/v1beta', '/v1/v1beta/nothing'])(
+    'is Google’s at %s, where there is no endpoint',
+    (path) => {
+      expect(callerDialect(undefined, {}, path)).toBe('google');
+      expect(callerDialect(undefined, anthropic, path)).toBe('google');
+    },
+  );
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { EndpointTable } from '#core/gateway/http/paths.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+
+const endpoint = (name: string, method: 'GET' | 'POST', path: string): Endpoint => ({
+  name,
+  method,
+  path,
+  isMetered: false,
+  isAliased: true,
+});
+const table = new EndpointTable([
+  endpoint('messages', 'POST', '/v1/messages'),
+  endpoint('list_models', 'GET', '/v1/models'),
+  endpoint('get_model', 'GET', '/v1/models/{id*}'),
+  endpoint('get_response', 'GET', '/v1/responses/{id}'),
+  endpoint('responses', 'POST', '/v1/responses'),
+  endpoint('generate', 'POST', '/v1/models/{id*}:generateContent'),
+]);
+const found = (method: string, path: string) => {
+  const match = table.find(method, path);
+  return match !== undefined && 'endpoint' in match ? [match.endpoint.name, match.params] : match;
+};
+
+describe('the endpoint table', () => {
+  it.each([
+    '/v1/messages',
+    '/v1/messages/',
+    '/messages',
+    '/messages/',
+    '/v1/v1/messages',
+    '/v1//messages',
+    '//v1/messages//',
+    '//messages',
+  ])('finds the endpoint at %s', (path) => {
+    expect(found('POST', path)).toEqual(['messages', {}]);
+  });
+
+  it.each(['/v1/models/acme/big', '/v1/models/acme%2Fbig', '/models/acme/big/'])(
+    'reads an id with a slash from %s',
+    (path) => {
+      expect(found('GET', path)).toEqual(['get_model', { id: 'acme/big' }]);
+    },
+  );
+
+  it('does not match a slash with a single segment', () => {
+    expect(found('GET', '/v1/responses/a/b')).toBeUndefined();
+  });
+
+  it('returns the allowed methods of a path', () => {
+    expect(found('GET', '/v1/messages')).toEqual({ allowed: ['POST'] });
+    expect(found('DELETE', '/v1/models/x')).toEqual({ allowed: ['GET'] });
+  });
+
+  it('takes a method that does not exist for an unknown path', () => {
+    expect(found('POST', '/v1/models/x:generate')).toBeUndefined();
+    expect(found('PUT', '/v1/models/x:generateContent')).toEqual({ allowed: ['POST'] });
+  });
+
+  it.each(['/v1/message', '/v1', '/', '/v1/v1/v1/messages'])('finds nothing at %s', (path) => {
+    expect(found('POST', path)).toBeUndefined();
+  });
+
+  it('keeps a malformed escape as it is', () => {
+    expect(found('GET', '/v1/models/%E0%A4%A')).toEqual(['get_model', { id: '%E0%A4%A' }]);
+  });
+});

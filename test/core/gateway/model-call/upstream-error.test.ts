@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import {
+  readRefusal,
+  readReportedError,
+  reportedFailure,
+  withoutSecrets,
+} from '#core/gateway/model-call/upstream-error.ts';
+
+const codeOf = (error: object) => reportedFailure(readReportedError({ error } as never)).code;
+
+describe('an error inside an answer', () => {
+  it.each([
+    [{ code: 503, message: 'The service is down.', status: 'UNAVAILABLE' }, 'unavailable'],
+    [{ type: 'overloaded_error', message: 'Overloaded' }, 'unavailable'],
+    [{ code: 529, message: 'no' }, 'unavailable'],
+    [{ code: 504, message: 'no', status: 'DEADLINE_EXCEEDED' }, 'upstream_timeout'],
+    [{ code: 429, message: 'no' }, 'rate_limited'],
+    [{ code: 500, message: 'no', status: 'INTERNAL' }, 'upstream_failed'],
+    [{ type: 'api_error', message: 'no' }, 'upstream_failed'],
+  ])('%j is %s to the client', (error, code) => {
+    expect(codeOf(error)).toBe(code);
+  });
+});
+
+describe('an error of MiniMax, which comes with status 200,', () => {
+  it.each([
+    [2013, 'invalid params, bad tool', 'upstream_rejected'],
+    [1002, 'limited', 'rate_limited'],
+    [1001, 'late', 'upstream_timeout'],
+    [1008, 'no money', 'upstream_account_rejected'],
+    [1013, 'broken', 'upstream_failed'],
+  ])('%s, %j, is %s', (status_code, status_msg, code) => {
+    expect(reportedFailure(readReportedError({ base_resp: { status_code, status_msg } })).code).toBe(code);
+  });
+});
+
+it('reads the details that Mistral puts into the message', () => {
+  const detail = [{ loc: ['body', 'store'], msg: 'Extra inputs are not permitted' }];
+  const refusal = readRefusal({ object: 'error', message: { detail }, type: 'invalid_request_error' });
+  expect(refusal.message).toBe('store: Extra inputs are not permitted');
+});
+
+describe('a vendor’s words', () => {
+  it.each([
+    ['write to ops@corp.example, please', 'write to […], please'],
+    ['no route to internal-llm.corp.example:8443', 'no route to […]'],
+    ['connect ECONNREFUSED fd00:12::5:8443', 'connect ECONNREFUSED […]'],
+    ['connect ECONNREFUSED ::1:8443', 'connect ECONNREFUSED […]'],
+    ['std::bad_alloc at 12:30:45', 'std::bad_alloc at 12:30:45'],
+    ['gpt-4.1:20 and qwen2.5:7b are names of models', 'gpt-4.1:20 and qwen2.5:7b are names of models'],
+  ])('%j are shown as %j', (words, shown) => {
+    expect(withoutSecrets(words, 500)).toBe(shown);
+  });
+
+  it('show no half of a secret where they are cut', () => {
+    expect(withoutSecrets('the key topsecretvendorkey', 14, ['topsecretvendorkey'])).toBe('the key […]');
+  });
+});

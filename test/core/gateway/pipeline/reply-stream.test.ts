@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { type Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
+import { ReplyStream, replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+
+const broken = new Error('broken');
+const create = () => new ReplyStream({ read: () => undefined, close: () => undefined });
+
+/** Everything that a stream brings until it is over, and how it ended. */
+async function readAll(stream: Readable): Promise<{ text: string; error: unknown }> {
+  let text = '';
+  try {
+    for await (const chunk of stream) text += String(chunk);
+    return { text, error: undefined };
+  } catch (error) {
+    return { text, error };
+  }
+}
+
+async function* generate(): AsyncGenerator<Buffer> {
+  for (const text of ['a', 'b', 'c']) yield Buffer.from(text);
+  throw broken;
+}
+
+describe('a reply that breaks off', () => {
+  it('brings everything first to who reads later', async () => {
+    const stream = create();
+    for (const text of ['a', 'b', 'c']) stream.push(text);
+    stream.breakOff(broken);
+    expect(await readAll(stream)).toEqual({ text: 'abc', error: broken });
+  });
+
+  it('brings everything first to who has paused', async () => {
+    const stream = create();
+    const seen: string[] = [];
+    stream.on('data', (chunk: Buffer) => {
+      seen.push(chunk.toString());
+      stream.pause();
+      setImmediate(() => stream.resume());
+    });
+    for (const text of ['a', 'b', 'c']) stream.push(text);
+    stream.breakOff(broken);
+    expect(await once(stream, 'error')).toEqual([broken]);
+    expect(seen.join('')).toBe('abc');
+  });
+
+  it('tells it at once who has read everything', async () => {
+    const stream = create();
+    stream.resume();
+    const failed = once(stream, 'error');
+    stream.breakOff(broken);
+    expect(await failed).toEqual([broken]);
+  });
+
+  it('harms nobody before it is read', () => {
+    const stream = create();
+    stream.breakOff(broken);
+    expect(stream.destroyed).toBe(false);
+  });
+
+  it('is closed once', async () => {
+    const close = vi.fn();
+    const stream = new ReplyStream({ read: () => undefined, close });
+    stream.push('a');
+    stream.breakOff(broken);
+    await readAll(stream);
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  it('brings what was generated before', async () => {
+    expect(await readAll(replyStreamOf(generate()))).toEqual({ text: 'abc', error: broken });
+  });
+
+  it('brings what was generated before to who reads slowly', async () => {
+    const stream = replyStreamOf(generate());
+    const seen: string[] = [];
+    stream.on('data', (chunk: Buffer) => {
+      seen.push(chunk.toString());
+      stream.pause();
+      setTimeout(() => stream.resume(), 1);
+    });
+    await once(stream, 'error');
+    expect(seen.join('')).toBe('abc');
+  });
+
+  it('is abandoned at once when its reader goes while it waits', async () => {
+    const silence = Promise.withResolvers<void>();
+    async function* wait(): AsyncGenerator<Buffer> {
+      yield Buffer.from('a');
+      await silence.promise;
+    }
+    const abandon = vi.fn<() => void>(silence.resolve);
+    const stream = replyStreamOf(wait(), abandon);
+    await once(stream, 'data');
+    stream.destroy();
+    await once(stream, 'close');
+    expect(abandon).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '#core/platform/database/database.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { PostgresRecordStore } from '../../../../plugins/log/record-store.ts';
+
+export const hour = 3_600_000; // ms
+export const day = 24 * hour;
+/** Midnight in UTC. */
+export const today = Date.UTC(2031, 4, 12);
+
+/** An account with records that the `log` plugin has written; no two tests share one. */
+export class RecordBook {
+  readonly database: Database;
+  readonly accountId = randomUUID();
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Writes a record for each of these, and returns their ids. */
+  async write(...records: Partial<RequestRecord>[]): Promise<string[]> {
+    const whole = records.map((record) => {
+      const { started_at = today } = record;
+      return {
+        id: createRequestId(started_at),
+        started_at,
+        account_id: this.accountId,
+        method: 'POST',
+        path: '/v1/chat/completions',
+        endpoint: 'chat',
+        is_metered: true,
+        model: 'gpt-5',
+        outcome: 'answered',
+        status: 200,
+        ...record,
+      };
+    });
+    const lines = whole.map((record) => JSON.stringify(record));
+    await new PostgresRecordStore(this.database).insert('test', lines);
+    return whole.map(({ id }) => id);
+  }
+}
+
+/** The plan of a statement. */
+export async function explain(
+  database: Database,
+  run: (database: Pick<Database, 'query'>) => unknown,
+): Promise<string> {
+  let plan = '';
+  const explaining: Pick<Database, 'query'> = {
+    async query(sql, parameters) {
+      const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, parameters);
+      plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      return [];
+    },
+  };
+  await run(explaining);
+  return plan;
+}
+
+/** The partitions of `request_log` that PostgreSQL would read for a statement. */
+export async function partitionsOf(
+  database: Database,
+  run: (database: Pick<Database, 'query'>) => unknown,
+): Promise<Set<string>> {
+  return new Set((await explain(database, run)).match(/request_log_\d{8}\b(?!_)/g));
+}

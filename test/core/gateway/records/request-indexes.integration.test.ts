@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '#core/platform/database/database.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { day, explain, RecordBook, today } from './record-fixture.ts';
+
+let database: Database;
+let accountId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const book = new RecordBook(database);
+  ({ accountId } = book);
+  await book.write({ model: 'dp/rare' });
+  // As many as make an index worth its while, of which few are anything but answered.
+  await database.query(
+    `INSERT INTO request_log (id, started_at, instance, account_id, method, path, endpoint, is_metered, model, outcome, status)
+     SELECT 'r' || i, ?::timestamptz + i * interval '1 second', 'test', ?, 'POST', '/', 'chat', true, 'dp/usual', 'answered', 200
+     FROM generate_series(1, 20000) AS i`,
+    [new Date(today).toISOString(), accountId],
+  );
+  await database.query('ANALYZE request_log');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+describe('a page of requests', () => {
+  it.each<[string, RequestFilter, string]>([
+    ['of a model', { model: 'dp/rare' }, 'request_log_model'],
+    ['of a route', { route: 'a/b' }, 'request_log_route'],
+    ['of errors', { errors: true }, 'request_log_bad'],
+    ['of failed requests', { outcome: 'failed' }, 'request_log_bad'],
+    ['of failovers', { hasFailover: true }, 'request_log_failovers'],
+    ['from the cache', { isCached: true }, 'request_log_hits'],
+    ['of a class of errors', { status: [500, 599] }, 'request_log_status'],
+    ['of a status that no request has', { status: [300, 399] }, 'request_log_status'],
+  ])('%s is found by an index for it', async (_, filter, index) => {
+    const whole = { accountId, since: today, until: today + day, ...filter };
+    const plan = await explain(database, (explaining) => listRequests(explaining, whole));
+    expect(await parentsOf(plan)).toEqual([index]);
+  });
+});
+
+/** The indexes of `request_log` whose parts a plan uses. */
+async function parentsOf(plan: string): Promise<string[]> {
+  const parts = [...plan.matchAll(/Index (?:Only )?Scan (?:Backward )?(?:using|on) (\w+)/g)].map(([, name]) => name);
+  const rows = await database.query<{ name: string }>(
+    `SELECT DISTINCT parent.relname AS name FROM pg_inherits
+     JOIN pg_class part ON part.oid = inhrelid JOIN pg_class parent ON parent.oid = inhparent
+     WHERE part.relkind = 'i' AND part.relname IN (?)`,
+    [parts],
+  );
+  return rows.map(({ name }) => name);
+}

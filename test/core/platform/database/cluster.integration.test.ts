@@ -1,0 +1,62 @@
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { initialize } from '#core/platform/database/cluster.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-cluster-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A program in place of initdb. Its second argument is the folder of the cluster. */
+async function programOf(script: string): Promise<string> {
+  const path = join(folder, 'initdb');
+  await writeFile(path, `#!/bin/sh\ncd "$2" || exit 9\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+const start = async (script: string, stall: number, stopping?: AbortSignal) =>
+  initialize(
+    await programOf(script),
+    { folder: join(folder, 'postgres'), password: 'the-password' },
+    undefined,
+    stopping,
+    { look: 20, stall },
+  );
+
+const steady = 'for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo more >> grown; sleep 0.2; done';
+
+it('a disk that is slow, but writes, has all the time that it needs', async () => {
+  await start(steady, 2_000);
+  expect(await readdir(folder)).toEqual(['initdb', 'postgres']);
+});
+
+it('a program that writes nothing is given up, with the reason and what to do', async () => {
+  await expect(start('exec sleep 600', 300)).rejects.toThrow(
+    /could not be initialized in .*\.new: it has written nothing for 0\.3 s\. Check that the disk has space.*DATABASE_URL/,
+  );
+});
+
+it.each([
+  ['its last line', 'echo "creating"; echo "initdb: error: no space left" >&2; exit 1', 'initdb: error: no space left'],
+  ['its code, where it said nothing', 'exit 3', 'it ended with code 3 and said nothing'],
+  ['the signal that ended it', 'kill -9 $$', 'it was ended by SIGKILL'],
+])('a program that fails is reported with %s', async (_, script, reason) => {
+  await expect(start(script, 60_000)).rejects.toThrow(`.new: ${reason}. Check`);
+});
+
+it('the password is in a file of the data folder, for this user only, while it is needed', async () => {
+  await start(`cp "$(echo "$4" | cut -d= -f2)" seen; ls -l "$(echo "$4" | cut -d= -f2)" > listed`, 60_000);
+  expect(await readFile(join(folder, 'postgres', 'seen'), 'utf8')).toBe('the-password');
+  expect(await readFile(join(folder, 'postgres', 'listed'), 'utf8')).toMatch(/^-rw-------/);
+  expect(await readdir(folder)).toEqual(['initdb', 'postgres']);
+});
+
+it('what a killed start has left is removed by the next one', async () => {
+  await writeFile(join(folder, 'postgres.password'), 'an old one');
+  await start('exit 0', 60_000);
+  expect(await readdir(folder)).toEqual(['initdb', 'postgres']);
+});

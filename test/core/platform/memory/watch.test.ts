@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { ProcessMemory } from '#core/platform/memory/budget.ts';
+import { cacheSizes, capacityOf, memoryLimits } from '#core/platform/memory/limits.ts';
+import { memoryCheck } from '#core/gateway/health/memory-check.ts';
+import { MemoryWatch } from '#core/platform/memory/watch.ts';
+
+const MiB = 1024 * 1024;
+const lines: string[] = [];
+let budget = new ProcessMemory(1_000);
+let open: MemoryWatch | undefined;
+afterEach(() => open?.[Symbol.dispose]());
+
+/** A watch over figures that the test sets. @param garbage bytes that a collection frees */
+function watchFigures(garbage = 0, step = 10_000) {
+  lines.length = 0;
+  budget = new ProcessMemory(1_000);
+  const figures = { process: 100, heap: 100 };
+  let clock = 0;
+  open = new MemoryWatch({
+    limits: { process: 1_000, heap: 1_000 },
+    budget,
+    log: createLogger((line) => lines.push(line)),
+    read: () => figures,
+    now: () => (clock += step),
+    collect() {
+      figures.process -= garbage;
+    },
+  });
+  return { watch: open, figures };
+}
+
+/** A watch over figures in units of a body that is too large to be small. @param garbage units that a collection frees */
+function watchLarge(garbage = 0) {
+  const large = 400_000;
+  budget = new ProcessMemory(10 * large);
+  const figures = { process: 0, heap: 0 };
+  let collections = 0;
+  const watched = new MemoryWatch({
+    limits: { process: 10 * large, heap: 100 * large },
+    budget,
+    log: createLogger(() => undefined),
+    read: () => figures,
+    now: () => 0,
+    collect() {
+      collections++;
+      figures.process -= garbage * large;
+    },
+  });
+  open = watched;
+  return { large, figures, watched, collected: () => collections };
+}
+
+describe('the watch over memory', () => {
+  it('refuses large bodies from 75 % of a limit, new requests from 95 %, and logs each change once', () => {
+    const { watch, figures } = watchFigures();
+    const levels = [740, 760, 870, 960, 500].map((bytes) => {
+      figures.heap = bytes;
+      watch.look();
+      return budget.level;
+    });
+    expect(levels).toEqual(['normal', 'large', 'large', 'all', 'normal']);
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toContain('large bodies are refused');
+    expect(lines[1]).toContain('new requests are refused');
+    expect(lines[2]).toContain('sufficient again');
+  });
+
+  it('gives caches back and collects garbage before it refuses anything', () => {
+    const { watch, figures } = watchFigures(500);
+    let held = 300;
+    budget.keep({ held: 300, most: 300, giveBack: () => (held = 0) });
+    figures.process = 900;
+    watch.look();
+    expect([budget.level, held]).toEqual(['normal', 0]);
+  });
+
+  it('refuses large bodies, and no small ones, until garbage may be collected again', () => {
+    const { watch, figures } = watchFigures(0, 0);
+    figures.process = 800;
+    watch.look();
+    figures.process = 990;
+    watch.look();
+    expect(budget.level).toBe('large');
+  });
+
+  it('lets large bodies reserve only what the process has left', () => {
+    const { large, figures, watched } = watchLarge();
+    figures.process = 5.4 * large;
+    watched.look();
+    expect(budget.level).toBe('normal');
+    expect(budget.share('a').grow(large)).toBe(true);
+    watched.look();
+    expect(budget.share('b').grow(large)).toBe(true);
+    expect(budget.share('c').grow(large)).toBe(false);
+  });
+
+  it('collects garbage for a large body that does not fit, and not again for the next one', () => {
+    const { large, figures, watched, collected } = watchLarge(3);
+    figures.process = 7 * large;
+    watched.look();
+    expect(collected()).toBe(0);
+    expect(budget.share('a').grow(2 * large)).toBe(true);
+    expect(collected()).toBe(1);
+    figures.process = 7 * large;
+    watched.look();
+    expect(budget.share('b').grow(2 * large)).toBe(false);
+    expect(collected()).toBe(1);
+  });
+
+  it('accepts a new request at any level while nothing is held', () => {
+    const { watch, figures } = watchFigures();
+    figures.process = 990;
+    watch.look();
+    expect(budget.isExhausted).toBe(false);
+    budget.share('a').grow(10);
+    expect(budget.isExhausted).toBe(true);
+  });
+});
+
+describe('the health check of memory', () => {
+  it('fails from a refusal on for a minute, whatever the wall clock is set to, and says what was refused', () => {
+    const host = createTestHost({ now: Date.now() });
+    const check = () => memoryCheck.check({ ...host, memory: budget });
+    budget = new ProcessMemory(1_000, host.monotonic);
+    expect(check()).toEqual({ ok: true });
+    budget.refuse('body');
+    host.clock.now += 7_200_000;
+    expect(check()).toMatchObject({ ok: false, reason: expect.stringContaining('1 request bodies') as string });
+    host.clock.advance(61_000);
+    expect(check()).toEqual({ ok: true });
+    budget.level = 'all';
+    expect(check()).toMatchObject({ ok: false, reason: expect.stringContaining('new requests') as string });
+  });
+});
+
+describe('the limits of memory', () => {
+  it('are those of the container, and lower ones of gateway.yaml', () => {
+    const heap = 300 * MiB;
+    expect(memoryLimits(undefined, 512 * MiB, heap)).toEqual({ process: 512 * MiB, heap });
+    expect(memoryLimits(400 * MiB, 512 * MiB, heap).process).toBe(400 * MiB);
+    expect(memoryLimits(900 * MiB, 512 * MiB, heap).process).toBe(512 * MiB);
+  });
+
+  it('are those of the machine without a container', () => {
+    const unlimited = memoryLimits(undefined, 0, 4_096 * MiB).process;
+    expect(unlimited).toBeGreaterThan(0);
+    expect(memoryLimits(undefined, 2 ** 64, 4_096 * MiB).process).toBe(unlimited);
+  });
+
+  it('leave room for the gateway itself, in the process and in the heap', () => {
+    const heap = 4_096 * MiB;
+    expect(capacityOf({ process: 512 * MiB, heap })).toBeLessThan(300 * MiB);
+    expect(capacityOf({ process: 8_192 * MiB, heap: 300 * MiB })).toBeLessThan(300 * MiB);
+    expect(capacityOf({ process: 100 * MiB, heap })).toBeGreaterThan(0);
+  });
+
+  it('make the caches of a small process small', () => {
+    const sizes = cacheSizes({ process: 512 * MiB, heap: 0 });
+    expect(sizes).toEqual({ replies: 64 * MiB, groups: 32 * MiB });
+  });
+});

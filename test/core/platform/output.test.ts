@@ -1,0 +1,38 @@
+import { Writable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { bounds } from '#core/platform/bounds.ts';
+import { endQuietly, lostWrites, surviveLostOutput, writeLogLine } from '#core/platform/output.ts';
+
+/** A stream whose reader has stopped. */
+const stopped = () => new Writable({ write: () => undefined });
+
+/** A stream whose reader has gone. */
+function gone(code = 'EPIPE'): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })) });
+}
+
+it('the log keeps a bounded number of bytes for a reader that has stopped, and counts the other lines', () => {
+  const stream = stopped();
+  const before = lostWrites();
+  const line = `${'x'.repeat(999)}\n`;
+  const count = (2 * bounds.waitingLog) / line.length;
+  for (let index = 0; index < count; index++) writeLogLine(line, stream);
+  expect(stream.writableLength).toBeLessThan(bounds.waitingLog + 2 * line.length);
+  expect(lostWrites() - before).toBeGreaterThan(count / 3);
+});
+
+it('a gateway goes on when writing its log fails, and counts it', async () => {
+  const stream = gone();
+  surviveLostOutput([stream]);
+  const before = lostWrites();
+  stream.write('a line');
+  await new Promise((resolve) => stream.once('close', resolve));
+  expect(lostWrites() - before).toBe(1);
+});
+
+it('a command ends quietly at a closed pipe, and not at another failure', () => {
+  const stream = gone();
+  endQuietly([stream]);
+  expect(() => stream.emit('error', Object.assign(new Error('gone'), { code: 'EPIPE' }))).not.toThrow();
+  expect(() => stream.emit('error', Object.assign(new Error('full'), { code: 'ENOSPC' }))).toThrow('full');
+});

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+
+let now: number;
+/** Readings that have begun and wait for a test to end them. */
+let readings: PromiseWithResolvers<string>[];
+beforeEach(() => {
+  now = 1_000;
+  readings = [];
+});
+
+function read(): Promise<string> {
+  const reading = Promise.withResolvers<string>();
+  readings.push(reading);
+  return reading.promise;
+}
+
+function create(staleFor = 0): FreshValue<string> {
+  return new FreshValue({ read, maxAge: 100, staleFor, deadline: 60_000, now: () => now });
+}
+
+async function getAfterReading(value: FreshValue<string>, text: string): Promise<string> {
+  const got = value.get();
+  readings.at(-1)?.resolve(text);
+  return got;
+}
+
+describe('a fresh value', () => {
+  it('is read once by readers at the same time, and again when it is too old', async () => {
+    const value = create();
+    const both = Promise.all([value.get(), value.get()]);
+    readings[0]?.resolve('first');
+    expect(await both).toEqual(['first', 'first']);
+    now += 99;
+    expect(await value.get()).toBe('first');
+    now += 1;
+    expect(await getAfterReading(value, 'second')).toBe('second');
+    expect(readings).toHaveLength(2);
+  });
+
+  it('fails at once while it is read again after a failure', async () => {
+    const value = create();
+    const failed = value.get();
+    readings[0]?.reject(new Error('the database is away'));
+    await expect(failed).rejects.toThrow('the database is away');
+    now += 100;
+    await expect(value.get()).rejects.toThrow('the database is away');
+    expect(readings).toHaveLength(2);
+    readings[1]?.resolve('back');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await value.get()).toBe('back');
+  });
+
+  it('is old while it is read again, for as long as it may be', async () => {
+    const value = create(200);
+    await getAfterReading(value, 'old');
+    now += 150;
+    expect(await value.get()).toBe('old');
+    expect(readings).toHaveLength(2);
+    now += 150;
+    const late = value.get();
+    readings.at(-1)?.resolve('new');
+    expect(await late).toBe('new');
+  });
+
+  it('does not hide that it cannot be read any more', async () => {
+    const value = create(10_000);
+    await getAfterReading(value, 'old');
+    now += 150;
+    await value.get();
+    readings[1]?.reject(new Error('the database is away'));
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(value.get()).rejects.toThrow('the database is away');
+  });
+});

@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { bounds } from '#core/platform/bounds.ts';
+import { LineThrottle, Throttle } from '#core/platform/timing/throttle.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+it('a throttle passes at once, then once an interval', () => {
+  let now = 5;
+  const throttle = new Throttle(100, () => now);
+  const passes = [0, 1, 98, 1, 99, 1].map((elapsed) => {
+    now += elapsed;
+    return throttle.pass();
+  });
+  expect(passes).toEqual([true, false, false, true, false, true]);
+});
+
+it('a throttle passes at once after a reset', () => {
+  const throttle = new Throttle(100, () => 0);
+  throttle.pass();
+  throttle.reset();
+  expect(throttle.pass()).toBe(true);
+});
+
+it('lines of each kind pass once an interval, with the number of those held back', () => {
+  const lines = new LineThrottle(100);
+  const passes = ['a', 'a', 'b', 'a'].map((kind) => lines.pass(kind));
+  vi.advanceTimersByTime(100);
+  expect([...passes, lines.pass('a'), lines.pass('b')]).toEqual([
+    '',
+    undefined,
+    '',
+    undefined,
+    ' (2 more times since the last line)',
+    '',
+  ]);
+});
+
+it('errors of the same work are told apart by their place, not by their message', () => {
+  const lines = new LineThrottle(100);
+  expect([fail('1'), fail('2'), new Error('1')].map((error) => lines.pass('a', error))).toEqual(['', undefined, '']);
+});
+
+it('kinds of lines are bounded, and all are forgotten over the bound', () => {
+  const lines = new LineThrottle(100);
+  for (let kind = 0; kind < bounds.lineKinds; kind++) lines.pass(String(kind));
+  expect(lines.pass('0')).toBeUndefined();
+  lines.pass('one more');
+  expect(lines.pass('0')).toBe('');
+});
+
+function fail(message: string): Error {
+  return new Error(message);
+}

@@ -1,0 +1,74 @@
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Server } from '@hapi/hapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { auditPage } from '../../../support/audit-page.ts';
+import { type BrowserWindow, launchBrowser, type TestBrowser } from '../../../support/browser.ts';
+import { gallery } from './gallery-fixture.ts';
+import { pageAt, pageHost, servePages } from '../page-fixture.ts';
+
+const day = 86_400_000;
+
+let browser: TestBrowser;
+let window: BrowserWindow;
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  server = await servePages(pageHost(), ({ gateway }) => {
+    gateway.texts(defineTexts({ en: { 'gallery.title': 'Components' }, id: { 'gallery.title': 'Komponen' } }));
+    const template = join(import.meta.dirname, 'gallery-fixture.eta');
+    gateway.page(pageAt('/gallery', { title: 'gallery.title', navigation: 'gallery.title', template, show: gallery }));
+  });
+  await server.start();
+  url = `http://127.0.0.1:${(server.listener.address() as AddressInfo).port}/gallery`;
+  browser = await launchBrowser();
+  window = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await server?.stop();
+});
+
+describe('the components', () => {
+  it('are accessible, fit on phones, and violate no policy', async () => {
+    expect(await auditPage(window, url)).toEqual([]);
+  });
+
+  it('copy, and say so', async () => {
+    const { page } = window;
+    await page.goto(url);
+    // Watched for before the click: it is shown for three seconds only.
+    await Promise.all([
+      page.locator('.toast', { hasText: /^Copied$/ }).waitFor(),
+      page.getByRole('button', { name: 'Copy key' }).click(),
+    ]);
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^dp-live-/);
+  });
+
+  it('count down by the server, whatever clock the reader has', async () => {
+    // Of its own, because its clock stands still.
+    await using stopped = await browser.open();
+    const { page } = stopped;
+    await page.clock.install({ time: new Date('2001-01-01') });
+    await page.clock.pauseAt(new Date('2001-01-02'));
+    await page.goto(url);
+    expect(await page.innerText('.countdown')).toMatch(/^4\s*d 07:12:4\d$/);
+    await page.clock.fastForward(4 * day);
+    expect(await page.innerText('.countdown')).toMatch(/^07:12:4\d$/);
+    await page.evaluate('addEventListener("countdown-end", () => (document.title = "over"))');
+    await page.clock.fastForward(day);
+    expect([await page.innerText('.countdown'), await page.title()]).toEqual(['00:00:00', 'over']);
+  });
+
+  it('ask in a dialog, and cancel first', async () => {
+    const { page } = window;
+    await page.goto(url);
+    await page.getByRole('link', { name: 'Rotate' }).click();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('dialog').isVisible()).toBe(false);
+  });
+});

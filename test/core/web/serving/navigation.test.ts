@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { iconSvg } from '#core/web/pages/icons.ts';
+import { contactText, initialsOf } from '#core/web/serving/layout.ts';
+import { listNavigation } from '#core/web/pages/list-navigation.ts';
+import { pageAt } from '../page-fixture.ts';
+
+const pages = [
+  pageAt('/dashboard/requests', {
+    role: 'account',
+    navigation: { label: 'requests', order: 20, icon: 'list', covers: ['/dashboard/exports'] },
+  }),
+  pageAt('/dashboard', { role: 'account', navigation: { label: 'home', order: 10 } }),
+  pageAt('/account/key', { role: 'account', navigation: { label: 'key', place: 'menu' } }),
+  pageAt('/late', { role: 'account', navigation: 'late' }),
+  pageAt('/unlisted', { role: 'account' }),
+  pageAt('/', {
+    navigation: [
+      { label: 'plans', path: '/#plans' },
+      { label: 'models', path: '/#models' },
+    ],
+  }),
+];
+const t = (key: string) => key.toUpperCase();
+const labels = (role: 'public' | 'account', place: 'main' | 'menu') =>
+  listNavigation(pages, { role, place }, '/', t).map(({ label }) => label);
+
+describe('the navigation of a layout', () => {
+  it('lists pages of its role in their order, those without one last', () => {
+    expect(labels('account', 'main')).toEqual(['HOME', 'REQUESTS', 'LATE']);
+  });
+
+  it('keeps entries of the menu apart', () => {
+    expect(labels('account', 'menu')).toEqual(['KEY']);
+  });
+
+  it('lists parts of a page', () => {
+    const entries = listNavigation(pages, { role: 'public', place: 'main' }, '/', t);
+    expect(entries.map(({ path, isCurrent }) => [path, isCurrent])).toEqual([
+      ['/#plans', false],
+      ['/#models', false],
+    ]);
+  });
+
+  it.each([
+    ['/dashboard', 'HOME'],
+    ['/dashboard/requests', 'REQUESTS'],
+    ['/dashboard/requests/req_1', 'REQUESTS'],
+    ['/dashboard/exports', 'REQUESTS'],
+    ['/dashboard/other', 'HOME'],
+    ['/dashboards', undefined],
+  ])('at %s marks %s', (current, label) => {
+    const entries = listNavigation(pages, { role: 'account', place: 'main' }, current, t);
+    expect(entries.find(({ isCurrent }) => isCurrent)?.label).toBe(label);
+  });
+});
+
+it.each([
+  ['Rani Putri', 'RP'],
+  ['rani', 'R'],
+  ['Dr. Élise de la Cour', 'DC'],
+  ['<script>', 'S'],
+  ['🦊', ''],
+  ['', ''],
+])('the initials of "%s" are "%s"', (name, initials) => {
+  expect(initialsOf(name)).toBe(initials);
+});
+
+it.each([
+  ['mailto:hello@example.com', 'hello@example.com'],
+  ['https://wa.me/62812', 'wa.me'],
+  ['', ''],
+])('the contact %s is written as %s', (contact, text) => {
+  expect(contactText(contact)).toBe(text);
+});
+
+it('draws nothing for an icon that does not exist', () => {
+  expect([iconSvg('ok').startsWith('<svg class="icon"'), iconSvg('toString')]).toEqual([true, '']);
+});

@@ -1,9 +1,11 @@
 /**
- * Holds the house in order: imports go plugins → core, no plugin knows another, nothing of the product knows tests, and
- * modules form no cycle, type imports included: two files that need each other's types are one file, or lack a third.
+ * Holds the house in order: imports go plugins → core, no plugin knows another, nothing of the product knows tests, imports
+ * inside core only go down its floors, and neither modules nor the folders of a folder form a cycle, type imports included.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { findFileCycles, findFolderCycles, findForbidden, judgeCycles } from './import-rules.ts';
+import known from './known-cycles.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '..');
 const statement =
@@ -13,11 +15,15 @@ const files = globSync('{core,plugins,migrations,test,bench,docs}/**/*.ts', { cw
   normalize(file),
 );
 const graph = new Map(files.map((file) => [file, importsOf(file)]));
-const broken = [...graph].flatMap(([file, imports]) => imports.flatMap((entry) => brokenRule(file, entry)));
-const cycles = findCycles();
+const mistakes = [
+  ...[...graph].flatMap(([file, targets]) => targets.filter(isMissing).map((target) => missing(file, target))),
+  ...findForbidden(graph),
+  ...findFileCycles(graph),
+  ...judgeCycles(findFolderCycles(graph), known),
+];
 
-for (const line of [...broken, ...cycles]) console.error(line);
-if (broken.length + cycles.length > 0) process.exit(1);
+for (const line of mistakes) console.error(line);
+if (mistakes.length > 0) process.exit(1);
 console.log(`imports: ${files.length} files, directions kept, no cycle`);
 
 function importsOf(file: string): string[] {
@@ -34,31 +40,10 @@ function resolve(file: string, specifier: string): string {
   return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : '';
 }
 
-function brokenRule(file: string, target: string): string[] {
-  const [from, owner] = file.split('/');
-  const [to, other] = target.split('/');
-  if (!graph.has(target) && !existsSync(join(root, target)))
-    return [`${file}: imports ${target}, which does not exist`];
-  if (from === 'core' && to !== 'core') return [`${file}: core imports ${target}`];
-  if (from === 'plugins' && to === 'plugins' && owner !== other)
-    return [`${file}: a plugin imports another, ${target}`];
-  if (from === 'plugins' && to !== 'plugins' && to !== 'core') return [`${file}: a plugin imports ${target}`];
-  if (from === 'migrations' && to !== 'migrations' && to !== 'core') return [`${file}: a migration imports ${target}`];
-  return [];
+function isMissing(target: string): boolean {
+  return !graph.has(target) && !existsSync(join(root, target));
 }
 
-function findCycles(): string[] {
-  const finished = new Set<string>();
-  const found: string[] = [];
-  const visit = (file: string, trail: string[]): void => {
-    if (trail.includes(file)) {
-      found.push(`cycle: ${[...trail.slice(trail.indexOf(file)), file].join(' → ')}`);
-      return;
-    }
-    if (finished.has(file)) return;
-    for (const target of graph.get(file) ?? []) visit(target, [...trail, file]);
-    finished.add(file);
-  };
-  for (const file of files) visit(file, []);
-  return found;
+function missing(file: string, target: string): string {
+  return `${file}: imports ${target}, which does not exist`;
 }

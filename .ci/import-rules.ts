@@ -1,0 +1,163 @@
+/** The rules of the house, on a graph of modules: what may import what. */
+
+/** For each module, the modules of this project that it imports. Paths from the root. */
+export type ModuleGraph = ReadonlyMap<string, readonly string[]>;
+
+/** The floors of core, from the top: a module imports its own floor and those below. */
+export const floors = ['process', 'extension', 'web', 'business', 'gateway', 'config', 'platform'];
+/** What stands on all floors: the entry of the process, and of plugins. */
+const entries = new Set(['core/main.ts', 'core/index.ts']);
+
+/** Imports that the rules forbid, one sentence each. */
+export function findForbidden(graph: ModuleGraph): string[] {
+  return [...graph].flatMap(([file, targets]) => [
+    ...misplaced(file),
+    ...targets.flatMap((target) => forbidden(file, target)),
+  ]);
+}
+
+function forbidden(file: string, target: string): string[] {
+  const [from = '', owner = ''] = file.split('/');
+  const [to = '', other = ''] = target.split('/');
+  if (from === 'core' && to !== 'core') return [`${file}: core imports ${target}`];
+  if (from === 'core') return goingUp(file, target);
+  if (from === 'plugins' && to === 'plugins' && owner !== other)
+    return [`${file}: a plugin imports another, ${target}`];
+  if (from === 'plugins' && to !== 'plugins' && to !== 'core') return [`${file}: a plugin imports ${target}`];
+  if (from === 'migrations' && to !== 'migrations' && to !== 'core') return [`${file}: a migration imports ${target}`];
+  return [];
+}
+
+function misplaced(file: string): string[] {
+  if (!file.startsWith('core/') || entries.has(file) || floors.includes(floorOf(file))) return [];
+  return [`${file}: is on no floor of core; put it in one of ${floors.join(', ')} (docs/architecture.md)`];
+}
+
+function goingUp(file: string, target: string): string[] {
+  const height = (path: string) => (entries.has(path) ? -1 : floors.indexOf(floorOf(path)));
+  if (height(target) >= height(file)) return [];
+  const advice = `let a caller above pass it in, or move the part that both need down to ${floorOf(file)}`;
+  return [
+    `${file}: imports ${target}, which is a floor above; imports only go down (${floors.join(' > ')}): ${advice}`,
+  ];
+}
+
+function floorOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+/** Folders and files of one folder that import each other in a circle. */
+export interface Cycle {
+  readonly folder: string;
+  /** Names in that folder, sorted. */
+  readonly members: readonly string[];
+  /** One import for each pair of members of which one imports the other. */
+  readonly imports: readonly string[];
+}
+
+/** The circles among the folders and loose files of each folder of core and of the plugins. */
+export function findFolderCycles(graph: ModuleGraph): Cycle[] {
+  return [...siblingGraphs(graph)].flatMap(([folder, siblings]) =>
+    circlesOf(siblings).map((members) => ({
+      folder,
+      members: members.toSorted(),
+      imports: members.flatMap((from) =>
+        members.flatMap((to) => (to === from ? [] : (siblings.get(from)?.get(to) ?? []))),
+      ),
+    })),
+  );
+}
+
+/** For a folder: its folders and files, and the import by which each needs another. */
+type Siblings = Map<string, Map<string, string>>;
+
+function siblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {
+  const graphs = new Map<string, Siblings>();
+  for (const [file, targets] of graph) {
+    if (!/^(core|plugins)\//.test(file)) continue;
+    for (const target of targets) {
+      const [folder, from, to] = whereTheyPart(file, target);
+      const siblings = graphs.get(folder) ?? new Map<string, Map<string, string>>();
+      graphs.set(folder, siblings);
+      const needed = siblings.get(from) ?? new Map<string, string>();
+      siblings.set(from, needed);
+      if (!needed.has(to)) needed.set(to, `${file} imports ${target}`);
+    }
+  }
+  return graphs;
+}
+
+/** The deepest folder that holds both, and what holds each of them there. */
+function whereTheyPart(file: string, target: string): [folder: string, from: string, to: string] {
+  const [a, b] = [file.split('/'), target.split('/')];
+  const depth = a.findIndex((name, index) => name !== b[index]);
+  return [a.slice(0, depth).join('/'), a[depth] ?? '', b[depth] ?? ''];
+}
+
+/** Strongly connected components of two or more (Tarjan, SIAM J. Comput. 1972). */
+function circlesOf(siblings: Siblings): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const path: string[] = [];
+  const circles: string[][] = [];
+  const visit = (name: string): number => {
+    order.set(name, order.size);
+    lowest.set(name, order.get(name)!);
+    path.push(name);
+    for (const next of siblings.get(name)?.keys() ?? []) {
+      const reached = order.has(next) ? (path.includes(next) ? order.get(next)! : Infinity) : visit(next);
+      lowest.set(name, Math.min(lowest.get(name)!, reached));
+    }
+    if (lowest.get(name) === order.get(name)) {
+      const circle = path.splice(path.indexOf(name));
+      if (circle.length > 1) circles.push(circle);
+    }
+    return lowest.get(name)!;
+  };
+  for (const name of siblings.keys()) if (!order.has(name)) visit(name);
+  return circles;
+}
+
+/** Circles of modules, type imports included: two files that need each other's types are one file, or lack a third. */
+export function findFileCycles(graph: ModuleGraph): string[] {
+  const finished = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, trail: readonly string[]): void => {
+    if (trail.includes(file)) {
+      found.push(`cycle: ${[...trail.slice(trail.indexOf(file)), file].join(' → ')}`);
+      return;
+    }
+    if (finished.has(file)) return;
+    for (const target of graph.get(file) ?? []) visit(target, [...trail, file]);
+    finished.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  return found;
+}
+
+/**
+ * Circles of folders that are not known, and known ones that have become smaller.
+ *
+ * @param known by folder, the names that may import each other in a circle
+ */
+export function judgeCycles(cycles: readonly Cycle[], known: Readonly<Record<string, readonly string[]>>): string[] {
+  const found = new Map(cycles.map(({ folder }) => [folder, inCircles(cycles, folder)]));
+  const added = cycles
+    .filter(({ folder, members }) => members.some((name) => known[folder]?.includes(name) !== true))
+    .map(describeCycle);
+  const gone = Object.entries(known).flatMap(([folder, names]) =>
+    names
+      .filter((name) => found.get(folder)?.has(name) !== true)
+      .map((name) => `${folder}/${name} is in no cycle of folders any more: remove it from .ci/known-cycles.json`),
+  );
+  return [...added, ...gone];
+}
+
+function inCircles(cycles: readonly Cycle[], folder: string): ReadonlySet<string> {
+  return new Set(cycles.filter((cycle) => cycle.folder === folder).flatMap(({ members }) => members));
+}
+
+function describeCycle({ folder, members, imports }: Cycle): string {
+  const advice = 'move what both need into the lower one, or let a caller pass it in';
+  return `${folder}: ${members.join(', ')} import each other in a circle: ${advice}\n  ${imports.join('\n  ')}`;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { findFileCycles, findFolderCycles, findForbidden, judgeCycles } from '../../.ci/import-rules.ts';
+
+const forbidden = (file: string, target: string) => findForbidden(new Map([[file, [target]]]));
+
+describe('an import', () => {
+  it('may stay on its floor of core', () => {
+    expect(forbidden('core/gateway/http/send.ts', 'core/gateway/health/gauge.ts')).toEqual([]);
+  });
+
+  it('may go down to any floor below', () => {
+    expect(forbidden('core/web/serve.ts', 'core/platform/logger.ts')).toEqual([]);
+  });
+
+  it('that goes up a floor fails with the order of floors and what to do', () => {
+    expect(forbidden('core/platform/logger.ts', 'core/web/pages/page.ts')).toEqual([
+      'core/platform/logger.ts: imports core/web/pages/page.ts, which is a floor above; imports only go down (process > extension > web > business > gateway > config > platform): let a caller above pass it in, or move the part that both need down to platform',
+    ]);
+  });
+
+  it('of an entry by a floor fails', () => {
+    expect(forbidden('core/extension/registry.ts', 'core/index.ts')).toHaveLength(1);
+  });
+
+  it('of a floor by an entry is fine', () => {
+    expect(forbidden('core/main.ts', 'core/process/command-line.ts')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'core/gateway/host/host.ts',
+      'plugins/cache/stage.ts',
+      'core/gateway/host/host.ts: core imports plugins/cache/stage.ts',
+    ],
+    [
+      'plugins/log/stage.ts',
+      'plugins/cache/stage.ts',
+      'plugins/log/stage.ts: a plugin imports another, plugins/cache/stage.ts',
+    ],
+    ['plugins/log/stage.ts', 'test/support/log.ts', 'plugins/log/stage.ts: a plugin imports test/support/log.ts'],
+    ['migrations/0001.ts', 'plugins/log/stage.ts', 'migrations/0001.ts: a migration imports plugins/log/stage.ts'],
+  ])('of %s by %s fails', (file, target, sentence) => {
+    expect(forbidden(file, target)).toEqual([sentence]);
+  });
+});
+
+it.each(['core/helpers.ts', 'core/attic/old.ts'])('the file %s fails, because it is on no floor', (file) => {
+  expect(findForbidden(new Map([[file, []]]))).toEqual([expect.stringContaining('is on no floor of core')]);
+});
+
+const circle = new Map([
+  ['plugins/log/journal/write.ts', ['plugins/log/reader/read.ts']],
+  ['plugins/log/reader/parse.ts', ['plugins/log/journal/names.ts']],
+  ['plugins/log/stage.ts', ['plugins/log/journal/write.ts']],
+]);
+const cycle = {
+  folder: 'plugins/log',
+  members: ['journal', 'reader'],
+  imports: [
+    'plugins/log/reader/parse.ts imports plugins/log/journal/names.ts',
+    'plugins/log/journal/write.ts imports plugins/log/reader/read.ts',
+  ],
+};
+
+describe('folders', () => {
+  it('that import each other form a cycle even when no files do', () => {
+    expect(findFileCycles(circle)).toEqual([]);
+    const [found, ...others] = findFolderCycles(circle);
+    expect(others).toEqual([]);
+    expect({ ...found, imports: found?.imports.toSorted() }).toEqual({ ...cycle, imports: cycle.imports.toSorted() });
+  });
+
+  it('that a file beside them ties together form a cycle with it', () => {
+    const graph = new Map([
+      ['core/web/pages/page.ts', ['core/web/serve.ts']],
+      ['core/web/serve.ts', ['core/web/pages/routes.ts']],
+    ]);
+    expect(findFolderCycles(graph).map(({ members }) => members)).toEqual([['pages', 'serve.ts']]);
+  });
+
+  it('that import in one direction form none', () => {
+    const graph = new Map([
+      ['core/web/live/hub.ts', ['core/web/pages/page.ts', 'core/web/texts/texts.ts']],
+      ['core/web/pages/page.ts', ['core/web/texts/texts.ts']],
+    ]);
+    expect(findFolderCycles(graph)).toEqual([]);
+  });
+
+  it('that newly form a cycle fail with every import of it and what to do', () => {
+    expect(judgeCycles([cycle], {})).toEqual([
+      `plugins/log: journal, reader import each other in a circle: move what both need into the lower one, or let a caller pass it in\n  ${cycle.imports.join('\n  ')}`,
+    ]);
+  });
+
+  it('that join a known cycle fail', () => {
+    expect(judgeCycles([cycle], { 'plugins/log': ['journal'] })).toHaveLength(1);
+  });
+
+  it('of a known cycle pass', () => {
+    expect(judgeCycles([cycle], { 'plugins/log': ['journal', 'reader'] })).toEqual([]);
+  });
+
+  it('that have left a known cycle fail until the list no longer names them', () => {
+    expect(judgeCycles([cycle], { 'plugins/log': ['journal', 'reader', 'shipper'] })).toEqual([
+      'plugins/log/shipper is in no cycle of folders any more: remove it from .ci/known-cycles.json',
+    ]);
+  });
+});
+
+it('modules that import each other fail with their trail', () => {
+  const graph = new Map([
+    ['core/web/a.ts', ['core/web/b.ts']],
+    ['core/web/b.ts', ['core/web/a.ts']],
+  ]);
+  expect(findFileCycles(graph)).toEqual(['cycle: core/web/a.ts → core/web/b.ts → core/web/a.ts']);
+});

@@ -15,7 +15,7 @@ const begun = {
   stop_reason: 'end_turn',
   usage: { input_tokens: 1, output_tokens: 1 },
 };
-const formats = ['chat', 'responses', 'messages', 'gemini'];
+const formats = ['chat', 'responses', 'messages', 'gemini', 'ollama'];
 
 let model: FaultyUpstream;
 let broken: FaultyUpstream;

@@ -6,7 +6,7 @@ export const loop = { question: 'Which way?', answer: 'Left.' };
 
 /**
  * Imitates a model that calls the tool `look` twice, one call a turn, and then answers. It has no memory: without the
- * question or the tools in a request it says so instead. Speaks all formats by path. A Messages endpoint under a path with
+ * question or the tools in a request it says so instead. Speaks every upstream format by path. A Messages endpoint under a path with
  * `/threads/` holds message threads, each for the API key that began it.
  */
 export function createLoopingUpstream(): Promise<FaultyUpstream> {
@@ -49,7 +49,8 @@ function answerTo({ path }: RecordedRequest, body: JsonObject): JsonObject {
   const text = isWhole ? loop.answer : 'What do you mean?';
   if (path.endsWith('/messages')) return messagesReply(call, text);
   if (path.endsWith('/responses')) return responsesReply(call, text);
-  return path.endsWith('/chat/completions') ? chatReply(call, text) : geminiReply(call, text);
+  if (path.endsWith('/chat/completions')) return chatReply(call, text);
+  return path.endsWith('/chat') ? ollamaReply(call, text) : geminiReply(call, text);
 }
 
 function messagesReply(call: string | undefined, text: string): JsonObject {
@@ -80,6 +81,13 @@ function chatReply(id: string | undefined, text: string): JsonObject {
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
   const choices = [{ index: 0, message, finish_reason: id ? 'tool_calls' : 'stop' }];
   return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'there', choices, usage };
+}
+
+function ollamaReply(id: string | undefined, text: string): JsonObject {
+  const calls = [{ id, function: { name: 'look', arguments: {} } }];
+  const message = { role: 'assistant', ...(id ? { content: '', tool_calls: calls } : { content: text }) };
+  const head = { model: 'there', created_at: '2026-01-01T00:00:00.000000Z' };
+  return { ...head, message, done: true, done_reason: 'stop', prompt_eval_count: 3, eval_count: 2 };
 }
 
 /** Its signature is on the call, as Gemini 3 sends it, behind a text. */

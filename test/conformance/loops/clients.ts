@@ -1,33 +1,66 @@
-/** A client of another language, installed on demand into a folder of the cache. */
+/**
+ * A language whose SDKs are installed on demand. Commands run in the folder of its programs, `test/conformance/clients/NAME`;
+ * `CACHE` stands for the folder of its installation.
+ */
+export interface Language {
+  readonly name: string;
+  /** Commands without which its clients are skipped. */
+  readonly toolchain: readonly string[];
+  /** The file that pins the versions of its SDKs. */
+  readonly pins: string;
+  /** Run once for each content of `pins`. Its clients are skipped when one fails. */
+  readonly install: readonly string[];
+  /** Run once a run. */
+  readonly build?: string;
+  /** The id of a client follows. */
+  readonly start: string;
+}
+
+/** A client of another language. */
 export interface ForeignClient {
   readonly id: string;
-  readonly version: string;
-  /** Commands without which it is skipped. */
-  readonly toolchain: readonly string[];
-  /** Its program in `test/conformance/clients`. */
-  readonly program: string;
-  /** Run one after the other in its folder. `PROGRAM` stands for the path of the program. */
-  readonly install: readonly (readonly string[])[];
-  readonly start: readonly string[];
-  /** Whether it sends an image and a PDF. */
-  readonly hasFiles?: boolean;
+  readonly language: Language;
+  /** Its SDK, as `pins` calls it. */
+  readonly sdk: string;
 }
+
+const python: Language = {
+  name: 'python',
+  toolchain: ['python3'],
+  pins: 'requirements.txt',
+  install: [
+    'python3 -m venv CACHE/venv',
+    'CACHE/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt',
+  ],
+  start: 'CACHE/venv/bin/python -B loops.py',
+};
+
+const go: Language = {
+  name: 'go',
+  toolchain: ['go'],
+  pins: 'go.mod',
+  install: ['go mod download'],
+  build: 'nice go build -o CACHE/loops .',
+  start: 'CACHE/loops',
+};
+
+const java: Language = {
+  name: 'java',
+  toolchain: ['mvn', 'javac'],
+  pins: 'pom.xml',
+  install: [
+    'mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies -DoutputDirectory=CACHE/lib',
+  ],
+  build: 'nice javac -d CACHE/classes -cp CACHE/lib/* Loops.java AnthropicLoop.java OpenAiLoop.java',
+  start: 'java -cp CACHE/classes:CACHE/lib/* Loops',
+};
 
 export const foreignClients: readonly ForeignClient[] = [
-  python('anthropic', '2.12.0', 'anthropic_runner.py'),
-  { ...python('google-genai', '3.4.0', 'google_genai_files.py'), hasFiles: true },
+  { id: 'anthropic-python', language: python, sdk: 'anthropic' },
+  { id: 'google-genai-python', language: python, sdk: 'google-genai' },
+  { id: 'anthropic-go', language: go, sdk: 'anthropic-sdk-go/v2' },
+  { id: 'openai-go', language: go, sdk: 'openai-go/v3' },
+  { id: 'google-genai-go', language: go, sdk: 'google.golang.org/genai' },
+  { id: 'anthropic-java', language: java, sdk: 'anthropic-java' },
+  { id: 'openai-java', language: java, sdk: 'openai-java' },
 ];
-
-function python(name: string, version: string, file: string): ForeignClient {
-  return {
-    id: `${name}-python`,
-    version,
-    toolchain: ['python3'],
-    program: `python/${file}`,
-    install: [
-      ['python3', '-m', 'venv', 'venv'],
-      ['venv/bin/python', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `${name}==${version}`],
-    ],
-    start: ['venv/bin/python', 'PROGRAM'],
-  };
-}

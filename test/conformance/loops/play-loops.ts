@@ -1,18 +1,13 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import type { RecordedRequest } from '../../support/faulty-upstream.ts';
 import { openGatewayHome } from '../../support/gateway-home.ts';
 import { createLoopingUpstream, loop } from '../../support/looping-upstream.ts';
-import { type ForeignClient, foreignClients } from './clients.ts';
-import { installForeign, lastLine, runForeign } from './run-foreign.ts';
+import { files, findLosses, readsPdf } from './check-requests.ts';
+import { type ForeignClient, foreignClients, type Language } from './clients.ts';
+import { type Installation, installLanguage, lastLine, type Missing, runForeign, versionOf } from './run-foreign.ts';
 import { ownClients } from './typescript.ts';
 
+const formats = ['chat', 'responses', 'messages', 'gemini', 'ollama'];
 /** Upstreams by name: one of each format, and a Messages vendor that keeps message threads. */
-const models = ['chat', 'responses', 'messages', 'gemini', 'threads'];
-const cache = join(homedir(), '.cache', 'daypass-conformance');
-/** In base64, bytes whose standard and url-safe forms differ. */
-const image = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xfb, 0xff, 0xfe, 0xfb, 0xef, 0xbe]).toString('base64');
-const pdf = Buffer.from([0x25, 0x50, 0x44, 0x46, 0x2d, 0xfb, 0xff, 0xfe, 0xff, 0xbf]).toString('base64');
+const models = [...formats, 'threads'];
 
 export interface LoopCell {
   readonly client: string;
@@ -49,8 +44,8 @@ export function allLoops(): LoopCell[] {
 }
 
 /**
- * Plays tool loops of three turns with whole SDKs, streamed and not. Installs those of other languages when they are
- * missing.
+ * Plays tool loops of three turns with whole SDKs, streamed and not, each with an image and a PDF. Installs the SDKs of
+ * other languages when they are missing.
  *
  * @param databaseUrl a migrated, empty database of a PostgreSQL
  */
@@ -58,25 +53,37 @@ export async function playLoops(databaseUrl: string, cells: readonly LoopCell[])
   await using upstream = await createLoopingUpstream();
   await using home = await openGatewayHome(databaseUrl, yamlFor(upstream.url));
   await using gateway = await home.start();
+  const languages = await installLanguages(cells);
   const [lines, failures]: [string[], string[]] = [[], []];
   for (const client of new Set(cells.map((cell) => cell.client))) {
     const chosen = cells.filter((cell) => cell.client === client).map((cell) => cell.upstream);
-    const foreign = foreignClients.find(({ id }) => id === client);
-    const name = foreign ? `${client} ${foreign.version}` : client;
     const place = { url: gateway.url, key: home.key, models: chosen };
-    const count = upstream.requests.length;
-    const loops = foreign ? await playForeign(foreign, place) : await playOwn(client, place);
-    if (typeof loops === 'string') {
-      lines.push(`${name}: skipped, ${loops}`);
+    const foreign = foreignClients.find(({ id }) => id === client);
+    const installation = foreign && languages.get(foreign.language);
+    if (installation && 'reason' in installation) {
+      lines.push(`${client}: skipped, ${installation.reason}`);
+      if (installation.isFault) failures.push(`${client}: ${installation.reason}`);
       continue;
     }
-    const requests = upstream.requests.slice(count);
-    const altered = foreign?.hasFiles === true ? findAltered(requests) : [];
-    const faults = [...describeWrong(loops), ...findUnsigned(requests), ...altered];
+    const count = upstream.requests.length;
+    const loops =
+      foreign && installation ? await playForeign(foreign, installation, place) : await playOwn(client, place);
+    const name = foreign && installation ? `${client} ${versionOf(foreign, installation)}` : client;
+    const faults = [...describeWrong(loops), ...findLosses(client, upstream.requests.slice(count))];
     lines.push(`${name}: ${chosen.map((model) => countPasses(model, loops)).join(', ')}`);
     failures.push(...faults.map((fault) => `${name}: ${fault}`));
   }
   return { lines, failures };
+}
+
+/** One language after the other: compilers need the whole machine. */
+async function installLanguages(cells: readonly LoopCell[]): Promise<Map<Language, Installation | Missing>> {
+  const chosen = foreignClients.filter(({ id }) => cells.some(({ client }) => client === id));
+  const installed = new Map<Language, Installation | Missing>();
+  for (const language of new Set(chosen.map((client) => client.language))) {
+    installed.set(language, await installLanguage(language));
+  }
+  return installed;
 }
 
 function countPasses(model: string, { played }: Loops): string {
@@ -92,65 +99,32 @@ function describeWrong({ played, faults }: Loops): string[] {
 async function playOwn(client: string, { models: names, ...place }: Place): Promise<Loops> {
   const played: Played[] = [];
   for (const model of names) {
+    const given = { ...place, model, image: files.image, pdf: readsPdf(model) ? files.pdf : undefined };
     for (const stream of [false, true]) {
-      const answer = (await ownClients[client]?.({ ...place, model, stream }).catch(String)) ?? '';
+      const answer = (await ownClients[client]?.({ ...given, stream }).catch(String)) ?? '';
       played.push({ model, stream, answer });
     }
   }
   return { played, faults: [] };
 }
 
-/** @returns why the client is skipped, or its loops */
-async function playForeign(client: ForeignClient, { url, key, models: names }: Place): Promise<string | Loops> {
-  const folder = join(cache, `${client.id}-${client.version}`);
-  const reason = await installForeign(client, folder);
-  if (reason !== undefined) return reason;
-  const { code, out, errors } = await runForeign(client, folder, {
-    LOOP_URL: url,
-    LOOP_KEY: key,
-    LOOP_MODELS: names.join(','),
+async function playForeign(client: ForeignClient, installation: Installation, place: Place): Promise<Loops> {
+  const { code, out, errors } = await runForeign(client, installation, {
+    LOOP_URL: place.url,
+    LOOP_KEY: place.key,
+    LOOP_MODELS: place.models.join(','),
+    LOOP_PDF_MODELS: place.models.filter(readsPdf).join(','),
     LOOP_QUESTION: loop.question,
-    LOOP_IMAGE: image,
-    LOOP_PDF: pdf,
+    LOOP_IMAGE: files.image,
+    LOOP_PDF: files.pdf,
   });
   const lines = out.split('\n').filter((line) => line.startsWith('{'));
   const played = lines.map((line) => JSON.parse(line) as Played);
-  const isWhole = code === 0 && played.length > 0 && played.length % names.length === 0;
+  const isWhole = code === 0 && played.length === place.models.length * 2;
   return { played, faults: isWhole ? [] : [`ended with ${code} after ${played.length} loops: ${lastLine(errors)}`] };
 }
 
-/** Calls that reach Gemini without the signature that it gave them. */
-function findUnsigned(requests: readonly RecordedRequest[]): string[] {
-  const toGemini = requests.filter(({ path }) => path.includes('/gemini/'));
-  const contents = toGemini.flatMap((request) => request.json<GeminiRequest>().contents);
-  const calls = contents.flatMap(({ parts }) => parts).filter(({ functionCall }) => functionCall !== undefined);
-  return calls.filter((part) => !isSigned(part)).map((part) => `a call without its signature: ${JSON.stringify(part)}`);
-}
-
-function isSigned({ thoughtSignature = '' }: GeminiPart): boolean {
-  return Buffer.from(thoughtSignature, 'base64').toString().startsWith('signature of call_');
-}
-
-interface GeminiPart {
-  readonly functionCall?: object;
-  readonly thoughtSignature?: string;
-}
-
-interface GeminiRequest {
-  readonly contents: readonly { readonly parts: readonly GeminiPart[] }[];
-}
-
-/** Requests without the image or the PDF in standard base64. Gemini reads both forms. */
-function findAltered(requests: readonly RecordedRequest[]): string[] {
-  return requests.flatMap((request) => {
-    const written = JSON.stringify(request.json());
-    const read = request.path.includes('/gemini/') ? written.replaceAll('-', '+').replaceAll('_', '/') : written;
-    return [image, pdf].every((file) => read.includes(file)) ? [] : [`a file is altered or missing at ${request.path}`];
-  });
-}
-
 function yamlFor(url: string): string {
-  const formats = models.slice(0, 4);
   return `
 pipeline: [auth, plan, format, upstream, log]
 upstreams:

@@ -1,27 +1,20 @@
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { type Assembly, assemble } from '#core/extension/assembly.ts';
+import { assemble } from '#core/extension/assembly.ts';
 import { noteFailure } from '#core/platform/background.ts';
-import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
-import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { addedPlugins, keepFixed } from '#core/extension/validation/fixed.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
-import { type Config, validate, validateInSteps } from '#core/extension/validation/load.ts';
-import { ConfigError } from '#core/config/file/mistake.ts';
+import { catalogNotices } from '#core/config/sections/build-catalog.ts';
+import { readDocument } from '#core/config/file/document.ts';
+import { type Config, validate } from '#core/extension/validation/load.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
-import type { SectionValue } from '#core/config/section.ts';
-import { data, listen, memory, plugins } from '#core/config/sections/core-sections.ts';
+import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
-import { createHost, type Host } from '#core/gateway/host/host.ts';
-import { connectionReader } from '#core/gateway/http/client-connection.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { drain, stopping } from '#core/gateway/http/drain.ts';
-import { ExchangeHandler, type Serving } from '#core/gateway/http/exchange-handler.ts';
+import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import { type HealthSource, operatorHealthChecks, routeHealthChecks } from '#core/gateway/http/health.ts';
-import { limitListener } from '#core/gateway/http/listener.ts';
-import { type BodyLimits, longestUpload } from '#core/gateway/http/request-body.ts';
 import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
 import { OperatorServer } from '#core/gateway/operator-listener/server.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
@@ -30,12 +23,10 @@ import type { Logger } from '#core/platform/logger.ts';
 import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
-import { liveTopics } from '#core/web/pages/page.ts';
 import { routePages } from '#core/web/serve.ts';
-import { buildPipeline } from '#core/gateway/pipeline/build.ts';
+import { type GatewayParts, ServedConfig } from './served-config.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
-import { inTurns, nextTurn } from '#core/platform/timing/turn.ts';
 import { VendorServers } from '#core/config/sections/vendor-servers.ts';
 
 export interface GatewayOptions {
@@ -52,31 +43,15 @@ const deadlines = { release: 4_000, hook: 30_000 };
 
 /** One running gateway, made from one gateway.yaml. */
 export class Gateway {
-  readonly #options: GatewayOptions;
-  readonly #assembly: Assembly;
-  readonly #handler: ExchangeHandler;
-  readonly #services: OpenServices;
-  readonly #vendors: VendorServers;
+  readonly #parts: GatewayParts;
+  readonly #served: ServedConfig;
   #operator: OperatorServer | undefined;
   #monitor: HealthMonitor | undefined;
-  #config: Config;
   #isServing = true;
-  #changing: Promise<unknown> = Promise.resolve();
 
-  private constructor(
-    options: GatewayOptions,
-    assembly: Assembly,
-    handler: ExchangeHandler,
-    services: OpenServices,
-    vendors: VendorServers,
-    config: Config,
-  ) {
-    this.#options = options;
-    this.#assembly = assembly;
-    this.#handler = handler;
-    this.#services = services;
-    this.#vendors = vendors;
-    this.#config = config;
+  private constructor(parts: GatewayParts, first: Config) {
+    this.#parts = parts;
+    this.#served = new ServedConfig(parts, first);
   }
 
   /**
@@ -124,25 +99,24 @@ export class Gateway {
     const vendors = opened.use(new VendorServers(assembly.registry.vendors, log));
     const endpoints = new EndpointTable(assembly.registry.endpoints);
     handler = new ExchangeHandler(endpoints);
-    const gateway = new Gateway(options, assembly, handler, services, vendors, config);
+    const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors }, config);
     await unlessAborted(gateway.#begin(config, endpoints, opened), signal);
     return gateway;
   }
 
   /** Serves the first configuration, and listens last. */
   async #begin(config: Config, endpoints: EndpointTable, opened: AsyncDisposableStack): Promise<void> {
-    const { server, listener, registry } = this.#assembly;
+    const { server, listener, registry } = this.#parts.assembly;
     const host = () => this.host;
-    await this.#serve(config);
-    configLoadState(this.host);
-    opened.defer(() => this.#handler.serving.pipeline.retire());
+    await this.#served.begin();
+    opened.defer(() => this.#parts.handler.serving.pipeline.retire());
     await this.#runConfiguredHooks();
-    routeExchanges(server, this.#handler, endpoints);
+    routeExchanges(server, this.#parts.handler, endpoints);
     const health = this.#health(host);
     routeHealthChecks(server, health);
     await routePages(server, registry, host);
-    await this.#services.events.listen();
-    this.#services.runJobs();
+    await this.#parts.services.events.listen();
+    this.#parts.services.runJobs();
     this.#operator = this.#openOperator(config, health, opened);
     opened.defer(() => {
       listener.close();
@@ -156,16 +130,16 @@ export class Gateway {
 
   /** Where the operator asks, once `#listen` has opened it. */
   #openOperator(config: Config, health: HealthSource, opened: AsyncDisposableStack): OperatorServer | undefined {
-    const { dataFolder } = this.#services.services;
+    const { dataFolder } = this.#parts.services.services;
     const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
     if (address === undefined) return undefined;
-    const routes = [...operatorHealthChecks(health), ...this.#assembly.registry.operatorRoutes];
-    return opened.use(new OperatorServer(address, routes, () => this.host, this.#options.log));
+    const routes = [...operatorHealthChecks(health), ...this.#parts.assembly.registry.operatorRoutes];
+    return opened.use(new OperatorServer(address, routes, () => this.host, this.#parts.log));
   }
 
   /** The gateway's URL on its own machine. */
   get url(): string {
-    const { address, port, family } = this.#assembly.listener.address() as AddressInfo;
+    const { address, port, family } = this.#parts.assembly.listener.address() as AddressInfo;
     const name = address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
     return `http://${name}:${port}`;
   }
@@ -176,38 +150,30 @@ export class Gateway {
   }
 
   get host(): Host {
-    return this.#handler.serving.host;
+    return this.#served.host;
   }
 
   /** Warnings about the running configuration. */
   get notices(): string[] {
     return [
-      ...pipelineNotices(this.#config.stages, this.#assembly.registry),
-      ...productionNotices(this.#config, this.#services.services.isProduction),
+      ...pipelineNotices(this.config.stages, this.#parts.assembly.registry),
+      ...productionNotices(this.config, this.#parts.services.services.isProduction),
       ...catalogNotices(this.host.catalog),
     ];
   }
 
   /** Third-party plugins by name, with the files of their modules. */
   get foreignPlugins(): ReadonlyMap<string, string> {
-    return this.#assembly.registry.foreignPlugins;
+    return this.#parts.assembly.registry.foreignPlugins;
   }
 
   get config(): Config {
-    return this.#config;
+    return this.#served.config;
   }
 
-  /**
-   * Loads gateway.yaml again. Exchanges in flight finish on their configuration. If anything fails, the running
-   * configuration stays.
-   *
-   * @returns false when the file has not changed
-   * @throws ConfigError, or the error of a stage that could not be created
-   */
+  /** Loads gateway.yaml again, see ServedConfig. */
   reload(): Promise<boolean> {
-    const change = this.#changing.then(() => this.#reload()).catch((error: unknown) => this.#refuse(error));
-    this.#changing = change.catch(() => undefined);
-    return change;
+    return this.#served.reload();
   }
 
   /**
@@ -219,16 +185,16 @@ export class Gateway {
   async stop(hurry: AbortSignal = new AbortController().signal): Promise<void> {
     if (!this.#isServing) return;
     this.#isServing = false;
-    await this.#changing;
-    const { notice_period: notice, drain_timeout: limit } = this.#config.get(listen);
-    await drain(this.#handler, { notice, limit, hurry });
+    await this.#served.close();
+    const { notice_period: notice, drain_timeout: limit } = this.config.get(listen);
+    await drain(this.#parts.handler, { notice, limit, hurry });
     await using closing = new AsyncDisposableStack();
-    closing.use(this.#services);
-    closing.use(this.#vendors);
+    closing.use(this.#parts.services);
+    closing.use(this.#parts.vendors);
     closing.use(this.#monitor);
-    closing.defer(() => this.#handler.serving.pipeline.retire());
+    closing.defer(() => this.#parts.handler.serving.pipeline.retire());
     if (this.#operator !== undefined) closing.use(this.#operator);
-    closing.defer(() => stopServer(this.#assembly.server, 1_000));
+    closing.defer(() => stopServer(this.#parts.assembly.server, 1_000));
   }
 
   /**
@@ -236,8 +202,8 @@ export class Gateway {
    * process. Takes a few seconds at most.
    */
   async abandon(): Promise<void> {
-    this.#handler.abortAll(stopping());
-    await this.#services.abandonDatabase();
+    this.#parts.handler.abortAll(stopping());
+    await this.#parts.services.abandonDatabase();
   }
 
   #health(host: () => Host): HealthSource {
@@ -247,12 +213,12 @@ export class Gateway {
         return isServing();
       },
       host,
-      registry: this.#assembly.registry,
+      registry: this.#parts.assembly.registry,
     };
   }
 
   async #runConfiguredHooks(): Promise<void> {
-    const { registry, server } = this.#assembly;
+    const { registry, server } = this.#parts.assembly;
     for (const { plugin, hook } of registry.configuredHooks) {
       try {
         const late = `has not finished after ${deadlines.hook / 1000} s`;
@@ -263,125 +229,22 @@ export class Gateway {
     }
   }
 
-  /** Notes for the operator pages why the file was refused. */
-  #refuse(error: unknown): never {
-    const { now } = this.host;
-    const reason = error instanceof Error ? error.message : String(error);
-    configLoadState(this.host).refusal = { at: now(), reason };
-    throw error;
-  }
-
-  async #reload(): Promise<boolean> {
-    if (!this.#isServing) return false;
-    const { file, environment, log } = this.#options;
-    const { sections } = this.#assembly.registry;
-    const read = await this.#validate(await readDocument(file, environment));
-    if (read.fingerprint === this.#config.fingerprint) {
-      configLoadState(this.host).refusal = undefined;
-      return false;
-    }
-    const { config, postponed } = keepFixed(read, this.#config, sections.values());
-    for (const path of postponed) log.warn(`${path} has changed in ${file}; it takes effect at the next start`);
-    const previous = await this.#serve(config);
-    this.#config = config;
-    this.#limitListener();
-    Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
-    log.info(`${file} has been reloaded`);
-    // Open pages may show models, prices or routes of the previous one.
-    for (const topic of liveTopics) publishLive(this.host, topic);
-    // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
-    previous?.pipeline
-      .retire()
-      .catch((error: unknown) => log.error('the previous pipeline could not be released', error));
-    return true;
-  }
-
-  /** A plugin that the file adds is loaded at the next start, so its names are not refused as unknown. */
-  async #validate(document: GatewayDocument): Promise<Config> {
-    const { registry } = this.#assembly;
-    try {
-      return await inTurns(validateInSteps(document, registry));
-    } catch (error) {
-      const added = addedPlugins(document, this.#config.get(plugins));
-      if (!(error instanceof ConfigError) || added.length === 0) throw error;
-      return validate(document, registry, [...registry.unloaded, ...added]);
-    }
-  }
-
-  /**
-   * Builds this configuration next to the running one, then serves it in one step and activates its stages. If a part cannot
-   * be built, the others are released and the running configuration stays.
-   *
-   * @returns the previous configuration
-   */
-  async #serve(config: Config): Promise<Serving | undefined> {
-    const undo = new AsyncDisposableStack();
-    let next: Serving;
-    try {
-      next = await this.#build(config, undo);
-    } catch (error) {
-      await undo.disposeAsync().catch((failure: unknown) => {
-        this.#options.log.error('resources of the rejected configuration could not be released', failure);
-      });
-      throw error;
-    }
-    const previous = this.#handler.serve(next);
-    next.pipeline.activate();
-    return previous;
-  }
-
-  async #build(config: Config, undo: AsyncDisposableStack): Promise<Serving> {
-    const { services, keeper } = this.#services;
-    await nextTurn();
-    const catalog = buildCatalog(config, await this.#vendors.running(config, undo));
-    const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog, config.stages);
-    const section = config.get(listen);
-    return {
-      host,
-      pipeline: await buildPipeline(
-        config.stages,
-        host,
-        this.#assembly.registry.observers.values(),
-        section.stage_timeout,
-      ),
-      bodyLimits: bodyLimitsOf(section),
-      writeTimeout: section.write_timeout,
-      readConnection: connectionReader(host),
-    };
-  }
-
-  #limitListener(): void {
-    const section = this.#config.get(listen);
-    const headerTimeout = section.header_timeout;
-    this.#assembly.connections.apply(section.max_connections);
-    limitListener(this.#assembly.listener, {
-      headerTimeout,
-      keepAliveTimeout: section.keep_alive_timeout,
-      // Stages may wait before they read the body.
-      requestTimeout: headerTimeout + section.stage_timeout + longestUpload(bodyLimitsOf(section)),
-    });
-  }
-
   async #listen(): Promise<void> {
-    const { server, listener } = this.#assembly;
-    const { host, port } = this.#config.get(listen);
-    this.#limitListener();
-    const { description } = this.#assembly.connections;
-    if (description !== undefined) this.#options.log.info(description);
+    const { server, listener } = this.#parts.assembly;
+    const { host, port } = this.config.get(listen);
+    this.#served.limitListener();
+    const { description } = this.#parts.assembly.connections;
+    if (description !== undefined) this.#parts.log.info(description);
     await server.start();
     await this.#operator?.listen();
     const { promise, resolve: done, reject } = Promise.withResolvers<void>();
     listener.on('error', (error: NodeJS.ErrnoException) => {
       // Later ones, of a connection that could not be accepted, find nobody else who listens.
-      if (listener.listening) return noteFailure(this.#options.log, 'accepting a connection', error);
+      if (listener.listening) return noteFailure(this.#parts.log, 'accepting a connection', error);
       const why = error.code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : error.message;
       reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
     });
     listener.listen(port, host, done);
     await promise;
   }
-}
-
-function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {
-  return { maxBytes: section.max_body_bytes, timeout: section.body_timeout, minRate: section.body_rate };
 }

@@ -1,0 +1,180 @@
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
+import type { Assembly } from '#core/extension/assembly.ts';
+import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
+import { addedPlugins, keepFixed } from '#core/extension/validation/fixed.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { type Config, validate, validateInSteps } from '#core/extension/validation/load.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
+import type { SectionValue } from '#core/config/section.ts';
+import { listen, plugins } from '#core/config/sections/core-sections.ts';
+import { createHost, type Host } from '#core/gateway/host/host.ts';
+import { connectionReader } from '#core/gateway/http/client-connection.ts';
+import type { ExchangeHandler, Serving } from '#core/gateway/http/exchange-handler.ts';
+import { limitListener } from '#core/gateway/http/listener.ts';
+import { type BodyLimits, longestUpload } from '#core/gateway/http/request-body.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { publishLive } from '#core/web/live/live-bus.ts';
+import { liveTopics } from '#core/web/pages/page.ts';
+import { buildPipeline } from '#core/gateway/pipeline/build.ts';
+import type { OpenServices } from './services.ts';
+import { inTurns, nextTurn } from '#core/platform/timing/turn.ts';
+
+/** What a gateway is made of; stays when its configuration is replaced. */
+export interface GatewayParts {
+  /** Path of gateway.yaml. */
+  readonly file: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  readonly assembly: Assembly;
+  readonly handler: ExchangeHandler;
+  readonly services: OpenServices;
+  readonly vendors: VendorServers;
+}
+
+/** The configuration that requests run on, and its replacement by a changed file. */
+export class ServedConfig {
+  readonly #parts: GatewayParts;
+  #config: Config;
+  #changing: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(parts: GatewayParts, first: Config) {
+    this.#parts = parts;
+    this.#config = first;
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  get host(): Host {
+    return this.#parts.handler.serving.host;
+  }
+
+  /** Serves the first configuration. @throws the error of a stage that could not be created */
+  async begin(): Promise<void> {
+    await this.#serve(this.#config);
+    configLoadState(this.host);
+  }
+
+  /** Refuses reloads from now on, and waits for a running one. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#changing;
+  }
+
+  /**
+   * Loads gateway.yaml again. Exchanges in flight finish on their configuration. If anything fails, the running
+   * configuration stays.
+   *
+   * @returns false when the file has not changed
+   * @throws ConfigError, or the error of a stage that could not be created
+   */
+  reload(): Promise<boolean> {
+    const change = this.#changing.then(() => this.#reload()).catch((error: unknown) => this.#refuse(error));
+    this.#changing = change.catch(() => undefined);
+    return change;
+  }
+
+  /** Applies the limits of the configuration to the listener. */
+  limitListener(): void {
+    const { connections, listener } = this.#parts.assembly;
+    const section = this.#config.get(listen);
+    const headerTimeout = section.header_timeout;
+    connections.apply(section.max_connections);
+    limitListener(listener, {
+      headerTimeout,
+      keepAliveTimeout: section.keep_alive_timeout,
+      // Stages may wait before they read the body.
+      requestTimeout: headerTimeout + section.stage_timeout + longestUpload(bodyLimitsOf(section)),
+    });
+  }
+
+  /** Notes for the operator pages why the file was refused. */
+  #refuse(error: unknown): never {
+    const { now } = this.host;
+    const reason = error instanceof Error ? error.message : String(error);
+    configLoadState(this.host).refusal = { at: now(), reason };
+    throw error;
+  }
+
+  async #reload(): Promise<boolean> {
+    if (this.#isClosed) return false;
+    const { file, environment, log, assembly } = this.#parts;
+    const { sections } = assembly.registry;
+    const read = await this.#validate(await readDocument(file, environment));
+    if (read.fingerprint === this.#config.fingerprint) {
+      configLoadState(this.host).refusal = undefined;
+      return false;
+    }
+    const { config, postponed } = keepFixed(read, this.#config, sections.values());
+    for (const path of postponed) log.warn(`${path} has changed in ${file}; it takes effect at the next start`);
+    const previous = await this.#serve(config);
+    this.#config = config;
+    this.limitListener();
+    Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
+    log.info(`${file} has been reloaded`);
+    // Open pages may show models, prices or routes of the previous one.
+    for (const topic of liveTopics) publishLive(this.host, topic);
+    // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
+    previous?.pipeline
+      .retire()
+      .catch((error: unknown) => log.error('the previous pipeline could not be released', error));
+    return true;
+  }
+
+  /** A plugin that the file adds is loaded at the next start, so its names are not refused as unknown. */
+  async #validate(document: GatewayDocument): Promise<Config> {
+    const { registry } = this.#parts.assembly;
+    try {
+      return await inTurns(validateInSteps(document, registry));
+    } catch (error) {
+      const added = addedPlugins(document, this.#config.get(plugins));
+      if (!(error instanceof ConfigError) || added.length === 0) throw error;
+      return validate(document, registry, [...registry.unloaded, ...added]);
+    }
+  }
+
+  /**
+   * Builds this configuration next to the running one, then serves it in one step and activates its stages. If a part cannot
+   * be built, the others are released and the running configuration stays.
+   *
+   * @returns the previous configuration
+   */
+  async #serve(config: Config): Promise<Serving | undefined> {
+    const undo = new AsyncDisposableStack();
+    let next: Serving;
+    try {
+      next = await this.#build(config, undo);
+    } catch (error) {
+      await undo.disposeAsync().catch((failure: unknown) => {
+        this.#parts.log.error('resources of the rejected configuration could not be released', failure);
+      });
+      throw error;
+    }
+    const previous = this.#parts.handler.serve(next);
+    next.pipeline.activate();
+    return previous;
+  }
+
+  async #build(config: Config, undo: AsyncDisposableStack): Promise<Serving> {
+    const { assembly, vendors } = this.#parts;
+    const { services, keeper } = this.#parts.services;
+    await nextTurn();
+    const catalog = buildCatalog(config, await vendors.running(config, undo));
+    const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog, config.stages);
+    const section = config.get(listen);
+    return {
+      host,
+      pipeline: await buildPipeline(config.stages, host, assembly.registry.observers.values(), section.stage_timeout),
+      bodyLimits: bodyLimitsOf(section),
+      writeTimeout: section.write_timeout,
+      readConnection: connectionReader(host),
+    };
+  }
+}
+
+function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {
+  return { maxBytes: section.max_body_bytes, timeout: section.body_timeout, minRate: section.body_rate };
+}

@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createListener } from '#core/gateway/http/listener.ts';
 import { isDeeperThan, isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { answerChat, createId } from './chat-answer.ts';
@@ -9,7 +11,7 @@ import { DemoDelivery } from './delivery.ts';
 import { findFault, modelNames } from './fault.ts';
 
 export interface DemoUpstream extends AsyncDisposable {
-  /** Origin, without a path. */
+  /** With a path that is known to this process only. */
   readonly url: string;
   /** With the version segment: `/chat/completions` is appended. */
   readonly baseUrl: string;
@@ -27,8 +29,12 @@ const keepAliveTimeout = 60_000;
 
 /** Starts the demo on a free port of 127.0.0.1. It needs no key and keeps no state. */
 export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = {}): Promise<DemoUpstream> {
-  const server = createServer({ keepAliveTimeout }, (request, response) => {
+  const secret = `/${randomBytes(16).toString('hex')}`;
+  const server = createListener();
+  server.keepAliveTimeout = keepAliveTimeout;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => response.destroy());
+    if (!isOwn(request, secret)) return refuse(response);
     serve(request, response, delayFactor).catch((error: unknown) => {
       // An incomplete request means that the client left while it was sending.
       if (!request.complete) return;
@@ -41,7 +47,7 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${secret}`;
   return {
     url,
     baseUrl: `${url}/v1`,
@@ -50,6 +56,19 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Removes the secret from its path. */
+function isOwn(request: IncomingMessage, secret: string): boolean {
+  const { url = '' } = request;
+  request.url = url.slice(secret.length);
+  return url.startsWith(`${secret}/`);
+}
+
+/** For other processes of this machine, without reading their bodies: no limits and no keys protect the demo. */
+function refuse(response: ServerResponse): void {
+  response.setHeader('connection', 'close');
+  sendJson(response, 404, writeChatError(404, 'Only the gateway itself can use the demo upstream.'));
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, delayFactor: number): Promise<void> {

@@ -30,6 +30,14 @@ describe('the demo vendor', () => {
 });
 
 describe('the demo server', () => {
+  it('refuses other processes, which do not know its path, before their bodies arrive', async () => {
+    const { port } = new URL(demo.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write('POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n');
+    const answer = Buffer.concat(await socket.toArray()).toString();
+    expect(answer).toMatch(/^HTTP\/1.1 404 .*\r\nconnection: close\r\n/is);
+  });
+
   it('marks every answer as a demo', async () => {
     for (const answer of [
       await demo.post(hello),

@@ -43,7 +43,7 @@ export function segmentName(instance: string, number: number): string {
 /** Instance and number of a segment; undefined for other files. */
 export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
   const groups = name.exec(basename(path))?.groups;
-  return groups && { instance: groups.instance ?? '', number: Number(groups.number) };
+  return groups && { instance: groups['instance'] ?? '', number: Number(groups['number']) };
 }
 
 /** The segment in a file of a dead instance. It is empty when another instance has already shipped it. */

@@ -43,9 +43,9 @@ test('after kill -9 under load every answered request has one record, and what w
   const running = linesOf(join(folder.path, 'running'));
   expect(answered.length).toBeGreaterThan(7_500);
   expect(answered.filter((id) => !store.records.has(id))).toEqual([]);
-  expect(running.filter((id) => store.records.get(id)?.outcome !== 'interrupted')).toEqual([]);
+  expect(running.filter((id) => store.records.get(id)?.['outcome'] !== 'interrupted')).toEqual([]);
   // Ends of the very last turn may not be on file; nothing else may look interrupted.
-  const lastTurns = answered.filter((id) => store.records.get(id)?.outcome !== 'answered');
+  const lastTurns = answered.filter((id) => store.records.get(id)?.['outcome'] !== 'answered');
   expect(lastTurns.length).toBeLessThanOrEqual(4 * 2 * 8);
   expect(folder.journal()).toEqual([]);
   expect(log.lines.filter((line) => line.startsWith('error'))).toEqual([]);

@@ -80,7 +80,7 @@ export class MemoryStore implements RecordStore {
       throw Object.assign(new Error('invalid input syntax for type json'), { code: '22P02' });
     }
     for (const record of JSON.parse(`[${lines.join()}]`) as Record<string, unknown>[]) {
-      const id = record.id as string;
+      const id = record['id'] as string;
       if (!this.records.has(id)) this.records.set(id, { ...record, instance });
     }
   }

@@ -156,5 +156,5 @@ test('no key gets into a record, neither in an error nor in an unknown path', as
   }
   const [record] = store.records.values();
   for (const key of keys) expect(JSON.stringify(record)).not.toContain(key);
-  expect(record?.path).toBe('/v1/sk-pro…/dp-012…/dp_012…/AIzaSy…');
+  expect(record?.['path']).toBe('/v1/sk-pro…/dp-012…/dp_012…/AIzaSy…');
 });

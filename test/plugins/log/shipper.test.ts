@@ -102,7 +102,7 @@ test('segments of a dead instance are shipped, its requests in flight are interr
   store.records.clear();
   await using log = openLog({ folder, store });
   await until(() => log.out.some((line) => line.includes('all records of dead instance dead are in the database')));
-  expect(Object.fromEntries([...store.records].map(([id, record]) => [id, record.outcome]))).toEqual({
+  expect(Object.fromEntries([...store.records].map(([id, record]) => [id, record['outcome']]))).toEqual({
     [ended.id]: 'answered',
     [running.id]: 'interrupted',
     [carried.id]: 'interrupted',

@@ -29,7 +29,7 @@ describe('a pass', () => {
   });
 
   it('is written in Indonesian', () => {
-    expect(pass(account([-24, 24]), 'id').label).toBe('Paket 2 hari · sisa masa aktif');
+    expect(pass(account([-24, 24]), 'id')['label']).toBe('Paket 2 hari · sisa masa aktif');
   });
 
   it.each([

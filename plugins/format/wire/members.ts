@@ -6,8 +6,11 @@ export function count(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-/** A member of an object that may not be there. */
-export function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+/** A member of an object that may not be there. @template T says which members the object may have */
+export function member<T extends object = JsonObject>(
+  value: JsonValue | undefined,
+  name: keyof NoInfer<T> & string,
+): JsonValue | undefined {
   return isJsonObject(value) ? value[name] : undefined;
 }
 

@@ -1,15 +1,17 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { nineCharacters } from '../../canonical/openai.ts';
+import { member } from '../../wire/members.ts';
 import { mapEntries, mapMembers, without } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { readReasoning, thoughtSeparator } from './request/read-reasoning.ts';
 import { textOf } from './reply/read-reply.ts';
 import { inlineThoughts } from './request/write-messages.ts';
+import type { ChatCall, ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 
-type Change = (message: JsonObject, path: string) => JsonObject;
+type Change = (message: ChatMessage, path: string) => ChatMessage;
 
 /**
  * What vendors of the Chat format insist on in messages: thoughts of earlier turns, text that is a string, ids of nine
@@ -18,11 +20,13 @@ type Change = (message: JsonObject, path: string) => JsonObject;
  * @throws GatewayError `invalid_request` when thoughts cannot be understood
  */
 export const adaptMessages: Adaptation = (body, target) => {
-  const { messages } = body;
+  const { messages }: ChatRequest = body;
   const changes = changesFor(target);
   if (changes.length === 0 || !Array.isArray(messages)) return body;
   const changed = mapEntries(messages, (message, index) =>
-    isJsonObject(message) ? changes.reduce((before, change) => change(before, `messages[${index}]`), message) : message,
+    isJsonObject(message)
+      ? changes.reduce<ChatMessage>((before, change) => change(before, `messages[${index}]`), message)
+      : message,
   );
   return changed === messages ? body : { ...body, messages: changed };
 };
@@ -44,7 +48,7 @@ function changesFor(target: AdaptationTarget): Change[] {
  * Thoughts that the client has not returned are those that are kept. Lost ones are the empty string: without the member
  * the vendor refuses.
  */
-function withThoughts(message: JsonObject, path: string, target: AdaptationTarget): JsonObject {
+function withThoughts(message: ChatMessage, path: string, target: AdaptationTarget): ChatMessage {
   const { role, reasoning_content: thoughts, tool_calls: calls } = message;
   const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
   if (role !== 'assistant' || !isWanted || (typeof thoughts === 'string' && thoughts !== '')) return message;
@@ -55,7 +59,7 @@ function withThoughts(message: JsonObject, path: string, target: AdaptationTarge
 }
 
 /** A model that reasons inside its text gets the reasoning back there, where the client has not left it. */
-function withInlineThoughts(message: JsonObject, path: string, target: AdaptationTarget): JsonObject {
+function withInlineThoughts(message: ChatMessage, path: string, target: AdaptationTarget): ChatMessage {
   const { role, content, tool_calls: calls } = message;
   const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
   if (role !== 'assistant' || !isWanted || JSON.stringify(content ?? '').includes('<think>')) return message;
@@ -69,7 +73,7 @@ function withInlineThoughts(message: JsonObject, path: string, target: Adaptatio
 
 function keptTexts(calls: JsonValue | undefined, { kept, origin }: AdaptationTarget): string[] {
   if (kept === undefined || !Array.isArray(calls)) return [];
-  const ids = calls.flatMap((call) => (isJsonObject(call) && typeof call['id'] === 'string' ? [call['id']] : []));
+  const ids = calls.map((call) => member<ChatCall>(call, 'id')).filter((id) => typeof id === 'string');
   return textsOf(ids.flatMap((id) => kept.before(id)).filter(({ state }) => state.origin === origin));
 }
 
@@ -77,7 +81,7 @@ function textsOf(thoughts: readonly Reasoning[]): string[] {
   return thoughts.flatMap(({ text }) => (text === '' ? [] : [text]));
 }
 
-function withPlainText(message: JsonObject): JsonObject {
+function withPlainText(message: ChatMessage): ChatMessage {
   const { content } = message;
   if (content === null) return { ...message, content: '' };
   if (!Array.isArray(content)) return message;
@@ -86,10 +90,11 @@ function withPlainText(message: JsonObject): JsonObject {
 }
 
 function partText(part: JsonValue): string[] {
-  return isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string' ? [part['text']] : [];
+  const { type, text }: ChatPart = isJsonObject(part) ? part : {};
+  return type === 'text' && typeof text === 'string' ? [text] : [];
 }
 
-function withShortIds(message: JsonObject): JsonObject {
+function withShortIds(message: ChatMessage): ChatMessage {
   return mapMembers(message, (name, value) => {
     if (name === 'tool_call_id' && typeof value === 'string') return nineCharacters(value);
     return name === 'tool_calls' && Array.isArray(value) ? mapEntries(value, withShortId) : value;
@@ -97,7 +102,8 @@ function withShortIds(message: JsonObject): JsonObject {
 }
 
 function withShortId(call: JsonValue): JsonValue {
-  if (!isJsonObject(call) || typeof call['id'] !== 'string') return call;
-  const id = nineCharacters(call['id']);
-  return id === call['id'] ? call : { ...call, id };
+  if (!isJsonObject(call)) return call;
+  const { id }: ChatCall = call;
+  const short = typeof id === 'string' ? nineCharacters(id) : id;
+  return short === id ? call : { ...call, id: short };
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
+import { member } from '../../wire/members.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
@@ -32,6 +33,7 @@ import { adaptMessages } from './adapt-messages.ts';
 import { chatCodec } from './codec.ts';
 import { isSingleAnswer } from './request/parameters.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/write-reasoning.ts';
+import type { ChatMessage, ChatRequest, ChatTool } from '../../wire/chat.ts';
 
 const probe: Probe = {
   codec: chatCodec,
@@ -40,11 +42,11 @@ const probe: Probe = {
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
 
-const limitName: Adaptation = (body, { profile }) => {
+const limitName: Adaptation = (body: ChatRequest, { profile }) => {
   const wanted = profile.quirks.max_tokens_name;
   const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
   if (body[other] === undefined) return body;
-  const { [other]: value, ...rest } = body;
+  const { [other]: value, ...rest }: JsonObject = body;
   return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
 };
 
@@ -52,15 +54,15 @@ const limitName: Adaptation = (body, { profile }) => {
 const streamUsage: Adaptation = (body, { profile }) =>
   profile.quirks.stream_usage ? body : without(body, ['stream_options']);
 
-const seedName: Adaptation = (body, { profile }) => {
+const seedName: Adaptation = (body: ChatRequest, { profile }) => {
   const wanted = profile.quirks.seed_name;
-  if (wanted === 'seed' || !isSet(body['seed'])) return body;
+  if (wanted === 'seed' || !isSet(body.seed)) return body;
   const { seed, ...rest } = body;
   return { [wanted]: seed, ...rest };
 };
 
 /** `developer` is what newer OpenAI models call `system`; other vendors do not know it. */
-const systemRole: Adaptation = (body, { profile }) => {
+const systemRole: Adaptation = (body: ChatRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.system_role !== 'system' || !Array.isArray(messages) || !messages.some(isDeveloper)) {
     return body;
@@ -72,38 +74,39 @@ const systemRole: Adaptation = (body, { profile }) => {
 };
 
 /** Several system messages at the beginning become one. */
-const singleSystem: Adaptation = (body, { profile }) => {
+const singleSystem: Adaptation = (body: ChatRequest, { profile }) => {
   if (!profile.quirks.single_system) return body;
-  const messages = asList(body['messages']);
+  const messages = asList(body.messages);
   const begin = messages.findIndex((message) => !isInstruction(message));
   const count = begin === -1 ? messages.length : begin;
   if (count < 2) return body;
-  const said = messages.slice(0, count) as JsonObject[];
+  const said = messages.slice(0, count) as ChatMessage[];
   return { ...body, messages: [said.reduce(joinInstructions), ...messages.slice(count)] };
 };
 
-function joinInstructions(first: JsonObject, { content }: JsonObject): JsonObject {
+function joinInstructions(first: ChatMessage, { content }: ChatMessage): ChatMessage {
   if (!Array.isArray(content)) {
-    return typeof content === 'string' ? { ...first, content: instructedText(first['content'], content) } : first;
+    return typeof content === 'string' ? { ...first, content: instructedText(first.content, content) } : first;
   }
   const { content: before } = first;
   const parts = typeof before === 'string' ? [{ type: 'text', text: before }] : asList(before);
   return { ...first, content: [...parts, ...content] };
 }
 
-function isInstruction(message: JsonValue): message is JsonObject {
-  return isJsonObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
+function isInstruction(message: JsonValue): message is ChatMessage {
+  const role = member<ChatMessage>(message, 'role');
+  return role === 'system' || role === 'developer';
 }
 
-function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
-  const described = tool['function'];
+function relaxTool(tool: ChatTool, notes: Notes): ChatTool {
+  const described = tool.function;
   if (!isJsonObject(described)) return tool;
   const relaxed = withoutStrict(described, notes);
   return relaxed === described ? tool : { ...tool, function: relaxed };
 }
 
 /** A web search is no entry of `tools`. @throws GatewayError `not_supported` where nothing runs it and there is no other tool */
-const hostedSearch: Adaptation = (body, { profile, notes }) => {
+const hostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
   const { web_search_options: search, tools, functions } = body;
   if (!isJsonObject(search) || profile.quirks.hosted_search) return body;
   if (asList(tools).length + asList(functions).length === 0) throw unsupportedTool({ type: 'web_search' });
@@ -112,7 +115,7 @@ const hostedSearch: Adaptation = (body, { profile, notes }) => {
 };
 
 function isDeveloper(message: JsonValue): boolean {
-  return isJsonObject(message) && message['role'] === 'developer';
+  return member<ChatMessage>(message, 'role') === 'developer';
 }
 
 function freeTools(name: string, value: JsonValue): JsonValue {
@@ -121,11 +124,11 @@ function freeTools(name: string, value: JsonValue): JsonValue {
 }
 
 const outputWording: OutputWording = {
-  find: ({ response_format }) => (isSet(response_format) ? { response_format } : undefined),
+  find: ({ response_format }: ChatRequest) => (isSet(response_format) ? { response_format } : undefined),
   replace: (body, isKnown) => withMember(body, 'response_format', isKnown ? anyObject : undefined),
-  instruct: (body, text, profile) => ({
+  instruct: (body: ChatRequest, text, profile) => ({
     ...body,
-    messages: instructMessages(asList(body['messages']), text, profile.quirks.system_role),
+    messages: instructMessages(asList(body.messages), text, profile.quirks.system_role),
   }),
 };
 
@@ -133,7 +136,7 @@ const outputWording: OutputWording = {
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...rest] = messages;
   if (first === undefined || !isInstruction(first)) return [{ role, content: text }, ...messages];
-  return [{ ...first, content: instructedText(first['content'], text) }, ...rest];
+  return [{ ...first, content: instructedText(first.content, text) }, ...rest];
 }
 
 /** Adapts a Chat request to the capabilities and quirks of a route. */
@@ -161,27 +164,30 @@ export const adaptChat = inOrder(
 );
 
 /** All Chat members that request reasoning, of all vendors. */
-const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'];
+const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
 
 /**
  * Requests reasoning in the route's style. Vendor-specific members stay, unless the route is known to reject them.
  */
-function adaptReasoning(body: JsonObject, target: AdaptationTarget): JsonObject {
+function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const { tools } = body;
   const isRefused = Array.isArray(tools) && tools.length > 0 && refusesToolsWithReasoning(target.profile);
-  if (isRefused && body['reasoning_effort'] !== 'none') return withoutEffort(body, target);
+  if (isRefused && body.reasoning_effort !== 'none') return withoutEffort(body, target);
   const isAsked = names.some((name) => isSet(body[name]));
   if (!isAsked) return body;
-  if (canReason(target.profile) && !isForeignEffort(body['reasoning_effort'], target.profile)) return body;
+  if (canReason(target.profile) && !isForeignEffort(body.reasoning_effort, target.profile)) return body;
   const asked = Object.fromEntries(names.map((name) => [name, body[name]]));
-  const { thinking, ...written } = rewriteMembers(probe, asked, target);
-  const said = names.flatMap((name) => (isSet(written[name]) ? [[name, written[name]] as const] : []));
+  const written: ChatRequest = rewriteMembers(probe, asked, target);
+  const { thinking } = written;
+  const said = names.flatMap((name) =>
+    name !== 'thinking' && isSet(written[name]) ? [[name, written[name]] as const] : [],
+  );
   const adapted = { ...without(body, names), ...Object.fromEntries(said) };
   if (!isJsonObject(thinking)) return adapted;
-  return { ...adapted, thinking: { ...(isJsonObject(body['thinking']) && body['thinking']), ...thinking } };
+  return { ...adapted, thinking: { ...(isJsonObject(body.thinking) && body.thinking), ...thinking } };
 }
 
-function withoutEffort(body: JsonObject, { notes }: AdaptationTarget): JsonObject {
+function withoutEffort(body: ChatRequest, { notes }: AdaptationTarget): ChatRequest {
   noteReasoningDropped(notes);
   return { ...without(body, names), reasoning_effort: 'none' };
 }

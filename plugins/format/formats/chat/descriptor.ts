@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
-import { hasToolOfType } from '../../wire/members.ts';
+import { hasToolOfType, member } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import type { ClientTextFormat } from '../contract/descriptor.ts';
@@ -12,6 +12,7 @@ import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { chatParameters, isSingleAnswer, reportedStops } from './request/parameters.ts';
 import { callsWithoutReasoning } from './request/read-reasoning.ts';
+import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 
 /** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
 export const chat: ClientTextFormat = {
@@ -35,7 +36,7 @@ export const chat: ClientTextFormat = {
       },
     ],
     parameters: chatParameters,
-    observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
+    observe: (id, { n }: ChatRequest) => new ChatObserver(id, typeof n === 'number' ? n : 1),
     repairReply: (context, profile) => new ChatReplyRepair(context, profile),
     modelPlace: { member: 'model' },
     adaptReply: ({ body }) => new ChatReplyAdapter(body),
@@ -44,7 +45,7 @@ export const chat: ClientTextFormat = {
       omitResultImages,
       isSingleAnswer,
       callsWithoutReasoning,
-      hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom']),
+      hasFreeformTools: ({ tools }: ChatRequest) => hasToolOfType(tools, ['custom']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },
   },
@@ -73,6 +74,8 @@ export const chat: ClientTextFormat = {
 /** The body without the images in tool results. */
 export function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'messages', (message) =>
-    message['role'] === 'tool' ? within(message, 'content', replacing('image_url', 'text')) : message,
+    member<ChatMessage>(message, 'role') === 'tool'
+      ? within(message, 'content', replacing('image_url', 'text'))
+      : message,
   );
 }

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isJsonObject } from '#core/platform/json.ts';
 import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
 import { textOf } from '../reply/read-reply.ts';
+import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
 /** A call as the client knows it. */
 interface SentCall {
@@ -11,7 +12,7 @@ interface SentCall {
 
 /** Pieces of a call whose name has not come. */
 interface HeldCall {
-  readonly entry: JsonObject;
+  readonly entry: ChatCall;
   readonly input: string;
 }
 
@@ -19,7 +20,7 @@ interface HeldCall {
 type Kind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
 /** An entry with the call that it belongs to. */
-type CallEntry = readonly [call: TrackedCall, entry: JsonObject];
+type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 
 /**
  * Repairs entries of `tool_calls`: indexes are 0, 1, 2…, the first piece of a call has its id, type and name, and no other
@@ -52,7 +53,7 @@ export class CallRepair {
   }
 
   /** The entries of a delta or a message; clean ones are the vendor's own objects. @param isLast ends the calls */
-  entries(pieces: readonly CallPiece[], isLast: boolean): JsonObject[] {
+  entries(pieces: readonly CallPiece[], isLast: boolean): ChatCall[] {
     const entries = pieces.flatMap((piece) => this.#entry(piece));
     return (isLast ? this.#close(entries) : entries).map(([, entry]) => entry);
   }
@@ -64,9 +65,9 @@ export class CallRepair {
       if (call.isCustom || !call.scanner.isBlank) continue;
       call.take('{}');
       const at = closed.findIndex((entry) => entry[0] === call);
-      const entry = closed[at]?.[1] ?? { index };
-      const body = isJsonObject(entry['function']) ? entry['function'] : {};
-      const input = `${textOf(body['arguments'])}{}`;
+      const entry: ChatCall = closed[at]?.[1] ?? { index };
+      const body: ChatCallBody = isJsonObject(entry.function) ? entry.function : {};
+      const input = `${textOf(body.arguments)}{}`;
       closed.splice(at === -1 ? closed.length : at, 1, [call, { ...entry, function: { ...body, arguments: input } }]);
     }
     return closed;
@@ -87,45 +88,50 @@ export class CallRepair {
     return { entry: { ...held?.entry, ...entry }, input: (held?.input ?? '') + input };
   }
 
-  #first(piece: CallPiece, name: string): JsonObject {
+  #first(piece: CallPiece, name: string): ChatCall {
     const { entry, input } = this.#held.has(piece.call) ? this.#joined(piece) : piece;
     const index = this.#sent.size;
     const id = piece.call.id ?? `${this.#id}_${index}`;
-    const type = textOf(entry['type']) || (piece.isCustom ? 'custom' : 'function');
+    const type = textOf(entry.type) || (piece.isCustom ? 'custom' : 'function');
     this.#held.delete(piece.call);
     this.#sent.set(piece.call, { index, id, type });
     const [bodyName, inputName] = kindOf(piece);
-    const body = entry[bodyName];
+    const body: ChatCallBody | undefined = objectIn(entry, bodyName);
     const isClean =
-      (entry['index'] === index || (this.#isWhole && entry['index'] === undefined)) &&
-      entry['id'] === id &&
-      entry['type'] === type &&
-      isJsonObject(body) &&
-      body['name'] === name &&
+      (entry.index === index || (this.#isWhole && entry.index === undefined)) &&
+      entry.id === id &&
+      entry.type === type &&
+      body !== undefined &&
+      body.name === name &&
       body[inputName] === input;
     if (isClean) return entry;
     const { name: _name, arguments: _arguments, ...members } = entry;
-    const repaired = { ...(isJsonObject(body) ? body : {}), name, [inputName]: input };
+    const repaired = { ...body, name, [inputName]: input };
     return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
   }
 
-  #next(piece: CallPiece, { index, id, type }: SentCall): JsonObject[] {
+  #next(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
     const { entry, input, isWhole } = piece;
     if (isWhole && input === '') return [];
     const [bodyName, inputName] = kindOf(piece);
-    const body = entry[bodyName];
+    const body: ChatCallBody | undefined = objectIn(entry, bodyName);
     const isClean =
-      entry['index'] === index &&
-      ['', null, undefined, id].includes(entry['id'] as string) &&
-      [undefined, type].includes(entry['type'] as string) &&
-      isJsonObject(body) &&
-      body['name'] === undefined &&
+      entry.index === index &&
+      ['', null, undefined, id].includes(entry.id as string) &&
+      [undefined, type].includes(entry.type as string) &&
+      body !== undefined &&
+      body.name === undefined &&
       [undefined, input].includes(body[inputName] as string);
     if (isClean) return [entry];
     const { id: _id, type: _type, name: _name, arguments: _arguments, ...members } = entry;
-    const { name: _repeated, ...kept } = isJsonObject(body) ? body : {};
+    const { name: _repeated, ...kept } = body ?? {};
     return [{ ...members, index, [bodyName]: { ...kept, [inputName]: input } }];
   }
+}
+
+function objectIn(entry: ChatCall, name: Kind[0]): ChatCallBody | undefined {
+  const body = entry[name];
+  return isJsonObject(body) ? body : undefined;
 }
 
 function kindOf({ isCustom }: CallPiece): Kind {

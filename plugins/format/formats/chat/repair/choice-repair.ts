@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
 import { readFinish } from '../reply/finish.ts';
@@ -6,6 +6,7 @@ import { textOf } from '../reply/read-reply.ts';
 import { writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 import { repairMessage } from './repair-message.ts';
+import type { ChatChoice, ChatMessage } from '../../../wire/chat.ts';
 
 export interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   /** The beginning of ids for calls that have none. */
@@ -70,7 +71,7 @@ export class ChoiceRepair {
   }
 
   /** The choice of a chunk. */
-  chunk(choice: JsonObject): JsonObject {
+  chunk(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const isFirst = this.#tracker.isEmpty;
     const additions = [
@@ -81,18 +82,18 @@ export class ChoiceRepair {
     const given = isJsonObject(delta) ? delta : whole;
     const finish = this.#finish(choice);
     const repaired = this.#repair(given, this.#joined(additions, finish !== undefined), finish !== undefined);
-    const finish_reason = this.#word(choice['finish_reason'], finish);
+    const finish_reason = this.#word(choice.finish_reason, finish);
     const isClean =
       repaired === delta &&
       message === undefined &&
-      choice['index'] === this.#index &&
-      choice['finish_reason'] === finish_reason;
+      choice.index === this.#index &&
+      choice.finish_reason === finish_reason;
     if (isClean) return choice;
     return { ...members, index: this.#index, delta: repaired, ...(finish_reason !== undefined && { finish_reason }) };
   }
 
   /** The choice of a whole reply. */
-  whole(choice: JsonObject): JsonObject {
+  whole(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const given = [message, delta].find(isJsonObject) ?? {};
     const additions = [this.#tracker.message(given)];
@@ -100,22 +101,21 @@ export class ChoiceRepair {
     const finish = this.#finish(choice);
     // Neither content nor reason: not an answer, as the observer finds.
     if (finish === undefined && this.#tracker.isEmpty) return choice;
-    const finish_reason = this.#word(choice['finish_reason'], finish ?? 'stop');
-    const isClean =
-      repaired === message && choice['index'] === this.#index && choice['finish_reason'] === finish_reason;
+    const finish_reason = this.#word(choice.finish_reason, finish ?? 'stop');
+    const isClean = repaired === message && choice.index === this.#index && choice.finish_reason === finish_reason;
     return isClean
       ? choice
       : { ...members, index: this.#index, message: repaired, finish_reason: finish_reason ?? null };
   }
 
   /** The choice of a last chunk that the upstream has left out. @param isWhole false when it needs no finish reason */
-  end(isWhole: boolean): JsonObject {
+  end(isWhole: boolean): ChatChoice {
     const delta = this.#repair({}, this.#joined([], true), true);
     const word = isWhole ? this.#word(undefined, this.#reported ?? 'stop') : undefined;
     return { index: this.#index, delta, finish_reason: word ?? null };
   }
 
-  #finish(choice: JsonObject): FinishReason | undefined {
+  #finish(choice: ChatChoice): FinishReason | undefined {
     const finish = readFinish(choice);
     return finish === undefined || finish === 'failed' ? undefined : finish.reason;
   }
@@ -132,8 +132,8 @@ export class ChoiceRepair {
     };
   }
 
-  #repair(given: JsonObject, addition: ChoiceUpdate, isLast: boolean): JsonObject {
-    const needsRole = !this.#hasRole && textOf(given['role']) === '';
+  #repair(given: ChatMessage, addition: ChoiceUpdate, isLast: boolean): ChatMessage {
+    const needsRole = !this.#hasRole && textOf(given.role) === '';
     this.#hasRole = true;
     return repairMessage(given, addition, {
       entries: this.#isOld ? undefined : this.#calls.entries(addition.calls, isLast),

@@ -1,5 +1,6 @@
-import { endOfString, isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { endOfString, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { textOf } from '../reply/read-reply.ts';
+import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
 /** What a clean delta carries. */
 export type CleanDelta = (
@@ -143,22 +144,25 @@ const plainMembers = new Set(['role', 'content', 'annotations']);
  * True for a whole reply with one answer that is nothing but text and has all that clients insist on: most replies. False
  * for any that may need a repair.
  */
-export function isCleanReply(body: JsonObject): boolean {
+export function isCleanReply(body: ChatReply): boolean {
   const { object, choices } = body;
   if (object !== 'chat.completion' || !Array.isArray(choices) || choices.length !== 1) return false;
   if (!hasHead(body)) return false;
   const [choice] = choices;
-  if (!isJsonObject(choice) || choice['index'] !== 0 || choice['delta'] !== undefined) return false;
-  return plainReasons.has(choice['finish_reason']) && isPlainMessage(choice['message']);
+  if (!isJsonObject(choice)) return false;
+  const { index, delta: misplaced, finish_reason: reason, message }: ChatChoice = choice;
+  return index === 0 && misplaced === undefined && plainReasons.has(reason) && isPlainMessage(message);
 }
 
 /** True when the members that every reply and chunk must have are there. */
-export function hasHead({ id, created, model }: JsonObject): boolean {
+export function hasHead({ id, created, model }: ChatReply): boolean {
   return textOf(id) !== '' && typeof created === 'number' && typeof model === 'string';
 }
 
-function isPlainMessage(message: JsonObject[string]): boolean {
-  if (!isJsonObject(message) || textOf(message['role']) === '' || textOf(message['content']) === '') return false;
+function isPlainMessage(message: JsonValue | undefined): boolean {
+  if (!isJsonObject(message)) return false;
+  const { role, content }: ChatMessage = message;
+  if (textOf(role) === '' || textOf(content) === '') return false;
   for (const name in message) if (message[name] !== null && !plainMembers.has(name)) return false;
   return true;
 }

@@ -1,25 +1,27 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChoiceUpdate } from '../reply/choice-tracker.ts';
 import { readMessage, textOf } from '../reply/read-reply.ts';
+import type { ChatCall, ChatMessage } from '../../../wire/chat.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** Members in which vendors give reasoning as text; clients read both. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
 
 export interface MessageRepair {
   /** The entries of `tool_calls`; undefined leaves them alone. */
-  readonly entries: readonly JsonObject[] | undefined;
+  readonly entries: readonly ChatCall[] | undefined;
   readonly needsRole: boolean;
   /** False for a delta. */
   readonly isWhole: boolean;
 }
 
 /** The delta or message with what it adds to the answer, every other member kept; the very same one when it is clean. */
-export function repairMessage(given: JsonObject, addition: ChoiceUpdate, repair: MessageRepair): JsonObject {
+export function repairMessage(given: ChatMessage, addition: ChoiceUpdate, repair: MessageRepair): ChatMessage {
   const changes = {
     ...(repair.needsRole && { role: 'assistant' }),
     ...textChanges(given, addition, repair),
     ...reasoningChanges(given, addition),
-    ...(textOf(given['refusal']) !== addition.refusal && { refusal: addition.refusal }),
+    ...(textOf(given.refusal) !== addition.refusal && { refusal: addition.refusal }),
   };
   const { entries } = repair;
   if (entries === undefined || hasEntries(given, entries)) {
@@ -30,7 +32,7 @@ export function repairMessage(given: JsonObject, addition: ChoiceUpdate, repair:
 }
 
 /** True when the calls of a message are these very entries. */
-function hasEntries({ tool_calls = null, function_call }: JsonObject, entries: readonly JsonObject[]): boolean {
+function hasEntries({ tool_calls = null, function_call }: ChatMessage, entries: readonly ChatCall[]): boolean {
   if (isJsonObject(function_call)) return false;
   if (tool_calls === null) return entries.length === 0;
   if (!Array.isArray(tool_calls) || tool_calls.length !== entries.length) return false;
@@ -38,29 +40,29 @@ function hasEntries({ tool_calls = null, function_call }: JsonObject, entries: r
 }
 
 function textChanges(
-  { content }: JsonObject,
+  { content }: ChatMessage,
   addition: ChoiceUpdate,
   { isWhole, entries = [] }: MessageRepair,
-): JsonObject {
+): ChatMessage {
   const isText = content === undefined || content === null || typeof content === 'string';
   if (isText && textOf(content) === addition.text) return {};
   // Only calls have no text.
   return { content: addition.text === '' && isWhole && entries.length > 0 ? null : addition.text };
 }
 
-function reasoningChanges(given: JsonObject, { reasoning }: ChoiceUpdate): JsonObject {
+function reasoningChanges(given: ChatMessage, { reasoning }: ChoiceUpdate): ChatMessage {
   const names = reasoningNames.filter((name) => textOf(given[name]) !== '');
-  const changes: JsonObject = {};
+  const changes: Editable<ChatMessage> = {};
   for (const name of names) if (given[name] !== reasoning) changes[name] = reasoning;
-  if (names.length === 0 && reasoning !== '') changes['reasoning_content'] = reasoning;
+  if (names.length === 0 && reasoning !== '') changes.reasoning_content = reasoning;
   return { ...changes, ...(names.length === 0 && detailChanges(given, reasoning)) };
 }
 
 /** MiniMax repeats all reasoning in each of its details. */
-function detailChanges(given: JsonObject, reasoning: string): JsonObject {
+function detailChanges(given: ChatMessage, reasoning: string): ChatMessage {
   const { reasoning: repeated, isDetailed } = readMessage(given);
   if (!isDetailed || repeated === reasoning) return {};
-  const [first] = listOf(given['reasoning_details']);
+  const [first] = listOf(given.reasoning_details);
   return { reasoning_details: reasoning === '' ? [] : [{ ...first, text: reasoning }] };
 }
 

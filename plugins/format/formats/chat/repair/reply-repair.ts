@@ -14,6 +14,7 @@ import { usesDeprecatedCalls } from '../reply/reply-object.ts';
 import { isSingleAnswer } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
 import { CleanChunks, hasHead, isCleanReply } from './clean-reply.ts';
+import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
 const mostChoices = 128;
@@ -71,7 +72,7 @@ export class ChatReplyRepair implements ReplyRepair {
     if (!this.#inlineThinking && isCleanReply(body)) return body;
     // Inputs that are objects keep the digits of their numbers.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
-    const { choices } = exact;
+    const { choices }: ChatReply = exact;
     if (!Array.isArray(choices) || isFailure(exact)) return body;
     const repaired = choices.map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
@@ -95,25 +96,23 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   /** Chunks with the same id need not be parsed when the first with an answer has all that clients insist on. */
-  #learn(data: string, chunk: JsonObject, repaired: JsonObject): void {
+  #learn(data: string, chunk: ChatReply, repaired: ChatReply): void {
     if (this.#cleanId !== undefined || !this.#isSingle || !isChunk(chunk)) return;
-    const [choice] = Array.isArray(repaired['choices']) ? repaired['choices'] : [];
-    const given = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
-    if (!isJsonObject(choice) || !isJsonObject(given) || given['index'] !== 0) return;
-    const id = `"id":${JSON.stringify(chunk['id'])}`;
+    if (choicesOf(repaired)[0] === undefined || choicesOf(chunk)[0]?.index !== 0) return;
+    const id = `"id":${JSON.stringify(chunk.id)}`;
     if (data.includes(id)) this.#cleanId = id;
   }
 
   #chunk(chunk: JsonObject): JsonObject {
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    const repaired = choices.map((choice, position) => {
+    const { choices }: ChatReply = chunk;
+    const repaired = listOf(choices).map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
       const known = this.#choice(indexOf(choice) ?? position, false);
       const own = known?.chunk(choice) ?? choice;
       if (known?.isFinished === true) noteFinish(this.#profile);
       return own;
     });
-    return this.#headed(chunk, sameOr(chunk['choices'], repaired.filter(isJsonObject)), 'chat.completion.chunk');
+    return this.#headed(chunk, sameOr(choices, repaired.filter(isJsonObject)), 'chat.completion.chunk');
   }
 
   #choice(index: number, isWhole: boolean): ChoiceRepair | undefined {
@@ -131,19 +130,19 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   /** The body with the members that every reply and chunk must have. */
-  #headed(body: JsonObject, choices: JsonValue, object: string): JsonObject {
-    const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body['usage']);
+  #headed(body: ChatReply, choices: JsonValue, object: string): ChatReply {
+    const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);
     // Azure's first chunk has no answer, and an empty head.
-    const isExempt = isEmpty && typeof body['id'] === 'string';
+    const isExempt = isEmpty && typeof body.id === 'string';
     const { id, created, model } = this.#context;
-    this.#id = textOf(body['id']) || this.#id || `chatcmpl-${id}`;
-    const head: JsonObject = {
-      ...(!isExempt && textOf(body['id']) === '' && { id: this.#id }),
-      ...(!isExempt && body['object'] !== object && { object }),
-      ...(typeof body['created'] !== 'number' && { created }),
-      ...(typeof body['model'] !== 'string' && { model }),
+    this.#id = textOf(body.id) || this.#id || `chatcmpl-${id}`;
+    const head: ChatReply = {
+      ...(!isExempt && textOf(body.id) === '' && { id: this.#id }),
+      ...(!isExempt && body.object !== object && { object }),
+      ...(typeof body.created !== 'number' && { created }),
+      ...(typeof body.model !== 'string' && { model }),
     };
-    if (Object.keys(head).length === 0 && choices === body['choices']) return body;
+    if (Object.keys(head).length === 0 && choices === body.choices) return body;
     return { ...body, ...head, choices };
   }
 
@@ -168,22 +167,29 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 }
 
-function isEmptyChoice({ delta }: JsonObject): boolean {
+function isEmptyChoice({ delta }: ChatChoice): boolean {
   return isJsonObject(delta) && Object.keys(delta).length === 0;
 }
 
 /** True when the vendor reports that it has failed, as a whole or in one of its answers. */
-function isFailure(body: JsonObject): boolean {
-  const choices = Array.isArray(body['choices']) ? body['choices'].filter(isJsonObject) : [];
-  return readFailure(body) !== undefined || choices.some((choice) => readAbort(choice) !== undefined);
+function isFailure(body: ChatReply): boolean {
+  return readFailure(body) !== undefined || choicesOf(body).some((choice) => readAbort(choice) !== undefined);
 }
 
-function indexOf({ index }: JsonObject): number | undefined {
+function indexOf({ index }: ChatChoice): number | undefined {
   return typeof index === 'number' ? index : undefined;
 }
 
-function isChunk(body: JsonObject): boolean {
-  return body['object'] === 'chat.completion.chunk' && hasHead(body);
+function isChunk(body: ChatReply): boolean {
+  return body.object === 'chat.completion.chunk' && hasHead(body);
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function choicesOf({ choices }: ChatReply): readonly ChatChoice[] {
+  return listOf(choices).filter(isJsonObject);
 }
 
 /** The list itself when the other one has the same entries. */
@@ -192,7 +198,7 @@ function sameOr(list: JsonValue | undefined, other: JsonValue[]): JsonValue {
   return isSame ? list : other;
 }
 
-function rewritten(event: StreamEvent, data: JsonObject): StreamEvent {
+function rewritten(event: StreamEvent, data: ChatReply): StreamEvent {
   const line = rewriteData(event.text, data);
   return new StreamEvent({ name: event.name, data: JSON.stringify(data) }, line, Buffer.from(line));
 }

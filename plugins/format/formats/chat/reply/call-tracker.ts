@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { member } from '../../../wire/members.ts';
 import { TextTracker } from './text-tracker.ts';
+import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
 /** A call, as far as it has come. */
 export class TrackedCall {
@@ -41,7 +42,7 @@ export class TrackedCall {
 
 /** An entry of `tool_calls`. */
 interface CallEntry {
-  readonly entry: JsonObject;
+  readonly entry: ChatCall;
   readonly index: number | undefined;
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -53,7 +54,7 @@ interface CallEntry {
 export interface CallPiece {
   readonly call: TrackedCall;
   /** The entry as the vendor sent it. */
-  readonly entry: JsonObject;
+  readonly entry: ChatCall;
   readonly isCustom: boolean;
   /** True for the first piece of the call. */
   readonly isFirst: boolean;
@@ -160,16 +161,16 @@ function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boole
 }
 
 function read(entry: JsonObject): CallEntry {
-  const isCustom = entry['type'] === 'custom' || isJsonObject(entry['custom']);
-  const body = isCustom ? entry['custom'] : (entry['function'] ?? entry);
-  const { index, id } = entry;
+  const { index, id, type, custom, function: named = entry }: ChatCall = entry;
+  const isCustom = type === 'custom' || isJsonObject(custom);
+  const body = isCustom ? custom : (named ?? entry);
   return {
     entry,
     index: typeof index === 'number' ? index : undefined,
     // Mistral's default of an id is the word. Source: Mistral API reference, `ToolCall`.
     id: id === 'null' ? undefined : filled(typeof id === 'number' ? String(id) : id),
-    name: filled(member(body, 'name')),
-    input: inputOf(member(body, isCustom ? 'input' : 'arguments')),
+    name: filled(member<ChatCallBody>(body, 'name')),
+    input: inputOf(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
     isCustom,
   };
 }

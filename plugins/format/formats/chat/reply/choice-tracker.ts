@@ -1,9 +1,9 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { type CallPiece, CallTracker } from './call-tracker.ts';
 import { type MessageContent, readMessage } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';
 import { type SplitText, ThinkSplitter } from './think-splitter.ts';
+import type { ChatMessage } from '../../../wire/chat.ts';
 
 /** The content that a delta or a message adds to a reply, in this order. */
 export interface ChoiceUpdate {
@@ -62,7 +62,7 @@ export class ChoiceTracker {
     return true;
   }
 
-  delta(delta: JsonObject): ChoiceUpdate {
+  delta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
     if (this.#isFinished) return this.#late(content);
     const reasoning = content.isDetailed
@@ -79,7 +79,7 @@ export class ChoiceTracker {
   }
 
   /** A whole message: the reply itself, or a repetition of the deltas. */
-  message(message: JsonObject): ChoiceUpdate {
+  message(message: ChatMessage): ChoiceUpdate {
     const content = readMessage(message);
     const reasoning = this.#reasoning.whole(content.reasoning);
     return {

@@ -6,6 +6,7 @@ import { parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
+import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /**
  * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
@@ -27,34 +28,34 @@ export class ChatDecoder implements ReplyDecoder {
   event(name: string | undefined, data: string): Fragment[] {
     const json = data.replace(/^\uFEFF/, '').trim();
     if (json === '[DONE]') return [...this.#rest(), this.#end()];
-    const chunk = parseBody(json);
+    const chunk: ChatReply | undefined = parseBody(json);
     if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
-    if (name === 'error') return [failed(isJsonObject(chunk['error']) ? chunk['error'] : chunk)];
+    if (name === 'error') return [failed(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const choice = this.#pick(chunk['choices']);
+    const choice = this.#pick(chunk.choices);
     const fragments = choice === undefined ? [] : this.#answer(choice);
     if (this.#hasFinished) noteFinish(this.#profile);
     return [...usageOf(chunk), ...fragments];
   }
 
-  whole(body: JsonObject): Fragment[] {
+  whole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
-    const choice = this.#pick(body['choices']);
+    const choice = this.#pick(body.choices);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
     const fragments = [...usageOf(body), ...this.#answer(choice), ...this.#rest()];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
   /** The first answer received, whatever its index. */
-  #pick(choices: JsonValue | undefined): JsonObject | undefined {
-    const list = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
-    this.#choice ??= list[0]?.['index'] ?? undefined;
+  #pick(choices: JsonValue | undefined): ChatChoice | undefined {
+    const list: readonly ChatChoice[] = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
+    this.#choice ??= list[0]?.index ?? undefined;
     return list.find(({ index }) => typeof index !== 'number' || index === this.#choice);
   }
 
-  #answer(choice: JsonObject): Fragment[] {
+  #answer(choice: ChatChoice): Fragment[] {
     const { delta, message } = choice;
     const failure = readFailure(choice);
     if (failure !== undefined) return [{ type: 'error', error: failure }];
@@ -106,7 +107,7 @@ function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fra
   return text === '' ? [] : [{ type, text }];
 }
 
-function usageOf(body: JsonObject): Fragment[] {
+function usageOf(body: ChatReply): Fragment[] {
   const usage = readUsage(body);
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }

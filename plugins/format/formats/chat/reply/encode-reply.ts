@@ -1,11 +1,11 @@
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
 import { type BlockEvent, MessageDeltas, wholeMessage } from './message-deltas.ts';
 import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts';
+import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 
 /**
  * Writes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; what clients insist
@@ -20,9 +20,10 @@ export class ChatEncoder implements ReplyEncoder {
 
   constructor(context: ReplyContext) {
     const { request } = context;
+    const { stream_options }: ChatRequest = request;
     this.#context = context;
     this.#isOld = usesDeprecatedCalls(request);
-    this.#wantsUsage = member(request['stream_options'], 'include_usage') === true;
+    this.#wantsUsage = member<ChatStreamOptions>(stream_options, 'include_usage') === true;
     this.#deltas = new MessageDeltas(this.#isOld);
   }
 
@@ -39,14 +40,14 @@ export class ChatEncoder implements ReplyEncoder {
    * Beside calls, refusals and reasoning the text is null, as with OpenAI and DeepSeek: the SDK's helper would turn an
    * empty string into an empty text, where the whole reply has none.
    */
-  #deltasOf(event: BlockEvent): JsonObject[] {
+  #deltasOf(event: BlockEvent): ChatMessage[] {
     const deltas = this.#deltas.take(event);
     if (this.#hasBegun) return deltas;
     this.#hasBegun = true;
     return [begin(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
   }
 
-  whole(reply: CompleteReply): JsonObject {
+  whole(reply: CompleteReply): ChatReply {
     const message = wholeMessage(reply, this.#isOld);
     const finish_reason = writeFinish(reply.finish, this.#isOld);
     return {
@@ -70,7 +71,7 @@ export class ChatEncoder implements ReplyEncoder {
     return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
   }
 
-  #chunk(delta: JsonObject, finish_reason: string | null): string {
+  #chunk(delta: ChatMessage, finish_reason: string | null): string {
     return write({
       ...this.#head('chat.completion.chunk'),
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
@@ -78,16 +79,16 @@ export class ChatEncoder implements ReplyEncoder {
     });
   }
 
-  #head(object: string): JsonObject {
+  #head(object: string): ChatReply {
     const { id, created, model } = this.#context;
     return { id: `chatcmpl-${id}`, object, created, model };
   }
 }
 
-function begin(content: '' | null): JsonObject {
+function begin(content: '' | null): ChatMessage {
   return { role: 'assistant', content, refusal: null };
 }
 
-function write(chunk: JsonObject): string {
+function write(chunk: ChatReply): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }

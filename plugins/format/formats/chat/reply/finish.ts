@@ -1,10 +1,11 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
+import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
 import { count, member } from '../../../wire/members.ts';
 import { textOf } from './read-reply.ts';
+import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
 /** Finish reasons of all vendors, without those for failures. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
@@ -31,13 +32,13 @@ const failures = new Set(['error', 'network_error', 'insufficient_system_resourc
 /**
  * `failed`: the vendor has aborted the answer. Undefined while the answer continues. An unknown reason ends the answer.
  */
-export function readFinish(choice: JsonObject): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
-  const word = textOf(choice['finish_reason']).toLowerCase();
+export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
+  const word = textOf(choice.finish_reason).toLowerCase();
   if (word === '' || word === 'null') return undefined;
   if (failures.has(word)) return 'failed';
   const reason = reasons.get(word) ?? 'stop';
   // vLLM reports the stop sequence.
-  const stop = textOf(choice['stop_reason']);
+  const stop = textOf(choice.stop_reason);
   const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
   return isSequence
     ? { type: 'finish', reason: 'stop_sequence', stopSequence: stop }
@@ -45,10 +46,10 @@ export function readFinish(choice: JsonObject): Extract<Fragment, { type: 'finis
 }
 
 /** The error of an answer that its vendor reports as failed; undefined for any other. */
-export function readAbort(choice: JsonObject): GatewayError | undefined {
+export function readAbort(choice: ChatChoice): GatewayError | undefined {
   const error = readFailure(choice);
   if (error !== undefined || readFinish(choice) !== 'failed') return error;
-  return aborted(choice['finish_reason']);
+  return aborted(choice.finish_reason);
 }
 
 /** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
@@ -80,10 +81,12 @@ export function missingFinish(): GatewayError {
 }
 
 /** Reads the usage of a reply or a chunk. Groq reports it in `x_groq`, Moonshot in the choice. */
-export function readUsage(body: JsonObject): Usage | undefined {
-  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
+export function readUsage(body: ChatReply): Usage | undefined {
+  const choice = Array.isArray(body.choices) ? body.choices[0] : undefined;
   return (
-    readCounts(body['usage']) ?? readCounts(member(choice, 'usage')) ?? readCounts(member(body['x_groq'], 'usage'))
+    readCounts(body.usage) ??
+    readCounts(member<ChatChoice>(choice, 'usage')) ??
+    readCounts(member<ChatReply>(body.x_groq, 'usage'))
   );
 }
 
@@ -92,28 +95,31 @@ export function readUsage(body: JsonObject): Usage | undefined {
  * (`prompt_cache_hit_tokens`), Moonshot (`cached_tokens`), Mistral (`num_cached_tokens`), DashScope
  * (`cache_creation_input_tokens`) and xAI (reasoning is not part of the completion).
  */
-function readCounts(usage: JsonValue | undefined): Usage | undefined {
-  if (!isJsonObject(usage)) return undefined;
-  const details = usage['prompt_tokens_details'];
-  const reasoning = count(member(usage['completion_tokens_details'], 'reasoning_tokens'));
+function readCounts(value: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const usage: ChatUsage = value;
+  const details = usage.prompt_tokens_details;
+  const reasoning = count(member<ChatUsageDetails>(usage.completion_tokens_details, 'reasoning_tokens'));
   return {
-    input: count(usage['prompt_tokens']),
+    input: count(usage.prompt_tokens),
     output: outputOf(usage, reasoning),
     cacheRead:
-      count(member(details, 'cached_tokens')) ??
-      count(usage['prompt_cache_hit_tokens']) ??
-      count(usage['cached_tokens']) ??
-      count(usage['num_cached_tokens']),
-    cacheWrite: count(member(details, 'cache_write_tokens')) ?? count(member(details, 'cache_creation_input_tokens')),
+      count(member<ChatUsageDetails>(details, 'cached_tokens')) ??
+      count(usage.prompt_cache_hit_tokens) ??
+      count(usage.cached_tokens) ??
+      count(usage.num_cached_tokens),
+    cacheWrite:
+      count(member<ChatUsageDetails>(details, 'cache_write_tokens')) ??
+      count(member<ChatUsageDetails>(details, 'cache_creation_input_tokens')),
     reasoning,
   };
 }
 
 /** Adds the reasoning where the total shows that the completion does not include it. */
-function outputOf(usage: JsonObject, reasoning = 0): number | undefined {
-  const output = count(usage['completion_tokens']);
-  const total = count(usage['total_tokens']);
-  const input = count(usage['prompt_tokens']);
+function outputOf(usage: ChatUsage, reasoning = 0): number | undefined {
+  const output = count(usage.completion_tokens);
+  const total = count(usage.total_tokens);
+  const input = count(usage.prompt_tokens);
   if (output === undefined || input === undefined) return output;
   return reasoning > 0 && total === input + output + reasoning ? output + reasoning : output;
 }

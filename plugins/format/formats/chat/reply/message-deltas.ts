@@ -2,6 +2,7 @@ import { type JsonObject, isJsonObject, type JsonValue } from '#core/platform/js
 import type { BlockHead, ReplyEvent, Block, CompleteReply } from '../../../canonical/reply.ts';
 import { thoughtSeparator } from '../request/read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
+import type { ChatCall, ChatMessage, ChatReasoningDetail } from '../../../wire/chat.ts';
 
 /** Between parts of a text that were separated by another block. */
 const paragraph = '\n\n';
@@ -19,7 +20,7 @@ export class MessageDeltas {
   #thoughts = 0;
   #refusal = 0;
   #calls = 0;
-  readonly #states: JsonObject[] = [];
+  readonly #states: ChatReasoningDetail[] = [];
   /** Characters of the text before the block that is open. */
   #before = 0;
   #separator = '';
@@ -35,7 +36,7 @@ export class MessageDeltas {
     return this.#text === 0 && this.#refusal === 0 && this.#calls === 0;
   }
 
-  take(event: BlockEvent): JsonObject[] {
+  take(event: BlockEvent): ChatMessage[] {
     switch (event.type) {
       case 'block_start':
         return this.#open(event.block);
@@ -53,11 +54,11 @@ export class MessageDeltas {
    * The reasoning states, after all blocks and in one delta: some clients concatenate such lists, and the openai SDK
    * keeps only the last one.
    */
-  end(): JsonObject[] {
+  end(): ChatMessage[] {
     return this.#states.length === 0 ? [] : [{ reasoning_details: this.#states }];
   }
 
-  #open(head: BlockHead): JsonObject[] {
+  #open(head: BlockHead): ChatMessage[] {
     this.#separator = this.#separatorFor(head);
     this.#last = head.type;
     if (head.type === 'text') this.#before = this.#text + this.#separator.length;
@@ -65,7 +66,7 @@ export class MessageDeltas {
     const index = this.#calls++;
     const call = writeCall(head, '');
     if (!this.#isOld) return [{ tool_calls: [{ index, ...call }] }];
-    return index === 0 ? [{ function_call: call['function'] }] : [];
+    return index === 0 ? [{ function_call: call.function }] : [];
   }
 
   /** Vendors split a text where they cite: the pieces belong together. */
@@ -75,7 +76,7 @@ export class MessageDeltas {
     return type === 'refusal' && this.#refusal > 0 ? paragraph : '';
   }
 
-  #delta(head: BlockHead, text: string): JsonObject[] {
+  #delta(head: BlockHead, text: string): ChatMessage[] {
     const said = this.#separator + text;
     this.#separator = '';
     switch (head.type) {
@@ -93,28 +94,30 @@ export class MessageDeltas {
     }
   }
 
-  #input(isFreeform: boolean, text: string): JsonObject[] {
+  #input(isFreeform: boolean, text: string): ChatMessage[] {
     const index = this.#calls - 1;
     if (this.#isOld) return index === 0 ? [{ function_call: { arguments: text } }] : [];
-    const piece: JsonObject = isFreeform ? { custom: { input: text } } : { function: { arguments: text } };
+    const piece: ChatCall = isFreeform ? { custom: { input: text } } : { function: { arguments: text } };
     return [{ tool_calls: [{ index, ...piece }] }];
   }
 }
 
 /** The message of a whole reply: the sum of its deltas, so that both are always the same. */
-export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): JsonObject {
+export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): ChatMessage {
   const deltas = new MessageDeltas(isOld);
-  const message: JsonObject = { role: 'assistant', content: null, refusal: null };
+  const message = { role: 'assistant', content: null, refusal: null } satisfies ChatMessage as JsonObject;
   for (const [index, block] of blocks.entries()) {
     for (const delta of deltasOf(deltas, index, block)) addDelta(message, delta);
   }
   for (const delta of deltas.end()) addDelta(message, delta);
-  const isSilent = message['refusal'] === null && !('tool_calls' in message) && !('function_call' in message);
+  const { content, refusal, tool_calls: calls, function_call: call }: ChatMessage = message;
   // Only calls and refusals have no text; an empty answer has an empty one.
-  return isSilent ? { ...message, content: message['content'] ?? '' } : message;
+  return refusal === null && calls === undefined && call === undefined
+    ? { ...message, content: content ?? '' }
+    : message;
 }
 
-function deltasOf(deltas: MessageDeltas, index: number, block: Block): JsonObject[] {
+function deltasOf(deltas: MessageDeltas, index: number, block: Block): ChatMessage[] {
   const text = block.type === 'tool_call' ? block.input : block.text;
   const citations = block.type === 'text' ? block.citations : [];
   return [
@@ -125,7 +128,7 @@ function deltasOf(deltas: MessageDeltas, index: number, block: Block): JsonObjec
   ];
 }
 
-function addDelta(message: JsonObject, delta: JsonObject): void {
+function addDelta(message: JsonObject, delta: ChatMessage): void {
   for (const [name, value] of Object.entries(delta)) {
     if (name === 'tool_calls' && Array.isArray(value)) message[name] = addCalls(listOf(message[name]), value);
     else message[name] = add(message[name], value);

@@ -7,6 +7,7 @@ import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/m
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { readAbort, readUsage } from './finish.ts';
+import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Strings in a chunk that make it worth parsing once content has come: usage, an ending, an error. */
 const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
@@ -56,11 +57,12 @@ export class ChatObserver implements ReplyObserver {
   }
 
   whole(body: JsonObject): void {
+    const { choices }: ChatReply = body;
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
     this.failure ??= abortOf(body);
     this.usage = readUsage(body);
-    this.hasContent = Array.isArray(body['choices']) && body['choices'].some(isAnswer);
+    this.hasContent = Array.isArray(choices) && choices.some(isAnswer);
     this.isComplete = true;
   }
 
@@ -69,14 +71,15 @@ export class ChatObserver implements ReplyObserver {
   }
 
   #chunk(chunk: JsonObject): void {
+    const { choices }: ChatReply = chunk;
     const error = readReportedError(chunk);
     if (error !== undefined) this.failure = reportedFailure(error);
     this.usage = readUsage(chunk) ?? this.usage;
     this.failure ??= abortOf(chunk);
-    for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) {
-      const hasContent = hasDelta(member(choice, 'delta'));
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      const hasContent = hasDelta(member<ChatChoice>(choice, 'delta'));
       this.#hasContinued ||= this.isComplete && hasContent;
-      if (isFinished(choice)) this.#finished.add(member(choice, 'index'));
+      if (isFinished(choice)) this.#finished.add(member<ChatChoice>(choice, 'index'));
       // Some vendors leave out the [DONE] at the end; a finish reason of every choice says as much.
       this.isComplete ||= this.#finished.size >= this.#choices;
       this.hasContent ||= isFinished(choice) || hasContent;
@@ -86,17 +89,21 @@ export class ChatObserver implements ReplyObserver {
 
 /** True for a choice of a non-streaming reply that has content or a finish reason. */
 function isAnswer(choice: JsonValue): boolean {
-  return isFinished(choice) || hasDelta(member(choice, 'message')) || hasDelta(member(choice, 'delta'));
+  return (
+    isFinished(choice) ||
+    hasDelta(member<ChatChoice>(choice, 'message')) ||
+    hasDelta(member<ChatChoice>(choice, 'delta'))
+  );
 }
 
 /** Some vendors write an empty reason until there is one. */
 function isFinished(choice: JsonValue): boolean {
-  const reason = member(choice, 'finish_reason');
+  const reason = member<ChatChoice>(choice, 'finish_reason');
   return typeof reason === 'string' && reason !== '' && reason !== 'null';
 }
 
 /** The error of the first answer that its vendor reports as failed. */
-function abortOf({ choices }: JsonObject): GatewayError | undefined {
+function abortOf({ choices }: ChatReply): GatewayError | undefined {
   for (const choice of Array.isArray(choices) ? choices : []) {
     const error = isJsonObject(choice) ? readAbort(choice) : undefined;
     if (error !== undefined) return error;

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { count, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';
+import type { ChatAnnotation, ChatCitation, ChatMessage, ChatPart } from '../../../wire/chat.ts';
 
 /** The content of a message or a delta. */
 export interface MessageContent {
@@ -18,18 +19,18 @@ export interface MessageContent {
  * Reads a message or a delta. Sources: OpenAI API reference, "The chat completion object"; DeepSeek
  * (`reasoning_content`), OpenRouter (`reasoning`, `reasoning_details`), Mistral (`thinking` parts).
  */
-export function readMessage(message: JsonObject): MessageContent {
+export function readMessage(message: ChatMessage): MessageContent {
   const { content } = message;
   const parts = Array.isArray(content) ? content : [];
-  const plain = textOf(message['reasoning_content']) || textOf(message['reasoning']) || parts.map(thinkingOf).join('');
-  const details = listOf(message['reasoning_details']).map(thoughtOf).join('');
+  const plain = textOf(message.reasoning_content) || textOf(message.reasoning) || parts.map(thinkingOf).join('');
+  const details = listOf(message.reasoning_details).map(thoughtOf).join('');
   return {
     reasoning: plain || details,
     isDetailed: plain === '' && details !== '',
     text: textOf(content) || parts.map(textOfPart).join(''),
-    refusal: textOf(message['refusal']) || parts.map((part) => textOf(member(part, 'refusal'))).join(''),
-    citations: listOf(message['annotations']).flatMap(readCitation),
-    calls: [...listOf(message['tool_calls']), ...oldCall(message['function_call'])],
+    refusal: textOf(message.refusal) || parts.map((part) => textOf(member<ChatPart>(part, 'refusal'))).join(''),
+    citations: listOf(message.annotations).flatMap(readCitation),
+    calls: [...listOf(message.tool_calls), ...oldCall(message.function_call)],
   };
 }
 
@@ -46,11 +47,11 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 
 function textOfPart(part: JsonValue): string {
   if (typeof part === 'string') return part;
-  return member(part, 'type') === 'thinking' ? '' : textOf(member(part, 'text'));
+  return member<ChatPart>(part, 'type') === 'thinking' ? '' : textOf(member<ChatPart>(part, 'text'));
 }
 
 function thinkingOf(part: JsonValue): string {
-  const thinking = member(part, 'thinking');
+  const thinking = member<ChatPart>(part, 'thinking');
   return textOf(thinking) || listOf(thinking).map(textOfPart).join('');
 }
 
@@ -60,16 +61,16 @@ function oldCall(call: JsonValue | undefined): readonly JsonValue[] {
 }
 
 function readCitation(annotation: JsonValue): Citation[] {
-  const cited = member(annotation, 'url_citation') ?? annotation;
-  const url = textOf(member(cited, 'url'));
+  const cited = member<ChatAnnotation>(annotation, 'url_citation') ?? annotation;
+  const url = textOf(member<ChatCitation>(cited, 'url'));
   if (url === '') return [];
   return [
     {
       url,
-      title: textOf(member(cited, 'title')) || undefined,
-      quote: textOf(member(cited, 'content')) || undefined,
-      start: count(member(cited, 'start_index')),
-      end: count(member(cited, 'end_index')),
+      title: textOf(member<ChatCitation>(cited, 'title')) || undefined,
+      quote: textOf(member<ChatCitation>(cited, 'content')) || undefined,
+      start: count(member<ChatCitation>(cited, 'start_index')),
+      end: count(member<ChatCitation>(cited, 'end_index')),
     },
   ];
 }

@@ -1,9 +1,11 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isJsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { filledUsage, isCounted, type ReplyAdapter, rewriteData } from '../../contract/pass-through.ts';
+import { member } from '../../../wire/members.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
+import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage } from '../../../wire/chat.ts';
 
 /** Adds the counts that the client waits for, and hides those that only the gateway has asked for. */
 export class ChatReplyAdapter implements ReplyAdapter {
@@ -13,11 +15,11 @@ export class ChatReplyAdapter implements ReplyAdapter {
   #owesUsage: boolean;
   #last: StreamEvent | undefined;
 
-  constructor(body: JsonObject) {
-    const options = body['stream_options'];
+  constructor(body: ChatRequest) {
+    const options = body.stream_options;
     this.meter = new UsageMeter(body);
     this.#hasOwnOptions = isJsonObject(options);
-    this.#owesUsage = isJsonObject(options) && options['include_usage'] === true;
+    this.#owesUsage = member<ChatStreamOptions>(options, 'include_usage') === true;
   }
 
   event(event: StreamEvent, counted?: Usage): string {
@@ -35,10 +37,10 @@ export class ChatReplyAdapter implements ReplyAdapter {
     return text;
   }
 
-  whole(text: string, body: JsonObject, counted?: Usage): string {
+  whole(text: string, body: ChatReply, counted?: Usage): string {
     if (isCounted(counted)) return text;
     this.meter.whole(body);
-    return JSON.stringify({ ...body, usage: filledUsage(body['usage'], this.#usage(counted)) });
+    return JSON.stringify({ ...body, usage: filledUsage(body.usage, this.#usage(counted)) });
   }
 
   /** The chunk that the client requested and the upstream did not send. */
@@ -53,16 +55,18 @@ export class ChatReplyAdapter implements ReplyAdapter {
   }
 
   /** The last chunk again, with other members. */
-  #repeatLast(members: JsonObject): string {
+  #repeatLast(members: ChatReply): string {
     return rewriteData(this.#last?.text ?? '', { ...this.#last?.parse(), ...members });
   }
 
-  #usage(counted: Usage | undefined): JsonObject {
+  #usage(counted: Usage | undefined): ChatUsage {
     return writeUsage(this.meter.complete(counted, true));
   }
 }
 
 /** True for a chunk with usage where clients look for it: some vendors have it inside another member. */
 function isUsageChunk(event: StreamEvent): boolean {
-  return (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(event.parse()?.['usage']);
+  return (
+    (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(member<ChatReply>(event.parse(), 'usage'))
+  );
 }

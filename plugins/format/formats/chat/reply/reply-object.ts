@@ -1,6 +1,6 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { Block, CallHead, Citation, FinishReason } from '../../../canonical/reply.ts';
+import type { ChatAnnotation, ChatCall, ChatReasoningDetail, ChatRequest, ChatUsage } from '../../../wire/chat.ts';
 
 type Reasoning = Extract<Block, { type: 'reasoning' }>;
 
@@ -21,7 +21,7 @@ export function writeFinish(finish: FinishReason, isOld: boolean): string {
 }
 
 /** Source: OpenAI API reference, "The chat completion object", `usage`. */
-export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): ChatUsage {
   return {
     prompt_tokens: input,
     completion_tokens: output,
@@ -41,13 +41,13 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
 }
 
 /** A call as it opens. Searches are functions here, because the format has no other word. */
-export function writeCall({ id, name, form }: CallHead, input: string): JsonObject {
+export function writeCall({ id, name, form }: CallHead, input: string): ChatCall {
   if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
   return { id, type: 'function', function: { name, arguments: input } };
 }
 
 /** @param before characters of the answer before the block that cites */
-export function writeCitation({ url, title, start = 0, end = start }: Citation, before: number): JsonObject {
+export function writeCitation({ url, title, start = 0, end = start }: Citation, before: number): ChatAnnotation {
   const place = { start_index: before + start, end_index: before + end };
   return { type: 'url_citation', url_citation: { url, title: title ?? url, ...place } };
 }
@@ -56,11 +56,11 @@ export function writeCitation({ url, title, start = 0, end = start }: Citation, 
  * The reasoning state that a client must send back, in the shape of OpenRouter's `reasoning_details`. `text_length` is
  * the length of its part of the one reasoning text.
  */
-export function writeReasoningState({ state, text }: Reasoning, index: number): JsonObject {
+export function writeReasoningState({ state, text }: Reasoning, index: number): ChatReasoningDetail {
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 
 /** True when the client sent the deprecated `functions`, and understands only `function_call`. */
-export function usesDeprecatedCalls(request: JsonObject): boolean {
-  return Array.isArray(request['functions']) && !Array.isArray(request['tools']);
+export function usesDeprecatedCalls(request: ChatRequest): boolean {
+  return Array.isArray(request.functions) && !Array.isArray(request.tools);
 }

@@ -1,5 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** Members of a message that hold text. */
 const textMembers = ['content', 'refusal'] as const;
@@ -7,28 +9,34 @@ const textMembers = ['content', 'refusal'] as const;
 /** The texts of Chat Completions: one for each choice, and what each refuses. The last chunk carries what was held back. */
 export const chatReplyText: ReplyText = {
   mapReply(reply, blocks) {
-    for (const choice of choicesOf(reply)) mapChoice(choice, choice['message'], true, blocks);
+    for (const choice of choicesOf(reply)) mapChoice(choice, choice.message, true, blocks);
   },
   mapEvents: (blocks) => (event) => {
     const hasChanged = choicesOf(event.data).map((choice) => {
-      const isLast = (choice['finish_reason'] ?? null) !== null;
-      if (isLast) choice['delta'] ??= {};
-      return mapChoice(choice, choice['delta'], isLast, blocks);
+      const isLast = (choice.finish_reason ?? null) !== null;
+      if (isLast) choice.delta ??= {};
+      return mapChoice(choice, choice.delta, isLast, blocks);
     });
     return hasChanged.includes(true) ? [event] : undefined;
   },
 };
 
-function choicesOf({ choices }: JsonObject): JsonObject[] {
+function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
   return Array.isArray(choices) ? choices.filter(isJsonObject) : [];
 }
 
 /** True when something was said, or is over. */
-function mapChoice(choice: JsonObject, part: JsonValue | undefined, isLast: boolean, blocks: TextBlocks): boolean {
-  if (!isJsonObject(part)) return false;
+function mapChoice(
+  choice: Editable<ChatChoice>,
+  message: JsonValue | undefined,
+  isLast: boolean,
+  blocks: TextBlocks,
+): boolean {
+  if (!isJsonObject(message)) return false;
+  const part: Editable<ChatMessage> = message;
   let hasChanged = false;
   for (const name of textMembers) {
-    const block = `${String(choice['index'] ?? 0)}/${name}`;
+    const block = `${String(choice.index ?? 0)}/${name}`;
     const text = part[name];
     let mapped = typeof text === 'string' ? blocks.push(block, text) : '';
     if (isLast) mapped += blocks.end(block);
@@ -37,6 +45,6 @@ function mapChoice(choice: JsonObject, part: JsonValue | undefined, isLast: bool
     part[name] = mapped;
   }
   // Tokens and their bytes would repeat the words.
-  if (hasChanged && isJsonObject(choice['logprobs'])) choice['logprobs'] = null;
+  if (hasChanged && isJsonObject(choice.logprobs)) choice.logprobs = null;
   return hasChanged;
 }

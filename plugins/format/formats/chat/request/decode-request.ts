@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import {
   type Conversation,
   type Effort,
@@ -10,10 +10,11 @@ import {
 import type { Notes } from '../../../canonical/notes.ts';
 import { readMetadata, readOutputFormat, readSampling } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { count, member } from '../../../wire/members.ts';
+import { count } from '../../../wire/members.ts';
 import { maybeBoolean, maybeInteger, maybeObject, readTexts, filledText } from '../../../wire/read.ts';
 import { ChatHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import type { ChatReasoningOptions, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 
 /** Members that are read, and those that no upstream needs because the gateway itself stores and sends the reply. */
 const known = new Set(
@@ -30,60 +31,59 @@ const known = new Set(
  *
  * @throws GatewayError `invalid_request`, `not_supported`
  */
-export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
+export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
   const reader = new ChatHistoryReader(notes);
-  reader.read(body['messages']);
+  reader.read(body.messages);
   checkUnsaid(body, notes);
   notes.dropUnknown(body, known);
-  const limit = maybeInteger(body['max_tokens'], 'max_tokens', 1);
+  const limit = maybeInteger(body.max_tokens, 'max_tokens', 1);
   return {
     instructions: reader.instructions,
     items: reader.items,
     tools: readTools(body, notes),
     toolChoice: readToolChoice(body, notes),
-    parallelToolCalls: maybeBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
+    parallelToolCalls: maybeBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     reasoning: readReasoningRequest(body),
-    output: readOutputFormat(body['response_format'], 'response_format', 'json_schema'),
+    output: readOutputFormat(body.response_format, 'response_format', 'json_schema'),
     sampling: readChatSampling(body, notes),
-    maxOutputTokens: maybeInteger(body['max_completion_tokens'], 'max_completion_tokens', 1) ?? limit,
-    stop: readTexts(body['stop'], 'stop').filter((text) => text !== ''),
-    verbosity: filledText(body['verbosity'], 'verbosity'),
-    user: filledText(body['user'], 'user'),
-    safetyId: filledText(body['safety_identifier'], 'safety_identifier'),
-    cacheKey: filledText(body['prompt_cache_key'], 'prompt_cache_key'),
-    serviceTier: filledText(body['service_tier'], 'service_tier'),
-    metadata: readMetadata(body['metadata']),
-    candidates: maybeInteger(body['n'], 'n', 1, 128) ?? 1,
+    maxOutputTokens: maybeInteger(body.max_completion_tokens, 'max_completion_tokens', 1) ?? limit,
+    stop: readTexts(body.stop, 'stop').filter((text) => text !== ''),
+    verbosity: filledText(body.verbosity, 'verbosity'),
+    user: filledText(body.user, 'user'),
+    safetyId: filledText(body.safety_identifier, 'safety_identifier'),
+    cacheKey: filledText(body.prompt_cache_key, 'prompt_cache_key'),
+    serviceTier: filledText(body.service_tier, 'service_tier'),
+    metadata: readMetadata(body.metadata),
+    candidates: maybeInteger(body.n, 'n', 1, 128) ?? 1,
   };
 }
 
 /** Checks members that have no place in a conversation. */
-function checkUnsaid(body: JsonObject, notes: Notes): void {
-  maybeBoolean(body['stream'], 'stream');
-  if (maybeBoolean(body['store'], 'store') === true) notes.drop('store');
-  maybeBoolean(
-    maybeObject(body['stream_options'], 'stream_options')?.['include_usage'],
-    'stream_options.include_usage',
-  );
-  if (maybeBoolean(body['logprobs'], 'logprobs') === true) notes.drop('logprobs');
-  if ((maybeInteger(body['top_logprobs'], 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
-  if (Object.keys(maybeObject(body['logit_bias'], 'logit_bias') ?? {}).length > 0) notes.drop('logit_bias');
-  if (readTexts(body['modalities'], 'modalities').includes('audio')) {
+function checkUnsaid(body: ChatRequest, notes: Notes): void {
+  maybeBoolean(body.stream, 'stream');
+  if (maybeBoolean(body.store, 'store') === true) notes.drop('store');
+  const options: ChatStreamOptions | undefined = maybeObject(body.stream_options, 'stream_options');
+  maybeBoolean(options?.include_usage, 'stream_options.include_usage');
+  if (maybeBoolean(body.logprobs, 'logprobs') === true) notes.drop('logprobs');
+  if ((maybeInteger(body.top_logprobs, 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
+  if (Object.keys(maybeObject(body.logit_bias, 'logit_bias') ?? {}).length > 0) notes.drop('logit_bias');
+  if (readTexts(body.modalities, 'modalities').includes('audio')) {
     throw new GatewayError('not_supported', 'Audio output is not supported.', { param: 'modalities' });
   }
 }
 
 /** The official parameter first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */
-function readReasoningRequest(body: JsonObject): ReasoningRequest | undefined {
-  const effort = readEffort(body['reasoning_effort'], 'reasoning_effort');
+function readReasoningRequest(body: ChatRequest): ReasoningRequest | undefined {
+  const effort = readEffort(body.reasoning_effort, 'reasoning_effort');
   if (effort !== undefined) return asksFor(effort, undefined);
   const { reasoning, thinking } = body;
   if (isJsonObject(reasoning)) {
-    const asked = asEffort(reasoning['effort']) ?? (reasoning['enabled'] === false ? 'none' : undefined);
-    return asksFor(asked, count(reasoning['max_tokens']), reasoning['exclude'] !== true);
+    const { effort: asked, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
+    return asksFor(asEffort(asked) ?? (enabled === false ? 'none' : undefined), count(budget), exclude !== true);
   }
-  if (member(thinking, 'type') === 'disabled') return asksFor('none', undefined);
-  return isJsonObject(thinking) ? asksFor(undefined, count(thinking['budget_tokens'])) : undefined;
+  if (!isJsonObject(thinking)) return undefined;
+  const { type, budget_tokens: budget }: ChatReasoningOptions = thinking;
+  return type === 'disabled' ? asksFor('none', undefined) : asksFor(undefined, count(budget));
 }
 
 function asEffort(word: JsonValue | undefined): Effort | undefined {
@@ -95,11 +95,11 @@ function asksFor(effort: Effort | undefined, budget: number | undefined, wantsTe
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }
 
-function readChatSampling(body: JsonObject, notes: Notes): Sampling {
+function readChatSampling(body: ChatRequest, notes: Notes): Sampling {
   const { top_k: topK } = body;
   const isCount = typeof topK === 'number' && Number.isInteger(topK) && topK > 0;
   if (!isCount && topK !== undefined && topK !== null) notes.drop('top_k');
   // The seed has 64 bits, as in the reference.
-  const seed = maybeInteger(body['seed'], 'seed', -(2 ** 63), 2 ** 63);
+  const seed = maybeInteger(body.seed, 'seed', -(2 ** 63), 2 ** 63);
   return { ...readSampling(body), topK: isCount ? topK : undefined, seed };
 }

@@ -9,6 +9,7 @@ import { withoutUnset } from '../../../wire/members.ts';
 import { writeMessages } from './write-messages.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning, writeReasoning } from './write-reasoning.ts';
 import { writeTools } from './write-tools.ts';
+import type { ChatMessage, ChatRequest, ChatResponseFormat } from '../../../wire/chat.ts';
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
@@ -21,11 +22,11 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);
-  return withoutUnset({
+  const request: ChatRequest = {
     model: target.model,
     messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],
     ...tools,
-    ...writeThinking(conversation, target, tools['tools'] !== undefined),
+    ...writeThinking(conversation, target, tools.tools !== undefined),
     response_format: nestFormat(format),
     max_completion_tokens: conversation.maxOutputTokens,
     ...writeSampling(conversation, target),
@@ -33,28 +34,29 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     ...writeEndUser(conversation, target),
     ...writeExtras(conversation, target),
     stream: target.isStream,
-  });
+  };
+  return withoutUnset(request);
 }
 
-function writeInstructions(conversation: Conversation, more: string | undefined): JsonObject[] {
+function writeInstructions(conversation: Conversation, more: string | undefined): ChatMessage[] {
   const text = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
   return text === '' ? [] : [{ role: 'developer', content: text }];
 }
 
-function writeThinking(conversation: Conversation, target: EncodeTarget, hasTools: boolean): JsonObject {
+function writeThinking(conversation: Conversation, target: EncodeTarget, hasTools: boolean): ChatRequest {
   if (!hasTools || !refusesToolsWithReasoning(target.profile)) return writeReasoning(conversation, target);
   if (requestedEffort(conversation.reasoning) !== 'none') noteReasoningDropped(target.notes);
   return { reasoning_effort: 'none' };
 }
 
 /** This format nests the schema one level deeper than Responses. */
-function nestFormat(format: JsonObject | undefined): JsonObject | undefined {
-  if (format?.['type'] !== 'json_schema') return format;
+function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat | undefined {
+  if (format?.type !== 'json_schema') return format;
   const { type, ...wanted } = format;
   return { type, json_schema: wanted };
 }
 
-function writeSampling({ sampling }: Conversation, { notes }: EncodeTarget): JsonObject {
+function writeSampling({ sampling }: Conversation, { notes }: EncodeTarget): ChatRequest {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   if (topK !== undefined) notes.drop('top_k');
   return {
@@ -69,13 +71,13 @@ function writeSampling({ sampling }: Conversation, { notes }: EncodeTarget): Jso
 /**
  * Members that OpenAI has and many others refuse. They are as new as custom tools: an endpoint that knows those knows these.
  */
-function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarget): JsonObject {
+function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
   const { verbosity, cacheKey, serviceTier, metadata } = conversation;
   const isKnownTier = serviceTier !== undefined && tiers.has(serviceTier);
   if (serviceTier !== undefined && !isKnownTier) notes.drop('service_tier');
   // OpenAI accepts it only for stored answers.
   if (metadata !== undefined) notes.drop('metadata');
-  const extras: JsonObject = {
+  const extras: ChatRequest = {
     verbosity,
     prompt_cache_key: cacheKey && shortenId(cacheKey),
     service_tier: isKnownTier ? serviceTier : undefined,

@@ -1,4 +1,3 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import { textsOf } from '../../../wire/members.ts';
 import {
   boolean,
@@ -16,6 +15,7 @@ import {
   texts,
   word,
 } from '../../contract/parameters.ts';
+import type { ChatRequest } from '../../../wire/chat.ts';
 
 /** Source: OpenAI API reference, "Create chat completion". */
 export const chatParameters = parameters({
@@ -56,11 +56,11 @@ export const chatParameters = parameters({
 });
 
 /** The stop sequences of a request. */
-export function reportedStops({ stop }: JsonObject): readonly string[] {
+export function reportedStops({ stop }: ChatRequest): readonly string[] {
   return textsOf(stop);
 }
 
 /** True when a request asks for a single answer, which can be decoded and encoded again. */
-export function isSingleAnswer({ n }: JsonObject): boolean {
+export function isSingleAnswer({ n }: ChatRequest): boolean {
   return typeof n !== 'number' || n <= 1;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Message, Part } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
@@ -6,6 +6,7 @@ import { readName } from '../../../canonical/tools.ts';
 import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, readText } from '../../../wire/read.ts';
 import { readContent, refusalPart } from './read-content.ts';
 import { readReasoning } from './read-reasoning.ts';
+import type { ChatCall, ChatCallBody, ChatMessage } from '../../../wire/chat.ts';
 
 /**
  * Reads the messages of a request; system messages at the beginning become instructions. Source: OpenAI API reference,
@@ -29,15 +30,15 @@ export class ChatHistoryReader {
     for (const [index, entry] of messages.entries()) {
       const path = `messages[${index}]`;
       count = this.items.length;
-      const message = readObject(entry, path);
-      if (!isMissing(message['name']) && message['role'] !== 'function') this.#notes.drop('name of messages');
+      const message: ChatMessage = readObject(entry, path);
+      if (!isMissing(message.name) && message.role !== 'function') this.#notes.drop('name of messages');
       this.#message(message, path);
     }
     if (this.items.length === count) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
   }
 
-  #message(message: JsonObject, path: string): void {
-    const role = readText(message['role'], `${path}.role`);
+  #message(message: ChatMessage, path: string): void {
+    const role = readText(message.role, `${path}.role`);
     switch (role) {
       case 'system':
       case 'developer':
@@ -47,7 +48,7 @@ export class ChatHistoryReader {
       case 'assistant':
         return this.#assistant(message, path);
       case 'tool':
-        return this.#result(readText(message['tool_call_id'], `${path}.tool_call_id`), message, path);
+        return this.#result(readText(message.tool_call_id, `${path}.tool_call_id`), message, path);
       case 'function':
         return this.#result(this.#answered(readName(message, path), path), message, path);
       default:
@@ -55,9 +56,9 @@ export class ChatHistoryReader {
     }
   }
 
-  #content(message: JsonObject, path: string): Part[] {
-    if (isMissing(message['content'])) throw invalid(`${path}.content`, 'a string or a list of parts');
-    return readContent(message['content'], `${path}.content`, this.#notes);
+  #content(message: ChatMessage, path: string): Part[] {
+    if (isMissing(message.content)) throw invalid(`${path}.content`, 'a string or a list of parts');
+    return readContent(message.content, `${path}.content`, this.#notes);
   }
 
   #system(parts: Part[]): void {
@@ -71,38 +72,38 @@ export class ChatHistoryReader {
     if (parts.length > 0) this.items.push({ type: 'message', role, parts });
   }
 
-  #assistant(message: JsonObject, path: string): void {
+  #assistant(message: ChatMessage, path: string): void {
     this.items.push(...readReasoning(message, path, this.#notes));
-    const parts = readContent(message['content'], `${path}.content`, this.#notes);
-    this.#say('assistant', [...parts, ...refusalPart(maybeText(message['refusal'], `${path}.refusal`))]);
-    if (!isMissing(message['audio'])) this.#notes.drop('audio of assistant messages');
-    for (const [index, entry] of maybeList(message['tool_calls'], `${path}.tool_calls`).entries()) {
+    const parts = readContent(message.content, `${path}.content`, this.#notes);
+    this.#say('assistant', [...parts, ...refusalPart(maybeText(message.refusal, `${path}.refusal`))]);
+    if (!isMissing(message.audio)) this.#notes.drop('audio of assistant messages');
+    for (const [index, entry] of maybeList(message.tool_calls, `${path}.tool_calls`).entries()) {
       const callPath = `${path}.tool_calls[${index}]`;
       this.#call(readObject(entry, callPath), callPath);
     }
-    const old = maybeObject(message['function_call'], `${path}.function_call`);
+    const old = maybeObject(message.function_call, `${path}.function_call`);
     if (old !== undefined) this.#oldCall(old, `${path}.function_call`);
   }
 
-  #call(call: JsonObject, path: string): void {
-    const type = maybeText(call['type'], `${path}.type`) ?? 'function';
+  #call(call: ChatCall, path: string): void {
+    const type = maybeText(call.type, `${path}.type`) ?? 'function';
     if (type !== 'function' && type !== 'custom') return this.#notes.drop(`tool call ${type}`);
-    const id = readText(call['id'], `${path}.id`);
-    const said = readObject(call[type], `${path}.${type}`);
-    const name = readName(said, `${path}.${type}`);
+    const id = readText(call.id, `${path}.id`);
+    const body: ChatCallBody = readObject(call[type], `${path}.${type}`);
+    const name = readName(body, `${path}.${type}`);
     const head = { type: 'tool_call', id, name, namespace: undefined } as const;
     if (type === 'function') {
-      const input = maybeText(said['arguments'], `${path}.function.arguments`) || '{}';
+      const input = maybeText(body.arguments, `${path}.function.arguments`) || '{}';
       this.items.push({ ...head, form: 'function', input });
     } else {
-      this.items.push({ ...head, form: 'freeform', input: maybeText(said['input'], `${path}.custom.input`) ?? '' });
+      this.items.push({ ...head, form: 'freeform', input: maybeText(body.input, `${path}.custom.input`) ?? '' });
     }
   }
 
-  #oldCall(call: JsonObject, path: string): void {
+  #oldCall(call: ChatCallBody, path: string): void {
     const name = readName(call, path);
     const id = `call_function_${this.items.length}`;
-    const input = maybeText(call['arguments'], `${path}.arguments`) || '{}';
+    const input = maybeText(call.arguments, `${path}.arguments`) || '{}';
     this.#waiting.push({ id, name });
     this.items.push({ type: 'tool_call', id, name, namespace: undefined, form: 'function', input });
   }
@@ -113,8 +114,8 @@ export class ChatHistoryReader {
     return index === -1 ? `no call of ${path}` : (this.#waiting.splice(index, 1)[0]?.id ?? '');
   }
 
-  #result(id: string, message: JsonObject, path: string): void {
-    const parts = readContent(message['content'], `${path}.content`, this.#notes);
+  #result(id: string, message: ChatMessage, path: string): void {
+    const parts = readContent(message.content, `${path}.content`, this.#notes);
     this.items.push({ type: 'tool_result', id, parts, isError: false });
   }
 }

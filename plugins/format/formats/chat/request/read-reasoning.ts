@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { OpaqueState, Reasoning } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import { count, member } from '../../../wire/members.ts';
 import { maybeList, maybeText } from '../../../wire/read.ts';
+import type { ChatCall, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 
 /** Between the reasoning texts of one message, which has room for one. */
 export const thoughtSeparator = '\n\n';
@@ -20,15 +21,15 @@ interface StateEntry {
  *
  * @throws GatewayError `invalid_request`
  */
-export function readReasoning(message: JsonObject, path: string, notes: Notes): Reasoning[] {
-  const details = maybeList(message['reasoning_details'], `${path}.reasoning_details`);
-  const text = maybeText(message['reasoning_content'], `${path}.reasoning_content`) || plainReasoning(message, details);
+export function readReasoning(message: ChatMessage, path: string, notes: Notes): Reasoning[] {
+  const details = maybeList(message.reasoning_details, `${path}.reasoning_details`);
+  const text = maybeText(message.reasoning_content, `${path}.reasoning_content`) || plainReasoning(message, details);
   const states = details.flatMap((entry) => readReasoningState(entry, notes));
   if (states.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
   return share(text, states) ?? [{ type: 'reasoning', text, state: undefined }, ...signaturesOf(states)];
 }
 
-function plainReasoning({ reasoning }: JsonObject, details: readonly JsonValue[]): string {
+function plainReasoning({ reasoning }: ChatMessage, details: readonly JsonValue[]): string {
   if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
   return details.map(thoughtOf).join('');
 }
@@ -36,14 +37,16 @@ function plainReasoning({ reasoning }: JsonObject, details: readonly JsonValue[]
 /** The visible text of an entry of `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
 export function thoughtOf(entry: JsonValue | undefined): string {
   if (!isJsonObject(entry)) return '';
-  const text = entry['text'] ?? entry['summary'];
-  return typeof text === 'string' ? text : '';
+  const { text, summary }: ChatReasoningDetail = entry;
+  const visible = text ?? summary;
+  return typeof visible === 'string' ? visible : '';
 }
 
 function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
-  if (!isJsonObject(entry) || entry['type'] !== 'reasoning.encrypted') return [];
-  const state = typeof entry['data'] === 'string' ? readTaggedState(entry['data']) : undefined;
-  if (state !== undefined) return [{ state, length: count(entry['text_length']) }];
+  const { type, data, text_length: length }: ChatReasoningDetail = isJsonObject(entry) ? entry : {};
+  if (type !== 'reasoning.encrypted') return [];
+  const state = typeof data === 'string' ? readTaggedState(data) : undefined;
+  if (state !== undefined) return [{ state, length: count(length) }];
   notes.drop('reasoning state of unknown origin');
   return [];
 }
@@ -76,23 +79,24 @@ function share(text: string, states: readonly StateEntry[]): Reasoning[] | undef
  *
  * @param needsState the text of the reasoning is not enough
  */
-export function callsWithoutReasoning({ messages }: JsonObject, needsState: boolean): string[] {
+export function callsWithoutReasoning({ messages }: ChatRequest, needsState: boolean): string[] {
   if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message) => {
-    if (!isJsonObject(message) || !Array.isArray(message['tool_calls'])) return [];
-    const text = message['reasoning_content'];
+  return messages.filter(isJsonObject).flatMap((message: ChatMessage) => {
+    const { tool_calls: calls, reasoning_content: text } = message;
+    if (!Array.isArray(calls)) return [];
     const hasText = typeof text === 'string' && text !== '';
     if (hasState(message, hasText) || (!needsState && hasText)) return [];
-    return message['tool_calls'].flatMap(idOf);
+    return calls.flatMap(idOf);
   });
 }
 
 /** True for a state with its text: SDKs drop one of the two, and most vendors refuse a state without its text. */
-function hasState({ reasoning_details: details }: JsonObject, hasText: boolean): boolean {
+function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
-  return hasText || details.every((entry) => (count(member(entry, 'text_length')) ?? 0) === 0);
+  return hasText || details.every((entry) => (count(member<ChatReasoningDetail>(entry, 'text_length')) ?? 0) === 0);
 }
 
 function idOf(call: JsonValue): string[] {
-  return isJsonObject(call) && typeof call['id'] === 'string' ? [call['id']] : [];
+  const id = member<ChatCall>(call, 'id');
+  return typeof id === 'string' ? [id] : [];
 }

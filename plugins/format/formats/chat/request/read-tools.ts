@@ -11,19 +11,20 @@ import {
   readName,
   ToolSet,
 } from '../../../canonical/tools.ts';
+import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
  * Reads the tools of a request, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion", `tools`, `functions`, `web_search_options`.
  *
  * @throws GatewayError `invalid_request`, or `not_supported` when there are tools, but none that can be served
  */
-export function readTools(body: JsonObject, notes: Notes): Tool[] {
+export function readTools(body: ChatRequest, notes: Notes): Tool[] {
   const tools = new ToolSet();
   let foreign: string | undefined;
-  for (const [index, entry] of maybeList(body['tools'], 'tools').entries()) {
+  for (const [index, entry] of maybeList(body.tools, 'tools').entries()) {
     const path = `tools[${index}]`;
-    const tool = readObject(entry, path);
-    const type = readText(tool['type'], `${path}.type`);
+    const tool: ChatTool = readObject(entry, path);
+    const type = readText(tool.type, `${path}.type`);
     if (type === 'function')
       tools.add(readFunctionTool(readObject(tool[type], `${path}.function`), `${path}.function`));
     else if (type === 'custom') tools.add(readCustom(readObject(tool[type], `${path}.custom`), `${path}.custom`));
@@ -32,10 +33,10 @@ export function readTools(body: JsonObject, notes: Notes): Tool[] {
       notes.drop(`tool ${type}`);
     }
   }
-  for (const [index, entry] of maybeList(body['functions'], 'functions').entries()) {
+  for (const [index, entry] of maybeList(body.functions, 'functions').entries()) {
     tools.add(readFunctionTool(readObject(entry, `functions[${index}]`), `functions[${index}]`));
   }
-  const search = maybeObject(body['web_search_options'], 'web_search_options');
+  const search = maybeObject(body.web_search_options, 'web_search_options');
   if (search !== undefined) tools.add({ form: 'web_search' });
   if (tools.list.length === 0 && foreign !== undefined) throw unsupportedTool(foreign);
   return tools.list;
@@ -52,7 +53,7 @@ function readCustom(tool: JsonObject, path: string): ClientTool {
 }
 
 /** @throws GatewayError `invalid_request` */
-export function readToolChoice(body: JsonObject, notes: Notes): ToolChoice | undefined {
+export function readToolChoice(body: ChatRequest, notes: Notes): ToolChoice | undefined {
   const { tool_choice: choice, function_call: old } = body;
   if (!isMissing(choice)) return readChoice(choice, notes);
   if (isMissing(old)) return undefined;
@@ -66,24 +67,24 @@ function readChoice(value: JsonValue | undefined, notes: Notes): ToolChoice {
   // The name at Mistral and Anthropic.
   if (value === 'any') return { type: 'required' };
   if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
-  const choice = readObject(value, 'tool_choice');
-  const type = readText(choice['type'], 'tool_choice.type');
+  const choice: ChatToolChoice = readObject(value, 'tool_choice');
+  const type = readText(choice.type, 'tool_choice.type');
   if (type === 'function' || type === 'custom') return { type: 'tool', name: readMention(choice, type, 'tool_choice') };
   if (type === 'allowed_tools') return readAllowed(choice, notes);
   throw invalid('tool_choice.type', 'function, custom or allowed_tools');
 }
 
-function readMention(mention: JsonObject, type: 'function' | 'custom', path: string): string {
+function readMention(mention: ChatToolChoice, type: 'function' | 'custom', path: string): string {
   return readName(readObject(mention[type], `${path}.${type}`), `${path}.${type}`);
 }
 
-function readAllowed(choice: JsonObject, notes: Notes): ToolChoice {
+function readAllowed(choice: ChatToolChoice, notes: Notes): ToolChoice {
   const path = 'tool_choice.allowed_tools';
-  const { mode, tools } = readObject(choice['allowed_tools'], path);
+  const { mode, tools }: ChatAllowedTools = readObject(choice.allowed_tools, path);
   const allowed = readList(tools, `${path}.tools`).flatMap((entry, index) => {
     const toolPath = `${path}.tools[${index}]`;
-    const tool = readObject(entry, toolPath);
-    const type = readText(tool['type'], `${toolPath}.type`);
+    const tool: ChatToolChoice = readObject(entry, toolPath);
+    const type = readText(tool.type, `${toolPath}.type`);
     if (type === 'function' || type === 'custom') return [readMention(tool, type, toolPath)];
     notes.drop(`allowed tool ${type}`);
     return [];

@@ -1,8 +1,8 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
+import type { ChatPart } from '../../../wire/chat.ts';
 
 /** Values of `detail`; `original` is one of Responses. Others are refused. */
 const details = new Map([
@@ -17,7 +17,7 @@ const details = new Map([
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
-export function writeContent(parts: readonly Part[], target: EncodeTarget): string | JsonObject[] {
+export function writeContent(parts: readonly Part[], target: EncodeTarget): string | ChatPart[] {
   const written = parts.map((part) => writePart(part, target));
   const texts = written.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const isText = texts.length === written.length;
@@ -29,7 +29,7 @@ export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget
   return textOf(assistantText(parts, notes));
 }
 
-function writePart(part: Part, target: EncodeTarget): JsonObject {
+function writePart(part: Part, target: EncodeTarget): ChatPart {
   switch (part.type) {
     case 'image':
       return writeImage(part, target);
@@ -42,7 +42,7 @@ function writePart(part: Part, target: EncodeTarget): JsonObject {
   }
 }
 
-function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): JsonObject {
+function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPart {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
   if (source.type === 'id') throw unsupported('images by the id of a file', image);
@@ -52,7 +52,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): JsonObj
   return { type: 'image_url', image_url: { url, ...(closeness !== undefined && { detail: closeness }) } };
 }
 
-function writeFile(file: FilePart, { profile, notes }: EncodeTarget): JsonObject {
+function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
   const { source, name } = file;
   if (source.type === 'base64' && source.mediaType.startsWith('text/')) {
     notes.approximate('text files as text');
@@ -69,7 +69,7 @@ function titled(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }
 
-function writeAudio(audio: AudioPart, { profile }: EncodeTarget): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: EncodeTarget): ChatPart {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { type: 'input_audio', input_audio: { data, format } };

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Item, Message, Part, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import { type AssistantTurn, normalizeCalls, textOf, toTurns, type UserTurn } from '../../../canonical/dialogue.ts';
@@ -8,6 +7,7 @@ import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { writeContent, writeOutput } from './write-content.ts';
 import { isRaw } from './write-tools.ts';
+import type { ChatCall, ChatMessage } from '../../../wire/chat.ts';
 
 /**
  * Writes the dialogue as messages. Source: OpenAI API reference, "Create chat completion", `messages`; which reasoning
@@ -15,8 +15,8 @@ import { isRaw } from './write-tools.ts';
  *
  * @throws GatewayError `not_supported`
  */
-export function writeMessages(items: readonly Item[], target: EncodeTarget): JsonObject[] {
-  return toTurns(normalizeCalls(items)).flatMap((turn): JsonObject[] => {
+export function writeMessages(items: readonly Item[], target: EncodeTarget): ChatMessage[] {
+  return toTurns(normalizeCalls(items)).flatMap((turn): ChatMessage[] => {
     if (turn.role === 'assistant') return writeAssistant(turn, target);
     if (turn.role === 'user') return writeUser(turn, target);
     return [{ role: 'developer', content: textOf(turn.parts) }];
@@ -24,7 +24,7 @@ export function writeMessages(items: readonly Item[], target: EncodeTarget): Jso
 }
 
 /** Tool results may hold only text: a user message after all results of the run holds the media. */
-function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObject[] {
+function writeUser({ results, parts }: UserTurn, target: EncodeTarget): ChatMessage[] {
   const shown = results.flatMap((result) => result.parts.filter(isMedia));
   if (shown.length > 0) target.notes.approximate('images in tool results as user message');
   const said: Part[] = [...shown, ...parts];
@@ -34,13 +34,13 @@ function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObje
 }
 
 /** The format has no flag for an error, so the text says it. Some vendors refuse an empty text. */
-function writeResult({ id, parts, isError }: ToolResult): JsonObject {
+function writeResult({ id, parts, isError }: ToolResult): ChatMessage {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
   return { role: 'tool', tool_call_id: wireId(id), content: isError ? `Error: ${text}` : text };
 }
 
-function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): JsonObject[] {
+function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): ChatMessage[] {
   const said = items.filter((item): item is Message => item.type === 'message').flatMap(({ parts }) => parts);
   const calls = items.filter((item): item is ToolCall => item.type === 'tool_call');
   const thoughts = items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
@@ -71,7 +71,7 @@ function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: Enc
 }
 
 /** A model that reasons inside the text gets it back there. */
-function withThoughts(text: string, thoughts: string | undefined, { profile }: EncodeTarget): JsonObject {
+function withThoughts(text: string, thoughts: string | undefined, { profile }: EncodeTarget): ChatMessage {
   const { inline_thinking } = profile.quirks;
   const content = text === '' ? null : text;
   if (thoughts === undefined) return { content };
@@ -84,7 +84,7 @@ export function inlineThoughts(text: string): string {
   return `<think>\n${text}\n</think>\n\n`;
 }
 
-function writeCall(call: ToolCall, target: EncodeTarget): JsonObject {
+function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
   const id = wireId(call.id);
   const name = target.names.toWire(call.name, call.namespace);
   if (isRaw(call.form, target)) return { id, type: 'custom', custom: { name, input: call.input } };

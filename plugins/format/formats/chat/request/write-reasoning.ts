@@ -1,15 +1,15 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
+import type { ChatReasoningOptions, ChatRequest } from '../../../wire/chat.ts';
 
 /**
  * Requests reasoning by the vendor's parameters. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
  * Without an effort or budget of the client, the vendor's default applies.
  */
-export function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
+export function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
   const wanted = requestedEffort(reasoning);
   if (reasoning === undefined || wanted === undefined) return {};
   const { quirks, capabilities } = profile;
@@ -32,18 +32,18 @@ export function writeReasoning({ reasoning }: Conversation, { profile, notes }: 
 }
 
 /** Only vendors with a known list of efforts accept one in addition to the switch. */
-function writeThinking(wanted: Effort, effort: Effort, known: readonly Effort[]): JsonObject {
+function writeThinking(wanted: Effort, effort: Effort, known: readonly Effort[]): ChatRequest {
   if (wanted === 'none') return { thinking: { type: 'disabled' } };
   const hasEfforts = known.length < efforts.length;
   return { thinking: { type: 'enabled' }, ...(hasEfforts && { reasoning_effort: effort }) };
 }
 
-function writeEnabled(wanted: Effort, { budget }: ReasoningRequest): JsonObject {
+function writeEnabled(wanted: Effort, { budget }: ReasoningRequest): ChatRequest {
   if (wanted === 'none') return { enable_thinking: false };
   return { enable_thinking: true, thinking_budget: budget ?? budgetOf(wanted) };
 }
 
-function writeOpenRouter(effort: Effort, { budget, wantsText }: ReasoningRequest): JsonObject {
+function writeOpenRouter(effort: Effort, { budget, wantsText }: ReasoningRequest): ChatReasoningOptions {
   const amount = budget === undefined || budget === 0 ? { effort } : { max_tokens: budget };
   return { ...amount, ...(!wantsText && effort !== 'none' && { exclude: true }) };
 }

@@ -1,14 +1,14 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
  * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
  * and a choice without a list. Source: OpenAI API reference, "Create chat completion", `tools`.
  */
-export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget): ChatRequest {
   const tools = usableTools(conversation, target);
   if (tools.length === 0) return {};
   return {
@@ -31,7 +31,7 @@ export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>
   return form === 'freeform' && profile.quirks.freeform_tools;
 }
 
-function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
+function writeTool(tool: ClientTool, target: EncodeTarget): ChatTool {
   const name = target.names.toWire(tool.name, tool.namespace);
   if (isRaw(tool.form, target)) return writeCustom(tool, name);
   const isFreeform = tool.form === 'freeform';
@@ -47,7 +47,7 @@ function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
   };
 }
 
-function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
+function writeCustom({ description, grammar }: ClientTool, name: string): ChatTool {
   const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', grammar: { ...grammar } };
   return { type: 'custom', custom: { name, description, format } };
 }
@@ -56,7 +56,7 @@ function writeChoice(
   choice: ToolChoice | undefined,
   tools: readonly ClientTool[],
   target: EncodeTarget,
-): string | JsonObject | undefined {
+): string | ChatToolChoice | undefined {
   if (choice === undefined) return undefined;
   const { type, name, namespace } = choice;
   if (type !== 'tool') return type;

@@ -68,8 +68,13 @@ export function withName(event: StreamEvent): string {
 
 /** Writes an event again with other data. */
 export function rewriteData(text: string, data: JsonObject): string {
+  return writeData(text, JSON.stringify(data));
+}
+
+/** The same with the JSON of the data, of which a long event should have few copies: `join` would make one more. */
+export function writeData(text: string, json: string): string {
   const head = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
-  return `${[...head, `data: ${JSON.stringify(data)}`].join('\n')}\n\n`;
+  return `${head.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
 }
 
 /** The reported usage, with `counts` for those that are missing or null. */

@@ -50,7 +50,13 @@ export class ModelNamer {
       text.slice(found.nameBegin - 1),
       text.slice(found.nameBegin - 1, found.begin) + this.#json + text.slice(found.end),
     );
-    return Buffer.from(this.#written(text, found));
+    return this.#framed(raw) ?? Buffer.from(this.#written(text, found));
+  }
+
+  /** Not by way of a string: an event may be an image. */
+  #framed(raw: Buffer): Buffer | undefined {
+    if (this.#head !== undefined) return withHead(raw, this.#head);
+    return this.#tail && withTail(raw, this.#tail);
   }
 
   /** The same for the text of any number of events. */

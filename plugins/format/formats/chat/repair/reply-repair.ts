@@ -7,7 +7,7 @@ import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
 import { parseBody } from '../../../wire/members.ts';
-import { rewriteData, type ReplyRepair } from '../../contract/pass-through.ts';
+import { type ReplyRepair, writeData } from '../../contract/pass-through.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
 import { textOf } from '../reply/read-reply.ts';
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
@@ -199,6 +199,7 @@ function sameOr(list: JsonValue | undefined, other: JsonValue[]): JsonValue {
 }
 
 function rewritten(event: StreamEvent, data: ChatReply): StreamEvent {
-  const line = rewriteData(event.text, data);
-  return new StreamEvent({ name: event.name, data: JSON.stringify(data) }, line, Buffer.from(line));
+  const json = JSON.stringify(data);
+  const line = writeData(event.text, json);
+  return new StreamEvent({ name: event.name, data: json }, line, Buffer.from(line));
 }

@@ -85,7 +85,7 @@ export class MemoryWatch implements Disposable {
   #roomBeside(used: MemoryFigures): number {
     const { limits, budget } = this.#options;
     const left = Math.min(limits.process * marks.large - used.process, limits.heap * marks.large - used.heap);
-    return left - budget.reserved * (1 - 1 / footprint.request);
+    return left - budget.reserved * (1 - 1 / footprint.event);
   }
 
   #report(level: MemoryLevel, used: MemoryFigures): void {

@@ -60,7 +60,7 @@ export class StreamBody implements AnswerBody {
   #reserve(chunk: Buffer): boolean {
     const before = this.#unfinished;
     this.#unfinished += chunk.length;
-    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(this.#unfinished * footprint.reply);
+    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(this.#unfinished * footprint.event);
     return before > 0 || this.#answer.hold(0);
   }
 

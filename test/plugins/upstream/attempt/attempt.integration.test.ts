@@ -122,7 +122,7 @@ describe('memory', () => {
     const memory = new ProcessMemory(1_000_000).share('a');
     await using upstream = await createUpstream(async (_request, response) => {
       response.sse();
-      await response.write(`data: {"choices":[{"delta":{"content":"${'x'.repeat(500_000)}`);
+      await response.write(`data: {"choices":[{"delta":{"content":"${'x'.repeat(150_000)}`);
       await response.closed;
     });
     const fault: unknown = await attemptAt(upstream.url, true, { memory })

@@ -16,6 +16,13 @@ export async function prepareDataFolder(folder: string): Promise<void> {
   }
 }
 
+/** Names the folder whose disk is full, which the system does not. Other errors are returned unchanged. */
+export function explainFullDisk(error: unknown, folder: string): unknown {
+  const isFull = error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code));
+  if (!isFull) return error;
+  return new Error(`The disk of the data folder ${folder} is full. Free some space, then try again.`, { cause: error });
+}
+
 /** Not `recursive`: Node never ends on a file system that takes no files, such as /proc. */
 async function create(folder: string): Promise<void> {
   if ((await stat(folder).catch(() => undefined))?.isDirectory() === true) return;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { MemoryBudget } from './memory-blocks.ts';
@@ -67,7 +68,7 @@ export class SegmentOpener {
   beginTrouble(error: unknown): void {
     this.#failedAt = performance.now();
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#trouble === undefined) this.#parts.log.error('the journal cannot be written', error);
+    if (this.#trouble === undefined) logFailure(this.#parts.log, 'the journal cannot be written', error);
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 

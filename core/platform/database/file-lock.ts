@@ -19,8 +19,8 @@ export async function acquireFileLock(file: string, log: Logger, signal?: AbortS
   const began = performance.now();
   const mine = `${file}.${process.pid}.${began}`;
   let isSaid = false;
-  await writeFile(mine, String(process.pid));
   try {
+    await writeFile(mine, String(process.pid));
     // A link appears with its content: no process sees a lock without a pid.
     while (!(await makeLink(mine, file))) {
       signal?.throwIfAborted();

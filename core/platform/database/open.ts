@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { bind } from './bind.ts';
 import type { Database } from './database.ts';
+import { explainFullDisk } from '../data-folder.ts';
 import { EmbeddedPostgres } from './embedded.ts';
 import { Lifetime } from './lifetime.ts';
 import { releaseLostClients } from './lost-clients.ts';
@@ -56,10 +57,10 @@ const abandonTimeout = 5_000;
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: given, dataFolder, log, signal } = options;
+  const { url: given, log, signal } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
-  const embedded = given === undefined ? await EmbeddedPostgres.open(dataFolder, log, signal) : undefined;
+  const embedded = given === undefined ? await openEmbedded(options) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
   const lifetime = new Lifetime(url, log, options, embedded);
   try {
@@ -72,6 +73,14 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   } catch (error) {
     await lifetime.end(failedStopTimeout);
     throw given === undefined ? error : explainFailure(error, given);
+  }
+}
+
+async function openEmbedded({ dataFolder, log, signal }: OpenDatabaseOptions): Promise<EmbeddedPostgres> {
+  try {
+    return await EmbeddedPostgres.open(dataFolder, log, signal);
+  } catch (error) {
+    throw explainFullDisk(error, dataFolder);
   }
 }
 

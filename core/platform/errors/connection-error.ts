@@ -9,6 +9,7 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/\b(28P01|28000|NOAUTH|WRONGPASS|NOPERM)\b/, 'authentication failed'],
   [/\b3D000\b/, 'database not found'],
   [/\b53300\b|max number of clients/, 'too many connections'],
+  [/\b(53100|ENOSPC|EDQUOT)\b/, 'the disk is full'],
   [/\b(57P03|57P01|57P02|LOADING)\b/, 'starting or stopping'],
   [/\b(ECONNRESET|EPIPE|08\w{3})\b|connection (is|was|has been)? ?(closed|terminated)/i, 'connection lost'],
   [/its files were removed/, 'not running, or its files were removed'],

@@ -18,6 +18,8 @@ const children = new Set<ChildProcess>();
 /** That of the command line. */
 const compileCache = join(import.meta.dirname, '../../../../node_modules/.cache/daypass');
 
+const run = promisify(execFile);
+
 const createFolder = async () => {
   const created = await createMemoryFolder('daypass-embedded-');
   await chmod(created, 0o755);
@@ -35,7 +37,7 @@ beforeEach(async () => {
   folder = await createFolder();
   dataFolder = join(folder, 'data');
   // Node's own copy forgets the owner, which is not the user of this process where that one is root.
-  await promisify(execFile)('cp', ['-a', join(made, 'data'), dataFolder]);
+  await run('cp', ['-a', join(made, 'data'), dataFolder]);
 });
 afterEach(async () => {
   for (const child of children) await kill(child);
@@ -45,6 +47,18 @@ afterEach(async () => {
 
 const open = (mode: 'serve' | 'command' = 'serve'): Promise<Database> =>
   openDatabase({ dataFolder, log: silentLog, mode, isShared: false });
+
+/** Makes the data folder a disk of 1 MB that is full. @returns false where this process cannot mount one */
+async function fillDisk(): Promise<boolean> {
+  dataFolder = join(folder, 'full');
+  await mkdir(dataFolder);
+  const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'daypass-test', dataFolder]).catch(
+    () => undefined,
+  );
+  if (mounted === undefined) return false;
+  await writeFile(join(dataFolder, 'other'), Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
+  return true;
+}
 
 /** From here on, the test's data folder is one that does not exist yet. */
 function useNewFolder(): void {
@@ -252,6 +266,16 @@ describe('the embedded database under a running gateway', () => {
 });
 
 describe('a start that fails', () => {
+  it('on a full disk says so, and leaves no file of its lock behind', async ({ skip }) => {
+    skip(!(await fillDisk()), 'this process cannot mount a file system');
+    try {
+      await expect(open()).rejects.toThrow(`The disk of the data folder ${dataFolder} is full. Free some space`);
+      expect(await readdir(dataFolder)).toEqual(['other']);
+    } finally {
+      await run('umount', [dataFolder]);
+    }
+  });
+
   it('because the password is not that of the database says so at once, and stops the database', async () => {
     const file = join(dataFolder, 'postgres.json');
     const right = await readFile(file, 'utf8');

@@ -19,6 +19,7 @@ describe('the message for a failed dependency', () => {
       new Error('x', { cause: coded('28P01', 'password authentication failed for user "secret"') }),
       'authentication failed',
     ],
+    [coded('53100', 'could not extend file "base/5/1": No space left on device'), 'the disk is full'],
     [new Error('Connection terminated unexpectedly'), 'connection lost'],
     [new Error('no response in time'), 'no response in time'],
     [new SharedUnavailable('x', { cause: new Error('connection refused') }), 'connection refused'],

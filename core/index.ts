@@ -123,6 +123,7 @@ export { readRouteUsage, type RouteFault, type RouteUsage } from '#core/gateway/
 
 // Tables, jobs and events.
 export { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';
+export { impersonal, personal, type PersonalOption } from '#core/platform/database/personal.ts';
 export { Migration } from '@mikro-orm/migrations';
 export type { Database, Notifications } from '#core/platform/database/database.ts';
 export type { Entities, PluginTables } from '#core/platform/database/tables.ts';

@@ -1,4 +1,4 @@
-import { cleanRequests, recentlyDeleted } from '#core/business/accounts/deletion.ts';
+import { cleanRecords, recentlyDeleted } from '#core/business/accounts/deletion.ts';
 import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
 
 /** Days for which records of requests may arrive after their account was deleted: a journal waits for the database. */
@@ -9,6 +9,6 @@ export const cleanDeletedJob: JobDefinition = {
   description: 'Removes content and addresses of requests that were recorded after their account was deleted.',
   schedule: { pattern: '41 * * * *' },
   async run(_data, { database }) {
-    for (const accountId of await recentlyDeleted(database, days)) await cleanRequests(database, accountId);
+    for (const accountId of await recentlyDeleted(database, days)) await cleanRecords(database, accountId);
   },
 };

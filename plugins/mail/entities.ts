@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
+import { impersonal } from '#core/platform/database/personal.ts';
 
 /** One mail for one event. The recipient's address is not stored: it is read when the mail is sent. */
 export const MailMessage = defineEntity({
@@ -13,7 +14,7 @@ export const MailMessage = defineEntity({
     tries: p.integer().default(0),
     /** The next try; while sending, when its sender counts as dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),
-    error: p.text().nullable(),
+    error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     finishedAt: p.datetime().nullable(),
   },

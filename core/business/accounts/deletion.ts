@@ -1,57 +1,61 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { lockAccount } from './ledger.ts';
+import { type PersonalColumn, type PersonalTable, personalTables } from './personal-tables.ts';
 
 /** Rows that are cleaned in one statement. */
 const batchSize = 500;
 
+type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly unknown[]>;
+
 /**
- * Removes what is personal of an account: name, e-mail address, picture, ways to sign in, sessions, the key, stored
- * responses, its usage by hour, and of its requests the content, addresses and user agents. Orders, payments, the ledger and
- * the number of its requests stay, under its id. Its key is refused within a second; time that is left is lost.
+ * Removes the personal columns of an account, in every table that has some: name, e-mail address and picture, ways to sign in, sessions,
+ * the key, stored responses, and of its requests the content, addresses and user agents; and its usage by hour. Orders, payments,
+ * the ledger and the number of its requests stay, under its id. Its key is refused within a second; time that is left is lost.
  *
  * May be run again: after a failure, and for records that have arrived since.
  *
  * @throws AccountError `not_found`
  */
 export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
+  const tables = personalTables(database).filter(({ isBound }) => isBound);
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
-    await transaction.execute(
-      `update account set name = 'Deleted account', email = null, avatar_url = null, language = null,
-         blocked_reason = null, deleted_at = coalesce(deleted_at, clock_timestamp()) where id = ?`,
-      [accountId],
-    );
-    for (const table of ['identity', 'session', 'api_key', 'response_store'])
-      await transaction.execute(`delete from ${table} where account_id = ?`, [accountId]);
+    await transaction.execute('update account set deleted_at = coalesce(deleted_at, clock_timestamp()) where id = ?', [
+      accountId,
+    ]);
+    const execute: Execute = (sql, parameters) => transaction.execute<unknown[]>(sql, [...parameters]);
+    for (const table of tables) await clean(execute, table, accountId);
   });
-  await cleanRequests(database, accountId);
+  await cleanRecords(database, accountId);
 }
 
 /**
- * Removes the content of a deleted account's requests, who has sent them, and its usage by hour. Records arrive later than their requests, so
- * this is repeated for some days.
+ * Removes the personal columns of rows that may be written after their account was deleted, and its usage by hour. Records arrive
+ * later than their requests, so this is repeated for some days.
  */
-export async function cleanRequests(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
-  const cleanups = [
-    `with batch as (
-       select c.started_at, c.id, c.part from request_content c join request_log l using (started_at, id)
-       where l.account_id = ? limit ${batchSize}
-     )
-     delete from request_content c using batch b
-     where c.started_at = b.started_at and c.id = b.id and c.part = b.part returning 1`,
-    `with batch as (
-       select started_at, id from request_log
-       where account_id = ? and (remote_address is not null or user_agent is not null) limit ${batchSize}
-     )
-     update request_log l set remote_address = null, user_agent = null from batch b
-     where l.started_at = b.started_at and l.id = b.id returning 1`,
-  ];
-  for (const cleanup of cleanups) {
-    let cleaned = batchSize;
-    while (cleaned === batchSize) cleaned = (await database.query(cleanup, [accountId])).length;
-  }
+export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
+  const execute: Execute = (sql, parameters) => database.query(sql, parameters);
+  for (const table of personalTables(database)) if (!table.isBound) await clean(execute, table, accountId);
   await removeUsage(database, accountId);
+}
+
+async function clean(execute: Execute, table: PersonalTable, accountId: string): Promise<void> {
+  const { name, key, columns, ofAccount, removal } = table;
+  const isUnclean = columns.map((column) => `${column.name} is distinct from ${replacementOf(column)}`).join(' or ');
+  const batch = `select ${key.join(', ')} from ${name}
+    where ${ofAccount} ${removal === 'update' ? `and (${isUnclean})` : ''} limit ${batchSize}`;
+  const change =
+    removal === 'delete'
+      ? `delete from ${name} where`
+      : `update ${name} set ${columns.map((column) => `${column.name} = ${replacementOf(column)}`).join(', ')} where`;
+  const statement = `${change} (${key.join(', ')}) in (${batch}) returning 1`;
+  let cleaned = batchSize;
+  while (cleaned === batchSize) cleaned = (await execute(statement, [accountId])).length;
+}
+
+function replacementOf({ replacement }: PersonalColumn): string {
+  return replacement === undefined ? 'null' : `'${replacement}'`;
 }
 
 /** Accounts that were deleted within these days. */

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /** Someone who buys days and calls models. */
 const AccountSchema = defineEntity({
@@ -7,16 +8,16 @@ const AccountSchema = defineEntity({
   tableName: 'account',
   properties: {
     id: p.uuid().primary(),
-    email: p.text().nullable(),
-    name: p.text(),
-    avatarUrl: p.text().nullable(),
+    email: personal(p.text().nullable()),
+    name: personal(p.text(), { replacement: 'Deleted account' }),
+    avatarUrl: personal(p.text().nullable()),
     /** Metered requests on record; raised together with the records, so it lags as they do. */
     requestCount: p.bigint('number').defaultRaw('0'),
     createdAt: p.datetime().defaultRaw('now()'),
     /** Of mails. */
-    language: p.text().nullable(),
+    language: personal(p.text().nullable()),
     blockedAt: p.datetime().nullable(),
-    blockedReason: p.text().nullable(),
+    blockedReason: personal(p.text().nullable(), { isHidden: true }),
     deletedAt: p.datetime().nullable(),
   },
   uniques: [{ name: 'account_email', expression: 'create unique index account_email on account (lower(email))' }],
@@ -29,9 +30,9 @@ const ApiKeySchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     account: () => p.oneToOne(Account).owner().deleteRule('cascade'),
-    sha256: p.blob().unique().check('length(sha256) = 32'),
-    hint: p.text(),
-    limits: p.json<RateLimits>().nullable(),
+    sha256: personal(p.blob().unique().check('length(sha256) = 32'), { isHidden: true }),
+    hint: personal(p.text()),
+    limits: impersonal(p.json<RateLimits>().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
     rotatedAt: p.datetime().nullable(),
     /** Null: the key was never shown. */
@@ -55,16 +56,16 @@ const PlanPeriodSchema = defineEntity({
     startsAt: p.datetime(),
     endsAt: p.datetime(),
     days: p.integer().check('days > 0'),
-    label: p.text().nullable(),
+    label: impersonal(p.text().nullable()),
     reason: p.enum(planPeriodReasons),
-    note: p.text().nullable(),
+    note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
     /** The order that bought it; replacements keep it. */
     orderId: p.uuid().nullable(),
     /** The entry that this one replaces. */
     replaces: () => p.oneToOne(PlanPeriod).owner().mapToPk().fieldName('replaces').nullable().deleteRule('no action'),
     /** Rate limits while it runs, as sold. */
-    limits: p.json<RateLimits>().nullable(),
+    limits: impersonal(p.json<RateLimits>().nullable()),
   },
   indexes: [
     { name: 'plan_period_account', properties: ['account', 'endsAt'] },
@@ -86,12 +87,12 @@ const IdentitySchema = defineEntity({
   name: 'LinkedIdentity',
   tableName: 'identity',
   properties: {
-    provider: p.text().primary(),
+    provider: impersonal(p.text().primary()),
     /** The provider's id of the person; never the e-mail address, which changes hands. */
-    subject: p.text().primary(),
+    subject: personal(p.text().primary()),
     account: () => p.manyToOne(Account).deleteRule('cascade').index('identity_account'),
-    email: p.text().nullable(),
-    name: p.text(),
+    email: personal(p.text().nullable()),
+    name: personal(p.text()),
     createdAt: p.datetime().defaultRaw('now()'),
     lastUsedAt: p.datetime().defaultRaw('now()'),
   },
@@ -104,8 +105,8 @@ const SessionSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade').index('session_account'),
-    tokenSha256: p.blob().unique().check('length(token_sha256) = 32'),
-    userAgent: p.text().default(''),
+    tokenSha256: personal(p.blob().unique().check('length(token_sha256) = 32'), { isHidden: true }),
+    userAgent: personal(p.text().default('')),
     createdAt: p.datetime().defaultRaw('now()'),
     lastUsedAt: p.datetime().defaultRaw('now()').index('session_last_use'),
     expiresAt: p.datetime(),
@@ -118,9 +119,10 @@ const StoredEventSchema = defineEntity({
   tableName: 'account_event',
   properties: {
     id: p.bigint('string').primary().generated('identity'),
-    name: p.text(),
-    payload: p.json<object>(),
-    dedupeKey: p.text().unique(),
+    name: impersonal(p.text()),
+    /** Ids and times. */
+    payload: impersonal(p.json<object>()),
+    dedupeKey: impersonal(p.text().unique()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     publishedAt: p.datetime().nullable(),
   },

@@ -1,8 +1,9 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
+import { personalTables } from './personal-tables.ts';
 
-type Queries = Pick<Database, 'query'>;
+type Queries = Pick<Database, 'fork' | 'query'>;
 
 /** Rows that are read at once. */
 const pageSize = 200;
@@ -10,50 +11,59 @@ const pageSize = 200;
 /** Rows that concern an account, as far as they are its owner's business. */
 interface OwnTable {
   readonly name: string;
-  readonly from: string;
-  /** Column that names the account. */
-  readonly account: string;
-  readonly columns: string;
+  /** Condition on its rows, with the account's id as its only parameter. */
+  readonly ofAccount: string;
+  readonly columns: readonly string[];
   /** Text that is unique among the rows of an account; pages follow it. */
   readonly key: string;
 }
 
-const ofOrders = 'join plan_order o on o.id = t.order_id';
+/**
+ * What else an owner sees of tables, beside their personal columns. Nothing about routes, providers' messages or the operator's
+ * notes.
+ */
+const facts: Readonly<Record<string, readonly string[]>> = {
+  account: ['id', 'created_at', 'request_count'],
+  identity: ['provider', 'created_at', 'last_used_at'],
+  session: ['created_at', 'last_used_at', 'expires_at'],
+  api_key: ['limits', 'created_at', 'rotated_at', 'shown_at'],
+  response_store: ['id', 'created_at', 'expires_at'],
+};
 
-/** No digests of keys and sessions, and nothing about routes, providers' messages or the operator's notes. */
-const ownTables: readonly OwnTable[] = [
-  table('account', 't.id', 't.id, t.name, t.email, t.avatar_url, t.language, t.created_at, t.request_count'),
-  table('identity', 't.account_id', 't.provider, t.subject, t.email, t.name, t.created_at, t.last_used_at', {
-    key: `t.provider || ' ' || t.subject`,
+const ofOrders = 'order_id in (select id from plan_order where account_id = ?)';
+const codeOfOrder = '(select code from plan_order o where o.id = t.order_id) as code';
+
+/** Tables without personal columns. */
+const salesTables: readonly OwnTable[] = [
+  sales('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
+  sales('plan_order', ['code', 'days', 'price', 'currency', 'label', 'state', 'created_at', 'expires_at', 'paid_at']),
+  sales('payment', [codeOfOrder, 'payment_id', 'amount', 'currency', 'paid_at', 'issuer', 'outcome', 'recorded_at'], {
+    ofAccount: ofOrders,
   }),
-  table('session', 't.account_id', 't.user_agent, t.created_at, t.last_used_at, t.expires_at'),
-  table('api_key', 't.account_id', 't.hint, t.limits, t.created_at, t.rotated_at, t.shown_at'),
-  table('plan_period', 't.account_id', 't.starts_at, t.ends_at, t.days, t.label, t.reason, t.limits, t.created_at'),
-  table(
-    'plan_order',
-    't.account_id',
-    't.code, t.days, t.price, t.currency, t.label, t.state, t.created_at, t.expires_at, t.paid_at',
-  ),
-  table(
-    'payment',
-    'o.account_id',
-    'o.code, t.payment_id, t.amount, t.currency, t.paid_at, t.issuer, t.outcome, t.recorded_at',
-    { from: `payment t ${ofOrders}` },
-  ),
-  table('refund', 'o.account_id', 'o.code, t.amount, t.currency, t.state, t.created_at, t.finished_at', {
-    from: `refund t ${ofOrders}`,
-    key: 't.key',
+  sales('refund', [codeOfOrder, 'amount', 'currency', 'state', 'created_at', 'finished_at'], {
+    ofAccount: ofOrders,
+    key: 'key',
   }),
-  table('response_store', 't.account_id', 't.id, t.input, t.response, t.created_at, t.expires_at'),
 ];
 
-function table(
+function sales(
   name: string,
-  account: string,
-  columns: string,
-  { from = `${name} t`, key = 't.id::text' }: Partial<Pick<OwnTable, 'from' | 'key'>> = {},
+  columns: readonly string[],
+  { ofAccount = 'account_id = ?', key = 'id::text' }: Partial<Pick<OwnTable, 'ofAccount' | 'key'>> = {},
 ): OwnTable {
-  return { name, from, account, columns, key };
+  return { name, ofAccount, columns, key };
+}
+
+/** Tables with personal columns; requests and their content are not read by this. */
+function ownTables(database: Pick<Database, 'fork'>): OwnTable[] {
+  return personalTables(database)
+    .filter(({ name }) => !name.startsWith('request_'))
+    .map(({ name, ofAccount, key, columns }) => ({
+      name,
+      ofAccount,
+      columns: [...(facts[name] ?? []), ...columns.filter(({ isHidden }) => !isHidden).map((column) => column.name)],
+      key: key.map((column) => `${column}::text`).join(` || ' ' || `),
+    }));
 }
 
 /**
@@ -62,7 +72,7 @@ function table(
  */
 export async function* exportOwnData(database: Queries, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
-  for (const one of ownTables) {
+  for (const one of [...ownTables(database), ...salesTables]) {
     yield `,"${one.name}": [\n`;
     yield* separated(readRows(database, one, accountId));
     yield ']\n';
@@ -80,14 +90,17 @@ async function* separated(rows: AsyncIterable<string>): AsyncGenerator<string> {
   }
 }
 
-async function* readRows(database: Queries, own: OwnTable, accountId: string): AsyncGenerator<string> {
-  const { from, account, columns, key } = own;
+async function* readRows(
+  database: Queries,
+  { name, ofAccount, columns, key }: OwnTable,
+  accountId: string,
+): AsyncGenerator<string> {
   let last = '';
   for (;;) {
     // Not jsonb, which refuses some texts that JSON allows.
     const rows = await database.query<{ key: string; row: string }>(
-      `select ${key} as key, (select row_to_json(r) from (select ${columns}) r)::text as row
-       from ${from} where ${account} = ? and ${key} > ? order by 1 limit ?`,
+      `select ${key} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
+       from ${name} t where ${ofAccount} and ${key} > ? order by 1 limit ?`,
       [accountId, last, pageSize],
     );
     for (const { row } of rows) yield row;

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { troubleCauses } from './trouble.ts';
+import { impersonal } from '#core/platform/database/personal.ts';
 
 /** A time in which a model was in trouble, or was suspected to be. */
 export const IncidentRow = defineEntity({
@@ -8,7 +9,7 @@ export const IncidentRow = defineEntity({
   properties: {
     id: p.uuid().primary(),
     /** Public name. */
-    model: p.text(),
+    model: impersonal(p.text()),
     /** The worst so far, with its cause. */
     kind: p.enum(['degraded', 'down'] as const),
     cause: p.enum(troubleCauses),

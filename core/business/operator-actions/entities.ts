@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { OperatorAction as Action } from './operator-actions.ts';
+import { impersonal } from '#core/platform/database/personal.ts';
 
 /** What an operator has done on the operator pages. */
 export const OperatorAction = defineEntity({
@@ -10,15 +11,15 @@ export const OperatorAction = defineEntity({
     /** An account; without a foreign key, because an action outlives it. */
     operatorId: p.uuid(),
     /** E-mail address at the time. */
-    operator: p.text(),
-    action: p.text().$type<Action['action']>(),
+    operator: impersonal(p.text()),
+    action: impersonal(p.text().$type<Action['action']>()),
     /** Id of the account or order, or the route. */
-    subject: p.text(),
-    note: p.text().nullable(),
+    subject: impersonal(p.text()),
+    note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** Null: running, or the process died meanwhile. */
     finishedAt: p.datetime().nullable(),
-    error: p.text().nullable(),
+    error: impersonal(p.text().nullable()),
   },
   indexes: [
     { name: 'operator_action_subject', properties: ['subject', 'createdAt'] },

@@ -2,6 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '../accounts/entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { FlagKind, OrderRefund, OrderState, PaymentAttempt as Attempt, PaymentOutcome } from './order-types.ts';
+import { impersonal } from '#core/platform/database/personal.ts';
 
 const orderStates = [
   'created',
@@ -35,14 +36,14 @@ export const PlanOrder = defineEntity({
   properties: {
     id: p.uuid().primary(),
     /** What people read. */
-    code: p.text().unique(),
+    code: impersonal(p.text().unique()),
     account: () => p.manyToOne(Account),
     days: p.integer().check('days > 0'),
     price: p.bigint('number').check('price > 0'),
-    currency: p.text().check(`currency ~ '^[A-Z]{3}$'`),
-    label: p.text().nullable(),
-    limits: p.json<RateLimits>().nullable(),
-    provider: p.text(),
+    currency: impersonal(p.text().check(`currency ~ '^[A-Z]{3}$'`)),
+    label: impersonal(p.text().nullable()),
+    limits: impersonal(p.json<RateLimits>().nullable()),
+    provider: impersonal(p.text()),
     state: p.enum(orderStates).default('created'),
     /** Paid after it had expired, failed or been cancelled. */
     isLate: p.boolean().default(false),
@@ -74,29 +75,29 @@ export const PaymentAttempt = defineEntity({
   tableName: 'payment_attempt',
   properties: {
     /** Ours, at the provider. */
-    reference: p.text().primary(),
+    reference: impersonal(p.text().primary()),
     order: () => p.manyToOne(PlanOrder),
     number: p.integer().check('number > 0'),
-    provider: p.text(),
-    providerReference: p.text().nullable(),
+    provider: impersonal(p.text()),
+    providerReference: impersonal(p.text().nullable()),
     /** `none`: it certainly does not exist, and may be tried again. */
     charge: p.enum(charges).default('unknown'),
-    qr: p.text().nullable(),
-    paymentUrl: p.text().nullable(),
+    qr: impersonal(p.text().nullable()),
+    paymentUrl: impersonal(p.text().nullable()),
     /** To be paid, with the provider's fee where it adds one. */
     amount: p.bigint('number').check('amount > 0'),
-    currency: p.text(),
+    currency: impersonal(p.text()),
     expiresAt: p.datetime(),
     createdAt: recordedAt,
     /** That the provider stated last. */
-    state: p.text().default('unknown'),
+    state: impersonal(p.text().default('unknown')),
     checkedAt: p.datetime().nullable(),
     checks: p.integer().default(0),
     /** Of checks, since one succeeded. */
     failures: p.integer().default(0),
     /** Null: it is settled. */
     nextCheckAt: p.datetime().nullable(),
-    error: p.text().nullable(),
+    error: impersonal(p.text().nullable()),
   },
   indexes: [{ name: 'payment_attempt_due', properties: 'nextCheckAt', where: 'next_check_at is not null' }],
   uniques: [{ properties: ['order', 'number'] }, { properties: ['provider', 'providerReference'] }],
@@ -110,17 +111,17 @@ export const Payment = defineEntity({
     id: p.uuid().primary(),
     order: () => p.manyToOne(PlanOrder).index('payment_order'),
     attempt: () => p.manyToOne(PaymentAttempt).fieldName('reference'),
-    provider: p.text(),
+    provider: impersonal(p.text()),
     /** The provider's. */
-    paymentId: p.text(),
+    paymentId: impersonal(p.text()),
     amount: p.bigint('number'),
-    currency: p.text(),
+    currency: impersonal(p.text()),
     paidAt: p.datetime(),
     /** Bank or wallet of the buyer. */
-    issuer: p.text().nullable(),
+    issuer: impersonal(p.text().nullable()),
     outcome: p.enum(outcomes),
     /** As the provider stated it. */
-    raw: p.json<object>().columnType('json'),
+    raw: impersonal(p.json<object>().columnType('json')),
     recordedAt,
   },
   uniques: [
@@ -135,16 +136,16 @@ export const Refund = defineEntity({
   tableName: 'refund',
   properties: {
     /** Names it at the provider. */
-    key: p.text().primary(),
+    key: impersonal(p.text().primary()),
     order: () => p.manyToOne(PlanOrder).index('refund_order'),
     payment: () => p.manyToOne(Payment).nullable().deleteRule('no action'),
     amount: p.bigint('number').check('amount > 0'),
-    currency: p.text(),
+    currency: impersonal(p.text()),
     state: p.enum(refundStates),
     /** Paid back by the operator, outside of the provider. */
     isManual: p.boolean().default(false),
-    reason: p.text(),
-    raw: p.json<object>().columnType('json').nullable(),
+    reason: impersonal(p.text()),
+    raw: impersonal(p.json<object>().columnType('json').nullable()),
     createdAt: recordedAt,
     failures: p.integer().default(0),
     nextCheckAt: p.datetime().nullable(),
@@ -161,11 +162,11 @@ export const OrderFlag = defineEntity({
     order: () => p.manyToOne(PlanOrder),
     kind: p.enum(flagKinds),
     /** The payment or refund that it is about. */
-    subject: p.text(),
-    detail: p.json<object>().defaultRaw(`'{}'`),
+    subject: impersonal(p.text()),
+    detail: impersonal(p.json<object>().defaultRaw(`'{}'`)),
     createdAt: recordedAt,
     resolvedAt: p.datetime().nullable(),
-    resolution: p.text().nullable(),
+    resolution: impersonal(p.text().nullable()),
   },
   indexes: [{ name: 'order_flag_open', properties: 'createdAt', where: 'resolved_at is null' }],
   uniques: [{ properties: ['order', 'kind', 'subject'] }],
@@ -177,19 +178,19 @@ export const PaymentNotification = defineEntity({
   tableName: 'payment_notification',
   properties: {
     id: p.bigint('string').primary().generated('identity'),
-    provider: p.text(),
-    eventKey: p.text(),
-    reference: p.text().nullable(),
-    providerReference: p.text().nullable(),
-    refundKey: p.text().nullable(),
-    paymentId: p.text().nullable(),
-    body: p.text(),
-    evidence: p.json<object>().columnType('json').nullable(),
+    provider: impersonal(p.text()),
+    eventKey: impersonal(p.text()),
+    reference: impersonal(p.text().nullable()),
+    providerReference: impersonal(p.text().nullable()),
+    refundKey: impersonal(p.text().nullable()),
+    paymentId: impersonal(p.text().nullable()),
+    body: impersonal(p.text()),
+    evidence: impersonal(p.json<object>().columnType('json').nullable()),
     receivedAt: recordedAt,
     tries: p.integer().default(0),
     /** Null: it is processed. */
     nextTryAt: p.datetime().nullable().defaultRaw('clock_timestamp()'),
-    outcome: p.text().nullable(),
+    outcome: impersonal(p.text().nullable()),
   },
   indexes: [
     { name: 'payment_notification_due', properties: 'nextTryAt', where: 'next_try_at is not null' },

@@ -1,6 +1,18 @@
 /** How a column is stored, read from what the gateway knows of a request, and bounded in a line of the journal. */
-export interface Column<Source> {
-  readonly type: 'text' | 'uuid' | 'boolean' | 'smallint' | 'integer' | 'bigint' | 'timestamptz' | 'text[]' | 'jsonb';
+export type Column<Source> = ColumnShape<Source> & (Content | Measure);
+
+/** What can hold anything says whether it is about a customer, which is removed with the account. */
+interface Content {
+  readonly type: 'text' | 'text[]' | 'jsonb';
+  readonly isPersonal: boolean;
+}
+
+interface Measure {
+  readonly type: 'uuid' | 'boolean' | 'smallint' | 'integer' | 'bigint' | 'timestamptz';
+  readonly isPersonal?: boolean;
+}
+
+interface ColumnShape<Source> {
   /** The value: epoch ms for `timestamptz`, a list of objects for `jsonb`. The column is null for undefined. */
   read(source: Source): unknown;
   /** True when no record lacks the value. */

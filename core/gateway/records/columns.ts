@@ -20,62 +20,84 @@ const routeLength = 300;
 
 /** Known when a request comes. */
 const requestColumns = columnsOf<Exchange>()({
-  id: { type: 'text', isRequired: true, read: ({ id }) => id },
+  id: { type: 'text', isPersonal: false, isRequired: true, read: ({ id }) => id },
   started_at: { type: 'timestamptz', isRequired: true, read: ({ receivedAt }) => receivedAt },
-  method: { type: 'text', isRequired: true, read: ({ method }) => method },
-  path: { type: 'text', isRequired: true, read: safePath, maxLength: 512 },
-  endpoint: { type: 'text', isRequired: true, read: ({ endpoint }) => endpoint.name },
+  method: { type: 'text', isPersonal: false, isRequired: true, read: ({ method }) => method },
+  path: { type: 'text', isPersonal: false, isRequired: true, read: safePath, maxLength: 512 },
+  endpoint: { type: 'text', isPersonal: false, isRequired: true, read: ({ endpoint }) => endpoint.name },
   is_metered: { type: 'boolean', read: ({ endpoint }) => endpoint.isMetered },
-  format: { type: 'text', read: ({ format }) => format?.name, maxLength: 200 },
+  format: { type: 'text', isPersonal: false, read: ({ format }) => format?.name, maxLength: 200 },
   bytes_in: { type: 'bigint', read: ({ headers }) => numberOf(headers['content-length']) },
-  remote_address: { type: 'text', read: ({ remoteAddress }) => remoteAddress, maxLength: 64 },
-  user_agent: { type: 'text', read: ({ headers }) => headers['user-agent'], maxLength: 256 },
+  remote_address: { type: 'text', isPersonal: true, read: ({ remoteAddress }) => remoteAddress, maxLength: 64 },
+  user_agent: { type: 'text', isPersonal: true, read: ({ headers }) => headers['user-agent'], maxLength: 256 },
 });
 
 /** Known once every stage before `upstream` has let the request pass. */
 const principalColumns = columnsOf<Principal>()({
   account_id: { type: 'uuid', read: ({ accountId }) => accountId },
-  key_hint: { type: 'text', read: ({ keyHint }) => keyHint, maxLength: 200 },
+  key_hint: { type: 'text', isPersonal: false, read: ({ keyHint }) => keyHint, maxLength: 200 },
 });
 const callColumns = columnsOf<CachedCall>()({
-  model: { type: 'text', read: ({ modelName }) => modelName, maxLength: 200 },
+  model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
   /** Public name of the model, where the client used another one. */
-  alias_of: { type: 'text', read: aliasOf, maxLength: 200 },
+  alias_of: { type: 'text', isPersonal: false, read: aliasOf, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
 /** Known when the exchange is over. */
 const outcomeColumns = columnsOf<Outcome>()({
   // A gateway that died left no outcome: its records are `interrupted`.
-  outcome: { type: 'text', isRequired: true, read: ({ kind }): Outcome['kind'] | 'interrupted' => kind },
+  outcome: {
+    type: 'text',
+    isPersonal: false,
+    isRequired: true,
+    read: ({ kind }): Outcome['kind'] | 'interrupted' => kind,
+  },
   status: { type: 'smallint', read: ({ status }) => status },
   duration_ms: { type: 'bigint', read: ({ duration }) => duration },
   first_byte_ms: { type: 'bigint', read: ({ firstByteAfter }) => firstByteAfter },
   bytes_out: { type: 'bigint', read: ({ bytesSent }) => bytesSent },
-  error_code: { type: 'text', read: ({ error }) => error?.code },
-  error_message: { type: 'text', read: ({ error }) => error && redactKeys(error.message), maxLength: 500 },
+  error_code: { type: 'text', isPersonal: false, read: ({ error }) => error?.code },
+  error_message: {
+    type: 'text',
+    isPersonal: false,
+    read: ({ error }) => error && redactKeys(error.message),
+    maxLength: 500,
+  },
 });
 const cacheColumns = columnsOf<'hit' | 'miss'>()({
-  cache: { type: 'text', read: (status) => status },
+  cache: { type: 'text', isPersonal: false, read: (status) => status },
 });
 
 /** One try on one route; times in ms, `started_ms` since the request came. */
 const attemptColumns = columnsOf<AttemptRecord>()({
-  route: { type: 'text', isRequired: true, read: ({ route }) => route, maxLength: routeLength },
-  outcome: { type: 'text', isRequired: true, read: ({ outcome }) => outcome },
-  format: { type: 'text', read: ({ format }) => format, maxLength: 200 },
+  route: { type: 'text', isPersonal: false, isRequired: true, read: ({ route }) => route, maxLength: routeLength },
+  outcome: { type: 'text', isPersonal: false, isRequired: true, read: ({ outcome }) => outcome },
+  format: { type: 'text', isPersonal: false, read: ({ format }) => format, maxLength: 200 },
   started_ms: { type: 'bigint', read: ({ startedAt }) => startedAt },
   duration_ms: { type: 'bigint', read: ({ duration }) => duration },
   status: { type: 'smallint', read: ({ status }) => status },
-  fault: { type: 'text', read: ({ fault }) => fault },
-  error: { type: 'text', read: ({ error }) => error && redactKeys(error), maxLength: 200 },
+  fault: { type: 'text', isPersonal: false, read: ({ fault }) => fault },
+  error: { type: 'text', isPersonal: false, read: ({ error }) => error && redactKeys(error), maxLength: 200 },
 });
 const deliveryColumns = columnsOf<Delivery>()({
-  route: { type: 'text', read: ({ servedBy }) => servedBy, maxLength: routeLength },
+  route: { type: 'text', isPersonal: false, read: ({ servedBy }) => servedBy, maxLength: routeLength },
   has_failover: { type: 'boolean', read: hasFailover },
   first_content_ms: { type: 'bigint', read: ({ firstContentAfter }) => firstContentAfter },
-  attempts: { type: 'jsonb', read: ({ attempts }) => attempts, entries: -8, members: attemptColumns },
-  notes: { type: 'text[]', read: ({ notes }) => (notes?.length ? notes : undefined), entries: 25, maxLength: 120 },
+  attempts: {
+    type: 'jsonb',
+    isPersonal: false,
+    read: ({ attempts }) => attempts,
+    entries: -8,
+    members: attemptColumns,
+  },
+  notes: {
+    type: 'text[]',
+    isPersonal: false,
+    read: ({ notes }) => (notes?.length ? notes : undefined),
+    entries: 25,
+    maxLength: 120,
+  },
   input_tokens: { type: 'integer', read: ({ usage }) => usage?.input, maximum: bounds.tokens },
   output_tokens: { type: 'integer', read: ({ usage }) => usage?.output, maximum: bounds.tokens },
   cache_read_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheRead, maximum: bounds.tokens },

@@ -2,6 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { Column, Columns } from './column.ts';
 import { columns } from './columns.ts';
 import { storedCounts } from './usage.ts';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /** Indexes of requests of one account that few of them have; with status and model, so that two filters read no others. */
 const rareRequests = {
@@ -33,10 +34,10 @@ export const RequestLog = defineEntity({
   tableName: 'request_log',
   properties: {
     started_at: p.datetime().primary(),
-    id: p.text().primary(),
+    id: impersonal(p.text().primary()),
     ...propertiesOf(otherColumns),
     /** The process that served it. */
-    instance: p.text(),
+    instance: impersonal(p.text()),
   },
   indexes: requestIndexes,
   checks: [
@@ -53,12 +54,11 @@ export const RequestContent = defineEntity({
   name: 'RequestContent',
   tableName: 'request_content',
   properties: {
-    startedAt: p.datetime().primary(),
-    id: p.text().primary(),
+    request: () => p.manyToOne(RequestLog).primary().joinColumns('started_at', 'id').createForeignKeyConstraint(false),
     part: p.enum(['request', 'reply'] as const).primary(),
     /** There was more than may be kept. */
     isCut: p.boolean(),
-    body: p.text(),
+    body: personal(p.text()),
   },
 });
 
@@ -68,10 +68,13 @@ const counts = Object.fromEntries(
   storedCounts.map((name) => [name, name.endsWith('_tokens') ? p.bigint('number') : p.integer()]),
 );
 const byAccount = { account_id: p.uuid().nullable().primary() };
-const byModel = { model: p.text().nullable().primary(), route: p.text().nullable().primary() };
+const byModel = {
+  model: impersonal(p.text().nullable().primary()),
+  route: impersonal(p.text().nullable().primary()),
+};
 const histogram = {
-  first_content_buckets: p.array<number>().columnType('smallint[]').nullable(),
-  first_content_counts: p.array<number>().columnType('integer[]').nullable(),
+  first_content_buckets: impersonal(p.array<number>().columnType('smallint[]').nullable()),
+  first_content_counts: impersonal(p.array<number>().columnType('integer[]').nullable()),
 };
 
 export const UsageAccount = defineEntity({
@@ -113,12 +116,12 @@ export const UsageDelta = defineEntity({
 
 const attemptCounts = {
   hour,
-  route: p.text().primary(),
-  outcome: p.text().nullable().primary(),
-  fault: p.text().nullable().primary(),
+  route: impersonal(p.text().primary()),
+  outcome: impersonal(p.text().nullable().primary()),
+  fault: impersonal(p.text().nullable().primary()),
   attempts: p.integer(),
   last_at: p.datetime(),
-  last_error: p.text().nullable(),
+  last_error: impersonal(p.text().nullable()),
 };
 
 /** Attempts on routes by hour. */
@@ -144,7 +147,9 @@ function propertiesOf(described: Columns<never>) {
   return Object.fromEntries(Object.entries(described).map(([name, column]) => [name, propertyOf(name, column)]));
 }
 
-function propertyOf(name: string, { type, isRequired }: Column<never>) {
+function propertyOf(name: string, { type, isRequired, isPersonal }: Column<never>) {
   const property = p.text().columnType(type).fieldName(name);
-  return isRequired ? property : property.nullable();
+  const column = isRequired ? property : property.nullable();
+  if (isPersonal === undefined) return column;
+  return isPersonal ? personal(column) : impersonal(column);
 }

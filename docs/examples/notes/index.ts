@@ -14,6 +14,7 @@ import {
   type Host,
   type JobDefinition,
   p,
+  personal,
   principal,
   type Reply,
 } from 'daypass';
@@ -24,7 +25,7 @@ const Note = defineEntity({
   properties: {
     id: p.uuid().primary(),
     accountId: p.uuid(),
-    text: p.text(),
+    text: personal(p.text()),
     createdAt: p.datetime(),
   },
 });

@@ -1,20 +1,21 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal } from '#core/platform/database/personal.ts';
 
 /** A charge of the sandbox, as a bank would know it. */
 export const SandboxCharge = defineEntity({
   name: 'SandboxCharge',
   tableName: 'payments_sandbox_charge',
   properties: {
-    reference: p.text().primary(),
-    providerReference: p.text().unique(),
+    reference: impersonal(p.text().primary()),
+    providerReference: impersonal(p.text().unique()),
     amount: p.bigint('number').check('amount > 0'),
-    currency: p.text(),
-    qr: p.text(),
+    currency: impersonal(p.text()),
+    qr: impersonal(p.text()),
     state: p.enum(['pending', 'paid', 'expired', 'failed'] as const).default('pending'),
     expiresAt: p.datetime(),
-    notificationUrl: p.text(),
+    notificationUrl: impersonal(p.text()),
     paidAmount: p.bigint('number').nullable(),
-    paymentId: p.text().nullable(),
+    paymentId: impersonal(p.text().nullable()),
     paidAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
   },
@@ -31,7 +32,7 @@ export const SandboxRefund = defineEntity({
   name: 'SandboxRefund',
   tableName: 'payments_sandbox_refund',
   properties: {
-    key: p.text().primary(),
+    key: impersonal(p.text().primary()),
     charge: () => p.manyToOne(SandboxCharge).fieldName('reference'),
     amount: p.bigint('number').check('amount > 0'),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -44,6 +45,6 @@ export const SandboxSecret = defineEntity({
   tableName: 'payments_sandbox_secret',
   properties: {
     id: p.boolean().primary().default(true).check('id'),
-    secret: p.text(),
+    secret: impersonal(p.text()),
   },
 });

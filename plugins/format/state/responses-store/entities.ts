@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /**
  * A response of the Responses format that can be continued and fetched by its id, for a time. Texts hold JSON as it came:
@@ -11,13 +12,13 @@ export const ResponseStore = defineEntity({
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     /** As the client got it. */
-    id: p.text().primary(),
+    id: impersonal(p.text().primary()),
     /** Every item before the output, those of the continued responses included. */
-    input: p.text(),
+    input: personal(p.text()),
     /** The response object; its output belongs behind the input. */
-    response: p.text(),
+    response: personal(p.text()),
     /** Of the output's items, for references to them. */
-    itemIds: p.array(),
+    itemIds: impersonal(p.array()),
     createdAt: p.datetime(),
     expiresAt: p.datetime().index('response_store_expires_at'),
   },

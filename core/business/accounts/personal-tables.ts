@@ -1,0 +1,71 @@
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
+import type { Database } from '#core/platform/database/database.ts';
+import type { PersonalOption } from '#core/platform/database/personal.ts';
+
+/** A column that is about a customer. */
+export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'isHidden'> {
+  readonly name: string;
+}
+
+/** A table with columns that are about customers, of core or of any plugin. */
+export interface PersonalTable {
+  readonly name: string;
+  readonly key: readonly string[];
+  /** True of the rows of an account, whose id is the only parameter. */
+  readonly ofAccount: string;
+  /** True when rows are written only while their account exists. */
+  readonly isBound: boolean;
+  readonly columns: readonly PersonalColumn[];
+  /** `delete`: removing a column would leave a null where none may be. */
+  readonly removal: 'delete' | 'update';
+}
+
+type Property = EntityProperty & PersonalOption;
+
+/** The tables with personal columns, as the entities say. @throws Error naming the table that does not say whose its rows are */
+export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[] {
+  const all = database.fork().getMetadata().getAll();
+  return [...all.values()].flatMap((meta) => {
+    const personal = (meta.props as Property[]).filter(({ isPersonal }) => isPersonal === true);
+    return personal.length === 0 ? [] : [describe(meta, personal)];
+  });
+}
+
+function describe(meta: EntityMetadata, personal: readonly Property[]): PersonalTable {
+  const ofAccount = conditionFor(meta);
+  if (ofAccount === undefined)
+    throw new Error(
+      `the table ${meta.tableName} has personal columns, but neither a column account_id nor a relation to one`,
+    );
+  return {
+    name: meta.tableName,
+    key: columnsOf(meta.getPrimaryProps()),
+    ofAccount,
+    isBound:
+      meta.tableName === 'account' || meta.relations.some(({ targetMeta }) => targetMeta?.tableName === 'account'),
+    columns: personal.map(({ fieldNames, replacement, isHidden }) => ({
+      name: fieldNames[0] as string,
+      ...(replacement !== undefined && { replacement }),
+      ...(isHidden !== undefined && { isHidden }),
+    })),
+    removal: personal.every(({ nullable, replacement }) => nullable || replacement !== undefined) ? 'update' : 'delete',
+  };
+}
+
+/** Follows relations to a table that names the account. */
+function conditionFor(meta: EntityMetadata): string | undefined {
+  if (meta.tableName === 'account') return 'id = ?';
+  if (meta.props.some(({ fieldNames }) => fieldNames?.includes('account_id'))) return 'account_id = ?';
+  for (const { targetMeta, fieldNames, kind } of meta.relations) {
+    const nested =
+      targetMeta === undefined || targetMeta === meta || kind !== 'm:1' ? undefined : conditionFor(targetMeta);
+    if (nested === undefined || targetMeta === undefined) continue;
+    const target = columnsOf(targetMeta.getPrimaryProps());
+    return `(${fieldNames.join(', ')}) in (select ${target.join(', ')} from ${targetMeta.tableName} where ${nested})`;
+  }
+  return undefined;
+}
+
+function columnsOf(properties: readonly EntityProperty[]): string[] {
+  return properties.flatMap(({ fieldNames }) => fieldNames);
+}

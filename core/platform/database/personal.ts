@@ -1,0 +1,27 @@
+/** What a column says about customers: an option of a property of an entity, beside those of MikroORM. */
+export interface PersonalOption {
+  /** True: removed with the account. Undecided where the type of the column says it: numbers, times, ids, states. */
+  readonly isPersonal?: boolean;
+  /** Takes the place of a removed value. Without it the value becomes null, and a row whose value must not be null is deleted. */
+  readonly replacement?: string;
+  /** A digest, or a note of the operator: left out of what an owner can download. */
+  readonly isHidden?: boolean;
+}
+
+/** Marks a column that is about a customer. Deletion and download of an account, and the documentation, follow from it. */
+export function personal<Column extends object>(
+  column: Column,
+  options: Omit<PersonalOption, 'isPersonal'> = {},
+): Column {
+  return decide(column, { isPersonal: true, ...options });
+}
+
+/** Marks a text, JSON or bytes that are not about a customer, or that must outlive the account. */
+export function impersonal<Column extends object>(column: Column): Column {
+  return decide(column, { isPersonal: false });
+}
+
+function decide<Column extends object>(column: Column, option: PersonalOption): Column {
+  Object.assign((column as { '~options': object })['~options'], option);
+  return column;
+}

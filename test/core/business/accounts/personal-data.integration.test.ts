@@ -1,0 +1,102 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { deleteAccount } from '#core/business/accounts/deletion.ts';
+import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
+import { coreEntities } from '#core/process/entities.ts';
+import { defineEntity, p, personal } from '#core/index.ts';
+import type { Column } from '#core/gateway/records/column.ts';
+import { columns } from '#core/gateway/records/columns.ts';
+import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
+
+/** Tables of a plugin: a column that may be null, one that may not, and rows that name the account through another table. */
+const Contact = defineEntity({
+  name: 'Contact',
+  tableName: 'contact',
+  properties: { id: p.integer().primary(), accountId: p.uuid(), phone: personal(p.text().nullable()) },
+});
+const Diary = defineEntity({
+  name: 'Diary',
+  tableName: 'contact_diary',
+  properties: { id: p.integer().primary(), contact: () => p.manyToOne(Contact), entry: personal(p.text()) },
+});
+
+let database: Database;
+beforeAll(async () => {
+  const options = { dataFolder: tmpdir(), log: silentLog, mode: 'command', isShared: true } as const;
+  const entities = [...coreEntities, Contact, Diary];
+  database = await openDatabase({ url: await createBareDatabase(), entities, ...options });
+  await database.query('create table request_log_p partition of request_log default');
+  await database.query('create table request_content_p partition of request_content default');
+  await database.query('create table contact (id integer primary key, account_id uuid not null, phone text)');
+  await database.query('create table contact_diary (id integer primary key, contact_id integer, entry text not null)');
+});
+afterAll(async () => {
+  const { url } = database;
+  await database[Symbol.asyncDispose]();
+  await dropDatabase(url);
+});
+
+const contacts = 1_200;
+
+async function addContacts(first: number): Promise<string> {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+  await database.query('insert into contact select n, ?::uuid, ?::text || n from generate_series(?::int, ?::int) n', [
+    accountId,
+    '+62 812 ',
+    first,
+    first + contacts - 1,
+  ]);
+  await database.query(`insert into contact_diary select id, id, 'slept badly' from contact where account_id = ?`, [
+    accountId,
+  ]);
+  return accountId;
+}
+
+async function remaining(accountId: string): Promise<unknown> {
+  const [row] = await database.query(
+    `select count(*)::int as contacts, count(phone)::int as phones, count(d.id)::int as entries
+     from contact c left join contact_diary d on d.contact_id = c.id where account_id = ?`,
+    [accountId],
+  );
+  return row;
+}
+
+it('the personal columns of a plugin are removed with the account, however many rows they have, and those of others stay', async () => {
+  const [deleted, other] = [await addContacts(1), await addContacts(10_001)];
+  await deleteAccount(database, deleted);
+  expect(await remaining(deleted)).toEqual({ contacts, phones: 0, entries: 0 });
+  expect(await remaining(other)).toEqual({ contacts, phones: contacts, entries: contacts });
+});
+
+it('the personal columns of a plugin are among what an owner can download', async () => {
+  const accountId = await addContacts(20_001);
+  const { contact, contact_diary: diary } = JSON.parse(
+    (await Array.fromAsync(exportOwnData(database, accountId))).join(''),
+  );
+  expect(contact).toHaveLength(contacts);
+  expect(contact).toContainEqual({ phone: '+62 812 20001' });
+  expect(diary).toContainEqual({ entry: 'slept badly' });
+});
+
+it.each(Object.entries<Column<never>>(columns).flatMap(([name, { isPersonal }]) => (isPersonal ? [name] : [])))(
+  'the column %s of the records of requests is removed with the account',
+  async (name) => {
+    const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+    await database.query(
+      `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, ${name})
+       select ?::text || n, '2026-11-22', 'test', ?, 'chat', 'POST', '/v1/chat/completions', 'answered', 'private'
+       from generate_series(1, ?::int) n`,
+      [accountId, accountId, contacts],
+    );
+    await deleteAccount(database, accountId);
+    expect(
+      await database.query(
+        `select count(*)::int as records, count(${name})::int as values from request_log where account_id = ?`,
+        [accountId],
+      ),
+    ).toEqual([{ records: contacts, values: 0 }]);
+  },
+);

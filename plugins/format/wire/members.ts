@@ -14,6 +14,11 @@ export function member<T extends object = JsonObject>(
   return isJsonObject(value) ? value[name] : undefined;
 }
 
+/** The value if it is text, an empty one otherwise. */
+export function asText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** The sum of the defined values; undefined when there are none. */
 export function sum(...values: (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);

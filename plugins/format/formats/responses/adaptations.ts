@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { nineCharacters } from '../../canonical/openai.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
@@ -29,6 +29,13 @@ import {
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, type AdaptationTarget, inOrder, type Probe, rewriteMembers } from '../contract/adaptation.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
+import type {
+  ResponsesItem,
+  ResponsesReasoningOptions,
+  ResponsesRequest,
+  ResponsesTextOptions,
+  ResponsesTool,
+} from '../../wire/responses.ts';
 
 const probe: Probe = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
 
@@ -37,10 +44,11 @@ const internalMembers = ['client_metadata', 'input.internal_chat_message_metadat
 
 const encryptedReasoning = 'reasoning.encrypted_content';
 
-const reasoning: Adaptation = (body, target) => {
+const reasoning: Adaptation = (body: ResponsesRequest, target) => {
   const { reasoning: asked, include } = body;
   const isKnown = canReason(target.profile);
-  const isRefused = isSet(asked) && (!isKnown || isForeignEffort(member(asked, 'effort'), target.profile));
+  const isRefused =
+    isSet(asked) && (!isKnown || isForeignEffort(member<ResponsesReasoningOptions>(asked, 'effort'), target.profile));
   const adapted = isRefused ? withMember(body, 'reasoning', rewriteReasoning(asked, target)) : body;
   // Endpoints of models without reasoning reject a request for encrypted reasoning.
   if (isKnown || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;
@@ -49,40 +57,44 @@ const reasoning: Adaptation = (body, target) => {
 };
 
 function rewriteReasoning(asked: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  const { reasoning: written } = rewriteMembers(probe, { reasoning: asked }, target);
+  const { reasoning: written }: ResponsesRequest = rewriteMembers(probe, { reasoning: asked }, target);
   if (!isJsonObject(written) || !isJsonObject(asked)) return written;
-  return { ...written, ...asked, effort: written['effort'] };
+  const { effort }: ResponsesReasoningOptions = written;
+  return { ...written, ...asked, effort };
 }
 
 /** Left out, it could be taken for the default, which is strict. */
-function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
-  if (tool['strict'] !== true) return tool;
+function relaxTool(tool: ResponsesTool, notes: Notes): ResponsesTool {
+  if (tool.strict !== true) return tool;
   notes.drop('strict of tools');
   return { ...tool, strict: false };
 }
 
-function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): JsonObject | undefined {
-  if (profile.quirks.hosted_search || !isWebSearch(String(tool['type']))) return tool;
+function hostedSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget): ResponsesTool | undefined {
+  if (profile.quirks.hosted_search || !isWebSearch(String(tool.type))) return tool;
   notes.drop('web_search');
   return undefined;
 }
 
-const callIds: Adaptation = (body, { profile }) => {
+const callIds: Adaptation = (body: ResponsesRequest, { profile }) => {
   const { input } = body;
   if (profile.quirks.tool_call_ids !== 'nine_characters' || !Array.isArray(input)) return body;
   return withMember(body, 'input', mapEntries(input, withShortId));
 };
 
 function withShortId(item: JsonValue): JsonValue {
-  if (!isJsonObject(item) || typeof item['call_id'] !== 'string') return item;
-  return withMember(item, 'call_id', nineCharacters(item['call_id']));
+  const id = member<ResponsesItem>(item, 'call_id');
+  return isJsonObject(item) && typeof id === 'string' ? withMember(item, 'call_id', nineCharacters(id)) : item;
 }
 
 const outputWording: OutputWording = {
-  find: ({ text }) => (isSet(member(text, 'format')) ? { text: { format: member(text, 'format') } } : undefined),
-  replace: (body, isKnown) =>
-    withMember(body, 'text', withoutEmpty(body['text'], 'format', isKnown ? anyObject : undefined)),
-  instruct: (body, text): JsonObject => {
+  find: ({ text }: ResponsesRequest) => {
+    const format = member<ResponsesTextOptions>(text, 'format');
+    return isSet(format) ? { text: { format } } : undefined;
+  },
+  replace: (body: ResponsesRequest, isKnown) =>
+    withMember(body, 'text', withoutEmpty(body.text, 'format', isKnown ? anyObject : undefined)),
+  instruct: (body: ResponsesRequest, text) => {
     const { input } = body;
     const said = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
     // As an instruction it would not count for OpenAI, which insists on the word JSON in the input.

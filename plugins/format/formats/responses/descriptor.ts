@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
-import { hasToolOfType } from '../../wire/members.ts';
+import { hasToolOfType, member } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import type { ClientTextFormat } from '../contract/descriptor.ts';
@@ -12,6 +12,7 @@ import { ResponsesReplyAdapter } from './reply/reply-adapter.ts';
 import { renderStreamError } from './reply/reply-object.ts';
 import { responsesReplyText } from './reply/reply-text.ts';
 import { responsesParameters } from './request/parameters.ts';
+import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
 /** Events that hold the response. */
 const responseEvents: ReadonlySet<string> = new Set(
@@ -50,7 +51,7 @@ export const responses: ClientTextFormat = {
       ...responsesCodec,
       omitResultImages,
       isSingleAnswer: () => true,
-      hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
+      hasFreeformTools: ({ tools }: ResponsesRequest) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },
   },
@@ -74,7 +75,7 @@ export const responses: ClientTextFormat = {
 /** The body without the images in tool results. */
 export function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'input', (item) => {
-    const isResult = String(item['type']).endsWith('_call_output');
+    const isResult = String(member<ResponsesItem>(item, 'type')).endsWith('_call_output');
     return isResult ? within(item, 'output', replacing('input_image', 'input_text')) : item;
   });
 }

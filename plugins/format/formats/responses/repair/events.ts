@@ -1,4 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { member } from '../../../wire/members.ts';
+import type { JsonValue } from '#core/platform/json.ts';
+import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
 /**
  * The events of a streamed response, each with the type of the item that it belongs to; undefined for those of none or of
@@ -87,9 +89,9 @@ const renamed: Readonly<Record<string, string>> = {
 const endings: Readonly<Record<string, string>> = { incomplete: 'response.incomplete', failed: 'response.failed' };
 
 /** The type of an event in the words of the SDK. */
-export function eventType(given: string, { response }: JsonObject): string {
+export function eventType(given: string, { response }: ResponsesEvent): string {
   if (given !== 'response.done') return Object.hasOwn(renamed, given) ? (renamed[given] as string) : given;
-  const status = isJsonObject(response) ? String(response['status']) : '';
+  const status = String(member<ResponsesReply>(response, 'status'));
   return endings[status] ?? 'response.completed';
 }
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import { ItemTracker, type TrackedItem } from '../reply/item-tracker.ts';
 import { newItemId, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
+import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
 /** The items of a repaired stream. */
 export class OutputItems {
@@ -39,21 +39,21 @@ export class OutputItems {
   readonly nextIndex = (): number => this.#announced++;
 
   /** The item that an event announces. */
-  announce(event: JsonObject, item: JsonObject): StreamedItem {
+  announce(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     return this.#create(this.#tracker.open(event), typeOf(item), item);
   }
 
   /** The open item of a type that an event belongs to; an unannounced one begins with it. */
-  find(event: JsonObject, type: string): StreamedItem {
+  find(event: ResponsesEvent, type: string): StreamedItem {
     const tracked = this.#tracker.find(event);
     const known = this.#byKey.get(tracked.key);
     if (known !== undefined && known.type === type && !known.isDone) return known;
-    const given = { id: event['item_id'] };
+    const given = { id: event.item_id };
     return this.#create(known === undefined ? tracked : this.#tracker.open(event), type, given);
   }
 
   /** The item that an event finishes, for the first time or again. */
-  finishing(event: JsonObject, item: JsonObject): StreamedItem {
+  finishing(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const type = typeOf(item);
     const tracked = this.#tracker.find(event);
     const known = this.#byKey.get(tracked.key);
@@ -63,30 +63,30 @@ export class OutputItems {
   }
 
   /** The item that the end of the reply repeats. @param others those that it has repeated before */
-  recall(item: JsonObject, others: ReadonlySet<StreamedItem>): StreamedItem {
+  recall(item: ResponsesItem, others: ReadonlySet<StreamedItem>): StreamedItem {
     const type = typeOf(item);
-    const known = this.#byId.get(item['call_id']) ?? this.#byId.get(item['id']);
+    const known = this.#byId.get(item.call_id) ?? this.#byId.get(item.id);
     if (known?.type === type && !others.has(known)) return known;
     const same = this.#all.find((one) => one.type === type && !others.has(one) && !isOther(one, item));
     return same ?? this.#create(this.#tracker.open({ item }), type, item);
   }
 
-  #create(tracked: TrackedItem, type: string, item: JsonObject): StreamedItem {
+  #create(tracked: TrackedItem, type: string, item: ResponsesItem): StreamedItem {
     const names = {
-      id: textOr(item['id'], newItemId(type, this.#id, tracked.key)),
-      callId: textOr(item['call_id'], textOr(item['id'], `call_${this.#id}_${tracked.key}`)),
+      id: textOr(item.id, newItemId(type, this.#id, tracked.key)),
+      callId: textOr(item.call_id, textOr(item.id, `call_${this.#id}_${tracked.key}`)),
     };
     const created = new StreamedItem(tracked, type, names);
     this.#byKey.set(tracked.key, created);
     this.#all.push(created);
     this.#open.add(created);
-    for (const id of [names.id, item['call_id']]) if (typeof id === 'string') this.#byId.set(id, created);
+    for (const id of [names.id, item.call_id]) if (typeof id === 'string') this.#byId.set(id, created);
     return created;
   }
 }
 
 /** True when both calls have ids, and different ones. */
-function isOther({ item: known }: StreamedItem, item: JsonObject): boolean {
-  const [one, other] = [known['call_id'], item['call_id']];
+function isOther({ item: known }: StreamedItem, item: ResponsesItem): boolean {
+  const [one, other] = [known.call_id, item.call_id];
   return typeof one === 'string' && typeof other === 'string' && one !== other;
 }

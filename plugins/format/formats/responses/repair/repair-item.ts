@@ -1,4 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** OpenAI's prefixes of the ids of items. */
 const idPrefixes: Readonly<Record<string, string>> = {
@@ -22,8 +24,8 @@ export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
 }
 
 /** The type of an item; some vendors leave that of a message out. */
-export function typeOf(item: JsonObject): string {
-  return textOr(item['type'], 'message');
+export function typeOf(item: ResponsesItem): string {
+  return textOr(item.type, 'message');
 }
 
 export interface ItemNames {
@@ -37,48 +39,48 @@ export interface ItemNames {
  *
  * @param status of an item that does not say
  */
-export function repairItem(item: JsonObject, names: ItemNames, status: string): JsonObject {
+export function repairItem(item: ResponsesItem, names: ItemNames, status: string): ResponsesItem {
   const type = typeOf(item);
-  const fixed: JsonObject = { id: names.id, type, ...membersOf(type, item, names, status) };
+  const fixed: ResponsesItem = { id: names.id, type, ...membersOf(type, item, names, status) };
   return withMembers(item, fixed);
 }
 
-function membersOf(type: string, item: JsonObject, { callId }: ItemNames, status: string): JsonObject {
-  const stated = { status: textOr(item['status'], status) };
+function membersOf(type: string, item: ResponsesItem, { callId }: ItemNames, status: string): ResponsesItem {
+  const stated = { status: textOr(item.status, status) };
   // Clients parse the arguments of a finished call, and fail on an empty text.
   const noArguments = status === 'in_progress' ? '' : '{}';
   switch (type) {
     case 'message':
-      return { ...stated, role: textOr(item['role'], 'assistant'), content: repairContent(item['content']) };
+      return { ...stated, role: textOr(item.role, 'assistant'), content: repairContent(item.content) };
     case 'reasoning':
-      return { summary: Array.isArray(item['summary']) ? item['summary'] : [] };
+      return { summary: Array.isArray(item.summary) ? item.summary : [] };
     case 'function_call':
       return {
         ...stated,
-        call_id: textOr(item['call_id'], callId),
-        arguments: inputText(item['arguments']) || noArguments,
+        call_id: textOr(item.call_id, callId),
+        arguments: inputText(item.arguments) || noArguments,
       };
     case 'custom_tool_call':
-      return { call_id: textOr(item['call_id'], callId), input: inputText(item['input']) };
+      return { call_id: textOr(item.call_id, callId), input: inputText(item.input) };
     default:
       return {};
   }
 }
 
 /** The object with these members; the very same object when it has them. */
-export function withMembers(object: JsonObject, members: JsonObject): JsonObject {
-  const isSame = Object.entries(members).every(([name, value]) => object[name] === value);
+export function withMembers<T extends object>(object: T, members: NoInfer<T>): T {
+  const isSame = (Object.keys(members) as (keyof T)[]).every((name) => object[name] === members[name]);
   return isSame ? object : { ...object, ...members };
 }
 
 /** The item as it opens: without what its events are going to bring. */
-export function openItem(item: JsonObject): JsonObject {
+export function openItem(item: ResponsesItem): ResponsesItem {
   const type = typeOf(item);
   const input = inputMemberOf(type);
-  const open: JsonObject = { ...item, status: 'in_progress' };
-  if (type === 'message') open['content'] = [];
+  const open: Editable<ResponsesItem> = { ...item, status: 'in_progress' };
+  if (type === 'message') open.content = [];
   if (type === 'reasoning')
-    Object.assign(open, { summary: [], ...(Array.isArray(item['content']) && { content: [] }) });
+    Object.assign(open, { summary: [], ...(Array.isArray(item.content) && { content: [] }) } satisfies ResponsesItem);
   if (input !== undefined) open[input] = '';
   return open;
 }
@@ -91,7 +93,7 @@ function repairContent(content: JsonValue | undefined): JsonValue[] {
 }
 
 /** Clients iterate over the annotations of a text without looking whether there are any. */
-function repairPart(part: JsonObject): JsonObject {
+function repairPart(part: ResponsesPart): ResponsesPart {
   const { type, text, annotations } = part;
   if (type !== undefined && type !== 'text' && type !== 'output_text') return part;
   if (typeof text !== 'string') return part;

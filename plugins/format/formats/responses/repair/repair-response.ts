@@ -1,51 +1,72 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { member } from '../../../wire/members.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
 import { textOr, withMembers, newItemId, repairItem, typeOf } from './repair-item.ts';
+import type {
+  ResponsesFormat,
+  ResponsesItem,
+  ResponsesReply,
+  ResponsesRequest,
+  ResponsesTextOptions,
+} from '../../../wire/responses.ts';
 
 /** Members that the SDK's type of a response promises. Source: openai 7.55, `Response`. */
-const promised = [
-  'id object created_at status error incomplete_details instructions metadata model output parallel_tool_calls',
-  'temperature tool_choice tools top_p',
-]
-  .join(' ')
-  .split(' ');
+const promised: readonly (keyof ResponsesReply)[] = [
+  'id',
+  'object',
+  'created_at',
+  'status',
+  'error',
+  'incomplete_details',
+  'instructions',
+  'metadata',
+  'model',
+  'output',
+  'parallel_tool_calls',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_p',
+];
 
 /**
  * A response object with every member that clients expect; the very same object when it has them. What it leaves out is
  * what the request has asked for.
  */
 export function repairResponse(
-  given: JsonObject,
+  given: ResponsesReply,
   status: ResponseState['status'],
   output: JsonValue[],
   id: string,
   context: ReplyContext,
-): JsonObject {
+): ResponsesReply {
   const isThin = promised.some((name) => given[name] === undefined);
-  const complete = isThin ? { ...responseObject(context, { status, output: [] }), ...defined(given) } : given;
+  const complete: ResponsesReply = isThin
+    ? { ...responseObject(context, { status, output: [] }), ...defined(given) }
+    : given;
   return withMembers(complete, {
     id,
     output,
-    status: textOr(complete['status'], status),
+    status: textOr(complete.status, status),
     ...describedFormat(complete, context.request),
   });
 }
 
 /** Vendors repeat the schema that was asked for without its description. */
-function describedFormat({ text }: JsonObject, request: JsonObject): JsonObject {
-  const wanted = formatOf(request['text']);
+function describedFormat({ text }: ResponsesReply, request: ResponsesRequest): ResponsesReply {
+  const wanted = formatOf(request.text);
   const repeated = formatOf(text);
-  const description = wanted?.['description'];
-  const isLost =
-    typeof description === 'string' && repeated !== undefined && typeof repeated['description'] !== 'string';
-  if (!isLost || repeated['type'] !== wanted?.['type']) return {};
+  const description = wanted?.description;
+  const isLost = typeof description === 'string' && repeated !== undefined && typeof repeated.description !== 'string';
+  if (!isLost || repeated.type !== wanted?.type) return {};
   return { text: { ...(text as JsonObject), format: { ...repeated, description } } };
 }
 
-function formatOf(text: JsonValue | undefined): JsonObject | undefined {
-  return isJsonObject(text) && isJsonObject(text['format']) ? text['format'] : undefined;
+function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
+  const format = member<ResponsesTextOptions>(text, 'format');
+  return isJsonObject(format) ? format : undefined;
 }
 
 export function defined(object: JsonObject): JsonObject {
@@ -56,7 +77,7 @@ const finished = new Set<JsonValue | undefined>(['completed', 'incomplete', unde
 
 /** A whole reply with what clients expect; the very same object when it has that, or reports an error. */
 export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject {
-  const { status, output, output_text: text } = body;
+  const { status, output, output_text: text, id }: ResponsesReply = body;
   if (!finished.has(status) || readReportedError(body) !== undefined) return body;
   const listed = Array.isArray(output) ? output : undefined;
   const given = listed === undefined || listed.length === 0 ? (itemsOf(text) ?? listed) : listed;
@@ -64,12 +85,12 @@ export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject
   const end = status === 'incomplete' ? 'incomplete' : 'completed';
   const items = given.filter(isJsonObject).map((item, index) => repairOutputItem(item, index, end, context.id));
   const isSame = items.length === given.length && items.every((item, index) => item === given[index]);
-  return repairResponse(body, end, isSame ? given : items, textOr(body['id'], responseId(context)), context);
+  return repairResponse(body, end, isSame ? given : items, textOr(id, responseId(context)), context);
 }
 
-function repairOutputItem(item: JsonObject, index: number, status: string, id: string): JsonObject {
-  const itemId = textOr(item['id'], newItemId(typeOf(item), id, index));
-  return repairItem(item, { id: itemId, callId: textOr(item['id'], `call_${id}_${index}`) }, status);
+function repairOutputItem(item: ResponsesItem, index: number, status: string, id: string): ResponsesItem {
+  const itemId = textOr(item.id, newItemId(typeOf(item), id, index));
+  return repairItem(item, { id: itemId, callId: textOr(item.id, `call_${id}_${index}`) }, status);
 }
 
 /** The words of the SDK's convenience, which some vendors send in place of the output; undefined without any. */

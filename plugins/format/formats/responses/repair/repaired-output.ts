@@ -1,12 +1,14 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { type StreamedText, textPartOf, textPartOfEvent } from '../reply/text-parts.ts';
+import { member } from '../../../wire/members.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';
 import { inputMemberOf, inputText, openItem, repairItem, withMembers } from './repair-item.ts';
 import type { StreamedItem } from './streamed-item.ts';
 import type { GrowingText, StreamedPart } from './streamed-part.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
-type Events = readonly JsonObject[];
+type Events = readonly ResponsesEvent[];
 
 /** Repairs the events about items and their parts. All events are without their numbers where the upstream has none. */
 export class RepairedOutput {
@@ -24,7 +26,7 @@ export class RepairedOutput {
   }
 
   /** What the client gets for an event: that event alone, the very same object, when it is clean. */
-  event(type: string, data: JsonObject): Events {
+  event(type: string, data: ResponsesEvent): Events {
     this.grown = undefined;
     const { item } = data;
     if (type === 'response.output_item.added') return isJsonObject(item) ? this.#added(data, item) : [];
@@ -40,7 +42,7 @@ export class RepairedOutput {
 
   /** The events that finish what is open, and the whole output. @param given as the upstream repeats it */
   end(given: JsonValue | undefined, status: string): { readonly events: Events; readonly output: JsonValue[] } {
-    const events: JsonObject[] = [];
+    const events: ResponsesEvent[] = [];
     const repeated = new Set<StreamedItem>();
     for (const item of Array.isArray(given) ? given : []) {
       if (!isJsonObject(item)) continue;
@@ -55,29 +57,29 @@ export class RepairedOutput {
     return { events, output: this.#items.announced.map(({ item }) => item) };
   }
 
-  #added(data: JsonObject, given: JsonObject): Events {
+  #added(data: ResponsesEvent, given: ResponsesItem): Events {
     const known = this.#items.announce(data, given);
     const item = withoutInput(repairItem(given, known.names, 'in_progress'), known);
     // Its name may follow with its end.
-    if (item['type'] === 'function_call' && typeof item['name'] !== 'string') return [];
+    if (item.type === 'function_call' && typeof item.name !== 'string') return [];
     const added = known.announce(this.#items.nextIndex(), item);
-    return [withMembers(data, { output_index: added['output_index'], item })];
+    return [withMembers(data, { output_index: added.output_index, item })];
   }
 
-  #done(data: JsonObject, given: JsonObject): Events {
+  #done(data: ResponsesEvent, given: ResponsesItem): Events {
     const known = this.#items.finishing(data, given);
     if (known.isDone) return [];
     const events = known.finish(given, 'completed', this.#items.nextIndex);
     return [...events, withMembers(data, { output_index: known.index, item: known.item })];
   }
 
-  #finish(known: StreamedItem, given: JsonObject | undefined, status: string): Events {
+  #finish(known: StreamedItem, given: ResponsesItem | undefined, status: string): Events {
     const events = known.finish(given, status, this.#items.nextIndex);
     return [...events, { type: 'response.output_item.done', output_index: known.index, item: known.item }];
   }
 
   /** The item that an event belongs to, and its announcement where the client does not know of it. */
-  #known(type: string, data: JsonObject): { readonly item: StreamedItem; readonly events: Events } {
+  #known(type: string, data: ResponsesEvent): { readonly item: StreamedItem; readonly events: Events } {
     const item = this.#items.find(data, type);
     if (item.isAnnounced) return { item, events: [] };
     const open = openItem(repairItem({ type }, item.names, 'in_progress'));
@@ -86,7 +88,7 @@ export class RepairedOutput {
 
   /** The part that an event belongs to, and the events that announce it and its item. */
   #knownPart(
-    data: JsonObject,
+    data: ResponsesEvent,
     kind: StreamedText,
   ): { readonly item: StreamedItem; readonly part: StreamedPart; readonly events: Events } {
     const { item, events } = this.#known(itemTypeOf(`${kind.events}.delta`) ?? 'message', data);
@@ -97,7 +99,7 @@ export class RepairedOutput {
     return { item, part, events: [...events, part.added(item.place)] };
   }
 
-  #delta(data: JsonObject, kind: StreamedText): Events {
+  #delta(data: ResponsesEvent, kind: StreamedText): Events {
     const { delta } = data;
     if (typeof delta !== 'string') return [];
     const { item, part, events } = this.#knownPart(data, kind);
@@ -106,7 +108,7 @@ export class RepairedOutput {
     return [...events, withMembers(data, part.place(item.place))];
   }
 
-  #text(data: JsonObject, kind: StreamedText): Events {
+  #text(data: ResponsesEvent, kind: StreamedText): Events {
     const { item, part, events } = this.#knownPart(data, kind);
     if (part.hasEndedText) return events;
     const whole = data[kind.member];
@@ -116,27 +118,27 @@ export class RepairedOutput {
     return [...events, ...rest, withMembers(data, { ...part.place(item.place), [kind.member]: text })];
   }
 
-  #part(type: string, data: JsonObject): Events {
+  #part(type: string, data: ResponsesEvent): Events {
     const { part: given } = data;
     const summary = type.includes('summary') ? 'summary_text' : 'output_text';
-    const kind = textPartOf(isJsonObject(given) ? given['type'] : summary);
+    const kind = textPartOf(isJsonObject(given) ? member<ResponsesPart>(given, 'type') : summary);
     if (kind === undefined) return [data];
     return type.endsWith('.added') ? this.#partAdded(data, kind, given) : this.#partDone(data, kind, given);
   }
 
-  #partAdded(data: JsonObject, kind: StreamedText, given: JsonValue | undefined): Events {
+  #partAdded(data: ResponsesEvent, kind: StreamedText, given: JsonValue | undefined): Events {
     const { item, events } = this.#known(itemTypeOf(`${kind.events}.delta`) ?? 'message', data);
     // An earlier delta may have needed it.
     if (item.findPart(kind, data[kind.index]) !== undefined) return events;
     const opened = item.openPart(kind, data[kind.index]);
-    const part = isJsonObject(given) ? given : opened.write();
+    const part: ResponsesPart = isJsonObject(given) ? given : opened.write();
     opened.grown.add(inputText(part[kind.member]));
     return [...events, withMembers(data, { ...opened.place(item.place), part })];
   }
 
-  #partDone(data: JsonObject, kind: StreamedText, given: JsonValue | undefined): Events {
+  #partDone(data: ResponsesEvent, kind: StreamedText, given: JsonValue | undefined): Events {
     const { item, part, events } = this.#knownPart(data, kind);
-    const said = isJsonObject(given) ? given : {};
+    const said: ResponsesPart = isJsonObject(given) ? given : {};
     const whole = said[kind.member];
     const rest = typeof whole === 'string' ? part.rest(item.place, whole) : [];
     const ended = part.endText(item.place);
@@ -145,7 +147,7 @@ export class RepairedOutput {
     return [...events, ...rest, ...ended, withMembers(data, { ...part.place(item.place), part: closed })];
   }
 
-  #cite(data: JsonObject): Events {
+  #cite(data: ResponsesEvent): Events {
     const { item, part, events } = this.#knownPart(data, textPartOf('output_text') as StreamedText);
     const { annotation_index: given } = data;
     const index = typeof given === 'number' ? given : item.citations;
@@ -154,9 +156,9 @@ export class RepairedOutput {
   }
 
   /** Input of a call whose name is not known yet is held back until it is. */
-  #input(type: string, itemType: string, data: JsonObject): Events {
+  #input(type: string, itemType: string, data: ResponsesEvent): Events {
     const item = this.#items.find(data, itemType);
-    const member = inputMemberOf(itemType) as string;
+    const name = inputMemberOf(itemType) ?? 'input';
     if (type.endsWith('.delta')) {
       const { delta } = data;
       if (typeof delta !== 'string') return [];
@@ -166,25 +168,25 @@ export class RepairedOutput {
       this.grown = grown;
       return [withMembers(data, item.place)];
     }
-    const whole = inputText(data[member]) || item.input.text || (member === 'arguments' ? '{}' : '');
+    const whole = inputText(data[name]) || item.input.text || (name === 'arguments' ? '{}' : '');
     if (!item.isAnnounced) item.held.add(item.held.restOf(whole));
     if (!item.isAnnounced || item.hasEndedInput) return [];
     const rest = item.restOfInput(whole);
     item.hasEndedInput = true;
-    return [...rest, withMembers(data, { ...item.place, [member]: whole })];
+    return [...rest, withMembers(data, { ...item.place, [name]: whole })];
   }
 
   /** Events of tools that the vendor runs itself. */
-  #hosted(type: string, data: JsonObject): Events {
+  #hosted(type: string, data: ResponsesEvent): Events {
     const { item, events } = this.#known(type, data);
     return [...events, withMembers(data, item.place)];
   }
 }
 
 /** A call whose input is to follow: deltas add to what it opens with. */
-function withoutInput(item: JsonObject, known: StreamedItem): JsonObject {
-  const member = inputMemberOf(known.type);
-  if (member === undefined) return item;
-  known.held.add(inputText(item[member]));
-  return withMembers(item, { [member]: '' });
+function withoutInput(item: ResponsesItem, known: StreamedItem): ResponsesItem {
+  const name = inputMemberOf(known.type);
+  if (name === undefined) return item;
+  known.held.add(inputText(item[name]));
+  return withMembers(item, { [name]: '' });
 }

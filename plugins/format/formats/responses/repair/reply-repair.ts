@@ -10,6 +10,7 @@ import { EventNumbers, eventType, isKnownEvent } from './events.ts';
 import { textOr, withMembers } from './repair-item.ts';
 import { defined, repairResponse, repairWhole } from './repair-response.ts';
 import { RepairedOutput } from './repaired-output.ts';
+import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
 const begins = new Set(['response.created', 'response.queued', 'response.in_progress']);
 const endings = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' } as const;
@@ -58,12 +59,13 @@ export class ResponsesReplyRepair implements ReplyRepair {
     }
     const data = event.parse();
     if (data === undefined) return this.#isOver ? [event] : [...this.#endMark(event), event];
-    const given = typeof data['type'] === 'string' ? data['type'] : event.name;
+    const { type: own }: ResponsesEvent = data;
+    const given = typeof own === 'string' ? own : event.name;
     if (given === undefined || given === 'error') return [event];
     if (!given.startsWith('response.') && readReportedError(data) !== undefined) return [asError(event)];
     const type = eventType(given, data);
     if (!isKnownEvent(type)) return this.#unknown(event, type, data);
-    const typed = withMembers(data, { type });
+    const typed = withMembers<ResponsesEvent>(data, { type });
     const drafts = this.#repaired(type, typed);
     const isClean = drafts.length === 1 && drafts[0] === data && (event.name ?? type) === type;
     const written = this.#write(drafts, data, isClean ? event : undefined);
@@ -71,9 +73,9 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return written;
   }
 
-  #unknown(event: StreamEvent, type: string, data: JsonObject): readonly StreamEvent[] {
+  #unknown(event: StreamEvent, type: string, data: ResponsesEvent): readonly StreamEvent[] {
     if (this.#keepsUnknown) {
-      this.#numbers.pass(data['sequence_number']);
+      this.#numbers.pass(data.sequence_number);
       return [event];
     }
     this.#numbers.skip();
@@ -82,7 +84,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 
   /** The events that the client gets for one, without numbers where the upstream has none. */
-  #repaired(type: string, data: JsonObject): readonly JsonObject[] {
+  #repaired(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     if (begins.has(type)) return this.#begin(type, data);
     if (type === 'keepalive') return this.#id === undefined ? [] : [data];
     const begun = this.#id === undefined ? this.#announce(type, data) : [];
@@ -91,28 +93,28 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return [...begun, ...this.#output.event(type, data)];
   }
 
-  #begin(type: string, data: JsonObject): readonly JsonObject[] {
+  #begin(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const isFirst = this.#id === undefined;
     // A second one would replace what the client has collected.
     if (!isFirst && type === 'response.created') return [];
-    const response = this.#response(data['response'], 'in_progress', []);
+    const response = this.#response(data.response, 'in_progress', []);
     const begun = withMembers(data, { response });
     return isFirst && type !== 'response.created' ? [{ type: 'response.created', response }, begun] : [begun];
   }
 
   /** The beginning of a stream that has none. */
-  #announce(type: string, data: JsonObject): readonly JsonObject[] {
+  #announce(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const { id, model, created_at } = Object.hasOwn(endings, type) ? responseIn(data) : {};
     const response = this.#response(defined({ id, model, created_at }), 'in_progress', []);
     return ['response.created', 'response.in_progress'].map((name) => ({ type: name, response }));
   }
 
-  #end(type: keyof typeof endings, data: JsonObject): readonly JsonObject[] {
+  #end(type: keyof typeof endings, data: ResponsesEvent): readonly ResponsesEvent[] {
     this.#isOver = true;
     const given = responseIn(data);
-    const { events, output } = this.#output.end(given['output'], endings[type]);
+    const { events, output } = this.#output.end(given.output, endings[type]);
     const response = this.#response(given, endings[type], output);
-    const ending = given === data ? { type, response } : withMembers(data, { response });
+    const ending: ResponsesEvent = given === data ? { type, response } : withMembers(data, { response });
     return [...events, ending];
   }
 
@@ -127,20 +129,20 @@ export class ResponsesReplyRepair implements ReplyRepair {
     given: JsonValue | undefined,
     status: 'in_progress' | 'completed' | 'incomplete',
     output: JsonValue[],
-  ): JsonObject {
-    const response = isJsonObject(given) ? given : {};
-    this.#id ??= textOr(response['id'], responseId(this.#context));
-    const before = response['output'];
+  ): ResponsesReply {
+    const response: ResponsesReply = isJsonObject(given) ? given : {};
+    this.#id ??= textOr(response.id, responseId(this.#context));
+    const before = response.output;
     const isSame =
       Array.isArray(before) && before.length === output.length && before.every((item, index) => item === output[index]);
     return repairResponse(response, status, isSame ? before : output, this.#id, this.#context);
   }
 
   /** @param clean the upstream's event, when nothing but its number may have to change */
-  #write(drafts: readonly JsonObject[], given: JsonObject, clean?: StreamEvent): readonly StreamEvent[] {
+  #write(drafts: readonly ResponsesEvent[], given: ResponsesEvent, clean?: StreamEvent): readonly StreamEvent[] {
     const { sequence_number: number } = given;
     if (drafts.length === 0) this.#numbers.skip();
-    const own = number === undefined ? -1 : drafts.findLastIndex((draft) => draft['sequence_number'] !== undefined);
+    const own = number === undefined ? -1 : drafts.findLastIndex((draft) => draft.sequence_number !== undefined);
     return drafts.map((draft, index) => {
       const next = index === own ? this.#numbers.pass(number) : this.#numbers.insert();
       return clean !== undefined && next === number ? clean : writeEvent({ ...draft, sequence_number: next });
@@ -154,8 +156,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
 }
 
 /** Some vendors send the response itself in place of the event. */
-function responseIn(data: JsonObject): JsonObject {
-  return isJsonObject(data['response']) ? data['response'] : data;
+function responseIn(data: ResponsesEvent): ResponsesReply {
+  return isJsonObject(data.response) ? data.response : data;
 }
 
 /** An event about an error, under a name of the vendor. */
@@ -163,8 +165,8 @@ function asError({ data = '', text }: StreamEvent): StreamEvent {
   return new StreamEvent({ name: 'error', data }, text, Buffer.from(text));
 }
 
-function writeEvent(data: JsonObject): StreamEvent {
-  const type = String(data['type']);
+function writeEvent(data: ResponsesEvent): StreamEvent {
+  const type = String(data.type);
   const json = JSON.stringify(data);
   const text = `event: ${type}\ndata: ${json}\n\n`;
   return new StreamEvent({ name: type, data: json }, text, Buffer.from(text));

@@ -1,8 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { TrackedItem } from '../reply/item-tracker.ts';
 import { type StreamedText, textPartOf } from '../reply/text-parts.ts';
 import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';
 import { GrowingText, StreamedPart } from './streamed-part.ts';
+import { member } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** Names of the events that bring the input of a call, without `.delta` and `.done`. */
 const inputEvents: Readonly<Record<string, string>> = {
@@ -21,7 +24,7 @@ export class StreamedItem {
   /** Place in the client's output; undefined until the client knows of the item. */
   index: number | undefined;
   /** The item as it is known: as it opened, or as it was finished. */
-  item: JsonObject = {};
+  item: ResponsesItem = {};
   isDone = false;
   /** As far as the client has it. */
   readonly input = new GrowingText(['item_id', 'output_index']);
@@ -43,17 +46,17 @@ export class StreamedItem {
     return this.index !== undefined;
   }
 
-  get place(): JsonObject {
+  get place(): ResponsesEvent {
     return { item_id: this.names.id, output_index: this.index };
   }
 
   /** @param item as it opens, with the parts that it already has */
-  announce(index: number, item: JsonObject): JsonObject {
+  announce(index: number, item: ResponsesItem): ResponsesEvent {
     this.index = index;
     this.item = item;
-    for (const part of [...listOf(item['summary']), ...listOf(item['content'])]) {
-      const kind = textPartOf(isJsonObject(part) ? part['type'] : undefined);
-      if (kind !== undefined) this.#add(kind).grown.add(String((part as JsonObject)[kind.member] ?? ''));
+    for (const part of [...listOf(item.summary), ...listOf(item.content)]) {
+      const kind = textPartOf(member<ResponsesPart>(part, 'type'));
+      if (kind !== undefined) this.#add(kind).grown.add(String(member<ResponsesPart>(part, kind.member) ?? ''));
     }
     return { type: 'response.output_item.added', output_index: index, item };
   }
@@ -73,7 +76,7 @@ export class StreamedItem {
   }
 
   /** The rest of an input. Input that differs from what the client has is ignored. */
-  restOfInput(whole: string): JsonObject[] {
+  restOfInput(whole: string): ResponsesEvent[] {
     const rest = this.input.restOf(whole);
     this.input.add(rest);
     return rest === '' ? [] : [{ type: `${inputEvents[this.type]}.delta`, ...this.place, delta: rest }];
@@ -85,14 +88,14 @@ export class StreamedItem {
    * @param given as the upstream has finished it; left out where it has not
    * @param nextIndex place of an item that the client does not know of yet
    */
-  finish(given: JsonObject | undefined, status: string, nextIndex: () => number): JsonObject[] {
+  finish(given: ResponsesItem | undefined, status: string, nextIndex: () => number): ResponsesEvent[] {
     const item = repairItem(this.#filled(given ?? { ...this.item, status }), this.names, status);
-    const events: JsonObject[] = [];
+    const events: ResponsesEvent[] = [];
     if (!this.isAnnounced) events.push(this.announce(nextIndex(), openItem(item)));
     for (const list of ['summary', 'content'] as const) events.push(...this.#completeParts(list, item[list]));
     for (const part of [...this.#parts.summary, ...this.#parts.content]) events.push(...part.close(this.place));
-    const member = inputMemberOf(this.type);
-    if (member !== undefined) events.push(...this.#endInput(inputText(item[member]), member, item));
+    const input = inputMemberOf(this.type);
+    if (input !== undefined) events.push(...this.#endInput(inputText(item[input]), input, item));
     this.item = item;
     this.#parts.summary = [];
     this.#parts.content = [];
@@ -109,11 +112,11 @@ export class StreamedItem {
   }
 
   /** Completes the parts with text that the client has not received, up to the first part that differs. */
-  #completeParts(list: StreamedText['list'], parts: JsonValue | undefined): JsonObject[] {
-    const events: JsonObject[] = [];
+  #completeParts(list: StreamedText['list'], parts: JsonValue | undefined): ResponsesEvent[] {
+    const events: ResponsesEvent[] = [];
     for (const [index, part] of listOf(parts).entries()) {
-      const kind = textPartOf(isJsonObject(part) ? part['type'] : undefined);
-      const text = kind === undefined ? '' : inputText((part as JsonObject)[kind.member]);
+      const kind = textPartOf(member<ResponsesPart>(part, 'type'));
+      const text = kind === undefined ? '' : inputText(member<ResponsesPart>(part, kind.member));
       const streamed = this.#parts[list][index];
       if (kind === undefined || (streamed !== undefined && !text.startsWith(streamed.grown.text))) break;
       // Some vendors stream reasoning as one kind and repeat it as the other.
@@ -129,24 +132,24 @@ export class StreamedItem {
     return [...this.#parts.summary, ...this.#parts.content].some((part) => part.grown.text === text);
   }
 
-  #endInput(whole: string, member: string, item: JsonObject): JsonObject[] {
+  #endInput(whole: string, input: 'arguments' | 'input', item: ResponsesItem): ResponsesEvent[] {
     const rest = this.restOfInput(whole);
     if (this.hasEndedInput) return rest;
     this.hasEndedInput = true;
-    const name = this.type === 'function_call' ? { name: item['name'] } : {};
-    return [...rest, { type: `${inputEvents[this.type]}.done`, ...this.place, ...name, [member]: whole }];
+    const name = this.type === 'function_call' ? { name: item.name } : {};
+    return [...rest, { type: `${inputEvents[this.type]}.done`, ...this.place, ...name, [input]: whole }];
   }
 
   /** The item with what its events have brought, where it says nothing of that itself. */
-  #filled(item: JsonObject): JsonObject {
-    const filled: JsonObject = {};
+  #filled(item: ResponsesItem): ResponsesItem {
+    const filled: Editable<ResponsesItem> = {};
     for (const list of ['summary', 'content'] as const) {
       const streamed = this.#parts[list];
       if (streamed.length > 0 && isEmpty(item[list])) filled[list] = streamed.map((part) => part.write());
     }
-    const member = inputMemberOf(this.type);
+    const name = inputMemberOf(this.type);
     const input = this.input.text || this.held.text;
-    if (member !== undefined && input !== '' && inputText(item[member]) === '') filled[member] = input;
+    if (name !== undefined && input !== '' && inputText(item[name]) === '') filled[name] = input;
     return withMembers(item, filled);
   }
 }

@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import { type StreamedText, writeTextPart } from '../reply/text-parts.ts';
+import type { ResponsesEvent, ResponsesPart } from '../../../wire/responses.ts';
 
 /** A part with a text, as far as the client has got it. Its methods return events without their numbers. */
 export class StreamedPart {
@@ -18,39 +18,39 @@ export class StreamedPart {
   }
 
   /** @param item the members that name the item */
-  place(item: JsonObject): JsonObject {
+  place(item: ResponsesEvent): ResponsesEvent {
     return { ...item, [this.kind.index]: this.index };
   }
 
-  added(item: JsonObject): JsonObject {
+  added(item: ResponsesEvent): ResponsesEvent {
     return { type: `${this.kind.partEvents}.added`, ...this.place(item), part: this.write('') };
   }
 
   /** The rest of a text. A text that differs from what the client has is ignored. */
-  rest(item: JsonObject, whole: string): JsonObject[] {
+  rest(item: ResponsesEvent, whole: string): ResponsesEvent[] {
     const rest = this.grown.restOf(whole);
     if (rest === '' || this.hasEndedText) return [];
     this.grown.add(rest);
-    const delta = { type: `${this.kind.events}.delta`, ...this.place(item), delta: rest };
+    const delta: ResponsesEvent = { type: `${this.kind.events}.delta`, ...this.place(item), delta: rest };
     return [this.kind.type === 'output_text' ? { ...delta, logprobs: [] } : delta];
   }
 
-  endText(item: JsonObject): JsonObject[] {
+  endText(item: ResponsesEvent): ResponsesEvent[] {
     if (this.hasEndedText) return [];
     this.hasEndedText = true;
     const { events, member, type } = this.kind;
-    const done = { type: `${events}.done`, ...this.place(item), [member]: this.grown.text };
+    const done: ResponsesEvent = { type: `${events}.done`, ...this.place(item), [member]: this.grown.text };
     return [type === 'output_text' ? { ...done, logprobs: [] } : done];
   }
 
-  close(item: JsonObject): JsonObject[] {
+  close(item: ResponsesEvent): ResponsesEvent[] {
     if (this.isClosed) return [];
     const ended = this.endText(item);
     this.isClosed = true;
     return [...ended, { type: `${this.kind.partEvents}.done`, ...this.place(item), part: this.write() }];
   }
 
-  write(text: string = this.grown.text): JsonObject {
+  write(text: string = this.grown.text): ResponsesPart {
     return writeTextPart(this.kind, text);
   }
 }

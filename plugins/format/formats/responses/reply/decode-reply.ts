@@ -1,10 +1,11 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { type FinishReason, type Fragment, readFailure } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { responsesUsage } from './observer.ts';
 import { ItemFragments } from './read-output.ts';
+import type { ResponsesEvent, ResponsesIncompleteDetails, ResponsesReply } from '../../../wire/responses.ts';
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
@@ -23,7 +24,8 @@ export class ResponsesDecoder implements ReplyDecoder {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = parseBody(data);
     if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
-    const type = typeof body['type'] === 'string' ? body['type'] : name;
+    const { type: own }: ResponsesEvent = body;
+    const type = typeof own === 'string' ? own : name;
     if (
       name === 'error' ||
       type === 'error' ||
@@ -38,30 +40,30 @@ export class ResponsesDecoder implements ReplyDecoder {
     return this.#end(body, 'whole');
   }
 
-  #event(type: string, body: JsonObject): Fragment[] {
+  #event(type: string, body: ResponsesEvent): Fragment[] {
     switch (type) {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        return usageOf(body['response']);
+        return usageOf(body.response);
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
         return this.#end(asResponse(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
       case 'response.failed':
       case 'response.cancelled':
-        return [...usageOf(body['response']), failed(asResponse(body))];
+        return [...usageOf(body.response), failed(asResponse(body))];
       case 'response.output_item.added':
         return this.#items.added(body);
       case 'response.output_item.done':
-        return this.#items.done(body['item'], this.#tracker.find(body));
+        return this.#items.done(body.item, this.#tracker.find(body));
       default:
         return this.#items.part(type, body);
     }
   }
 
   /** The content of a whole reply, without what the events before have carried. */
-  #end(response: JsonObject, said: 'whole' | 'completed' | 'incomplete'): Fragment[] {
+  #end(response: ResponsesReply, said: 'whole' | 'completed' | 'incomplete'): Fragment[] {
     const { output, status } = response;
     const isFailed = failedStatuses.has(status) || (said === 'whole' && unfinishedStatuses.has(status));
     if (isFailed || readFailure(response) !== undefined) return [...usageOf(response), failed(response)];
@@ -79,18 +81,20 @@ export class ResponsesDecoder implements ReplyDecoder {
 }
 
 /** Some vendors send the response itself in place of the event. */
-function asResponse(body: JsonObject): JsonObject {
+function asResponse(body: ResponsesEvent): ResponsesReply {
   const { response } = body;
-  return typeof response === 'object' && response !== null && !Array.isArray(response) ? response : body;
+  return isJsonObject(response) ? response : body;
 }
 
 function usageOf(response: JsonValue | undefined): Fragment[] {
-  const usage = responsesUsage(member(response, 'usage'));
+  const usage = responsesUsage(member<ResponsesReply>(response, 'usage'));
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 
-function whyIncomplete(response: JsonObject): FinishReason {
-  return member(response['incomplete_details'], 'reason') === 'content_filter' ? 'content_filter' : 'length';
+function whyIncomplete(response: ResponsesReply): FinishReason {
+  return member<ResponsesIncompleteDetails>(response.incomplete_details, 'reason') === 'content_filter'
+    ? 'content_filter'
+    : 'length';
 }
 
 function failed(body: JsonObject): Fragment {

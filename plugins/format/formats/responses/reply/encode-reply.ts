@@ -1,6 +1,5 @@
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
 import {
@@ -12,6 +11,7 @@ import {
   renderResponseFailed,
 } from './reply-object.ts';
 import { itemId, writeCitation, writeItem, writeOpenItem, writePart, writeSummary } from './write-output.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
@@ -22,12 +22,12 @@ type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   /** Complete items. */
-  readonly #output: JsonObject[] = [];
+  readonly #output: ResponsesItem[] = [];
   /** The last of them, whose `done` event waits for the next event, which shows whether a limit has truncated it. */
-  #ending: JsonObject | undefined;
+  #ending: ResponsesItem | undefined;
   /** The open item, as far as it is emitted. */
   #begun: BegunItem | undefined;
-  finished: JsonObject | undefined;
+  finished: ResponsesReply | undefined;
   #sequence = 0;
   #hasSummary = false;
   #citations = 0;
@@ -53,7 +53,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     }
   }
 
-  whole(reply: CompleteReply): JsonObject {
+  whole(reply: CompleteReply): ResponsesReply {
     const output = reply.blocks.map((block, index) => writeItem(this.#itemId(index, block), block));
     return this.#finished({ status: statusOf(reply), output: endOutput(output, reply), reply });
   }
@@ -69,7 +69,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#write(type, { response: responseObject(this.#context, { status: 'in_progress', output: [] }) });
   }
 
-  #finished(state: ResponseState): JsonObject {
+  #finished(state: ResponseState): ResponsesReply {
     return (this.finished = responseObject(this.#context, state));
   }
 
@@ -176,7 +176,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#write(`${inputEvents[form]}.done`, { ...this.#place(index, call), ...whole });
   }
 
-  #broken({ index, head, text, citations }: BegunItem): JsonObject {
+  #broken({ index, head, text, citations }: BegunItem): ResponsesItem {
     const id = this.#itemId(index, head);
     switch (head.type) {
       case 'text':
@@ -207,7 +207,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   /** One event. `event:` repeats the type, which some clients require. */
-  #write(type: string, members: Readonly<Record<string, JsonValue>>): string {
+  #write(type: string, members: ResponsesEvent): string {
     const data = { type, sequence_number: this.#sequence++, ...members };
     return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   }
@@ -221,7 +221,7 @@ interface BegunItem {
 }
 
 /** The last item of a truncated answer is incomplete. */
-function endOutput(output: readonly JsonObject[], reply: CompleteReply): readonly JsonObject[] {
+function endOutput(output: readonly ResponsesItem[], reply: CompleteReply): readonly ResponsesItem[] {
   const last = output.at(-1);
   if (last === undefined || !isTruncated(reply)) return output;
   return [...output.slice(0, -1), { ...last, status: 'incomplete' }];

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { member } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
 /** An open item of the output. */
 export interface TrackedItem {
@@ -37,14 +37,14 @@ export class ItemTracker {
   }
 
   /** Begins an item, whatever had its index before. */
-  open(event: JsonObject): TrackedItem {
+  open(event: ResponsesEvent): TrackedItem {
     const item = newItem(this.#count++);
     this.#learn(event, item);
     return item;
   }
 
   /** The item that an event belongs to; an unannounced one begins with it. */
-  find(event: JsonObject): TrackedItem {
+  find(event: ResponsesEvent): TrackedItem {
     const names = namesOf(event);
     const known = this.#known(names) ?? this.#current(names);
     if (known === undefined) return this.open(event);
@@ -53,7 +53,7 @@ export class ItemTracker {
   }
 
   /** The item that the end of a reply repeats. */
-  recall(event: JsonObject): TrackedItem | undefined {
+  recall(event: ResponsesEvent): TrackedItem | undefined {
     const { id, index, call, type } = namesOf(event);
     if (call !== undefined) return this.#byCall.get(call);
     const byId = id === undefined ? undefined : this.#byId.get(id);
@@ -82,7 +82,7 @@ export class ItemTracker {
     return item?.isDone === true ? undefined : item;
   }
 
-  #learn(event: JsonObject, item: TrackedItem): void {
+  #learn(event: ResponsesEvent, item: TrackedItem): void {
     const names = namesOf(event);
     const { id, index, call } = names;
     if (id !== undefined) this.#byId.set(id, item);
@@ -120,14 +120,13 @@ interface Names {
   readonly type: string | undefined;
 }
 
-function namesOf(event: JsonObject): Names {
-  const item = isJsonObject(event['item']) ? event['item'] : undefined;
-  const index = event['output_index'];
+function namesOf(event: ResponsesEvent): Names {
+  const { item, item_id: id, output_index: index } = event;
   return {
-    id: text(event['item_id']) ?? text(member(item, 'id')),
+    id: text(id) ?? text(member<ResponsesItem>(item, 'id')),
     index: typeof index === 'number' ? index : undefined,
-    call: text(member(item, 'call_id')),
-    type: text(member(item, 'type')),
+    call: text(member<ResponsesItem>(item, 'call_id')),
+    type: text(member<ResponsesItem>(item, 'type')),
   };
 }
 

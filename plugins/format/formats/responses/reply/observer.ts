@@ -4,10 +4,19 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
-import { count, member } from '../../../wire/members.ts';
+import { asText, count, member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { writeUsage, renderResponseFailed } from './reply-object.ts';
 import { type StreamedText, textPartOfEvent, writeTextPart } from './text-parts.ts';
+import type {
+  ResponsesEvent,
+  ResponsesItem,
+  ResponsesPart,
+  ResponsesReply,
+  ResponsesUsage,
+  ResponsesUsageDetails,
+} from '../../../wire/responses.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** Statuses of an unfinished response, unless it already has output. */
 const unfinished: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
@@ -21,7 +30,7 @@ export class ResponsesObserver implements ReplyObserver {
   finished: JsonObject | undefined;
   readonly #id: string;
   /** Repeated in a `response.failed` of ours: the announced response and the complete items. */
-  #response: JsonObject = {};
+  #response: ResponsesReply = {};
   #output: JsonValue[] = [];
   /** The data of events of incomplete items, parsed only when the answer breaks off. */
   #unfinished: string[] = [];
@@ -41,12 +50,12 @@ export class ResponsesObserver implements ReplyObserver {
   }
 
   #see(event: StreamEvent): void {
-    const type = event.name ?? event.parse()?.['type'];
+    const type = event.name ?? member<ResponsesEvent>(event.parse(), 'type');
     switch (type) {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress': {
-        const response = member(event.parse(), 'response');
+        const response = member<ResponsesEvent>(event.parse(), 'response');
         if (isJsonObject(response)) this.#response = response;
         return;
       }
@@ -54,16 +63,16 @@ export class ResponsesObserver implements ReplyObserver {
       case 'response.incomplete':
         this.hasContent = true;
         this.isComplete = true;
-        this.#finish(member(event.parse(), 'response'));
+        this.#finish(member<ResponsesEvent>(event.parse(), 'response'));
         return;
       case 'response.failed':
-        this.#fail(member(event.parse(), 'response'));
+        this.#fail(member<ResponsesEvent>(event.parse(), 'response'));
         return;
       case 'error':
         this.#fail(event.parse());
         return;
       case 'response.output_item.done':
-        this.#output.push(member(event.parse(), 'item') ?? null);
+        this.#output.push(member<ResponsesEvent>(event.parse(), 'item') ?? null);
         this.#keep(event);
         if (--this.#openItems <= 0) this.#forget();
         return;
@@ -89,9 +98,9 @@ export class ResponsesObserver implements ReplyObserver {
 
   /** @param response may leave out the output that the events before have carried */
   #finish(response: JsonValue | undefined): void {
-    this.usage = responsesUsage(member(response, 'usage'));
+    this.usage = responsesUsage(member<ResponsesReply>(response, 'usage'));
     if (!isJsonObject(response)) return;
-    const { output } = response;
+    const { output }: ResponsesReply = response;
     const hasOutput = Array.isArray(output) && output.length > 0;
     this.finished = hasOutput ? response : { ...response, output: this.#output };
   }
@@ -103,10 +112,11 @@ export class ResponsesObserver implements ReplyObserver {
   }
 
   whole(body: JsonObject): void {
-    if (body['status'] === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
-    this.usage = responsesUsage(body['usage']);
+    const { status, usage, output }: ResponsesReply = body;
+    if (status === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
+    this.usage = responsesUsage(usage);
     this.finished = body;
-    this.hasContent = Array.isArray(body['output']) && !(unfinished.has(body['status']) && body['output'].length === 0);
+    this.hasContent = Array.isArray(output) && !(unfinished.has(status) && output.length === 0);
     this.isComplete = true;
   }
 
@@ -120,7 +130,7 @@ export class ResponsesObserver implements ReplyObserver {
 
   renderFailure(error: GatewayError, usage: Usage | undefined = this.usage): string {
     const last = /"sequence_number"\s*:\s*(\d+)/.exec(this.#lastData)?.[1];
-    const response = {
+    const response: ResponsesReply = {
       ...this.#response,
       output: [...this.#output, ...unfinishedItems(this.#unfinished)],
       usage: usage === undefined ? null : writeUsage(usage),
@@ -130,12 +140,12 @@ export class ResponsesObserver implements ReplyObserver {
 
   /** The upstream's final response counts more than its events. */
   #fail(body: JsonValue | undefined): void {
-    const output = member(body, 'output');
+    const output = member<ResponsesReply>(body, 'output');
     if (Array.isArray(output) && output.length > 0) {
       this.#output = output;
       this.#forget();
     }
-    this.usage ??= responsesUsage(member(body, 'usage'));
+    this.usage ??= responsesUsage(member<ResponsesReply>(body, 'usage'));
     this.failure = reportedFailure(readRefusal(isJsonObject(body) ? body : undefined));
   }
 }
@@ -145,19 +155,20 @@ function isContent(type: JsonValue | undefined): boolean {
   return typeof type === 'string' && type.startsWith('response.') && !type.endsWith('.added');
 }
 
-export function responsesUsage(usage: JsonValue | undefined): Usage | undefined {
-  if (!isJsonObject(usage)) return undefined;
+export function responsesUsage(value: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const usage: ResponsesUsage = value;
   return {
-    input: count(usage['input_tokens']),
-    output: count(usage['output_tokens']),
-    cacheRead: count(member(usage['input_tokens_details'], 'cached_tokens')),
-    cacheWrite: count(member(usage['input_tokens_details'], 'cache_write_tokens')),
-    reasoning: count(member(usage['output_tokens_details'], 'reasoning_tokens')),
+    input: count(usage.input_tokens),
+    output: count(usage.output_tokens),
+    cacheRead: count(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cached_tokens')),
+    cacheWrite: count(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cache_write_tokens')),
+    reasoning: count(member<ResponsesUsageDetails>(usage.output_tokens_details, 'reasoning_tokens')),
   };
 }
 
 /** Members of items that grow by deltas. */
-const inputMembers: Readonly<Record<string, string>> = {
+const inputMembers: Readonly<Record<string, 'arguments' | 'input'>> = {
   'response.function_call_arguments.delta': 'arguments',
   'response.mcp_call_arguments.delta': 'arguments',
   'response.custom_tool_call_input.delta': 'input',
@@ -171,7 +182,7 @@ const inputMembers: Readonly<Record<string, string>> = {
 export function unfinishedItems(events: readonly string[]): JsonObject[] {
   const items = new Map<JsonValue | undefined, JsonObject>();
   for (const data of events) {
-    const event = parseObject(data) ?? {};
+    const event: ResponsesEvent = parseObject(data) ?? {};
     const { type, item, output_index: index } = event;
     const known = items.get(index);
     if (type === 'response.output_item.added' && isJsonObject(item)) items.set(index, item);
@@ -181,19 +192,25 @@ export function unfinishedItems(events: readonly string[]): JsonObject[] {
   return [...items.values()].map((item) => ({ ...item, status: 'incomplete' }));
 }
 
-function grow(item: JsonObject, event: JsonObject): void {
+function grow(item: Editable<ResponsesItem>, event: ResponsesEvent): void {
   const { type, delta } = event;
   if (typeof delta !== 'string' || !String(type).endsWith('.delta')) return;
   const part = textPartOfEvent(String(type));
-  const name = part?.member ?? inputMembers[String(type)];
-  const holder = part === undefined ? item : partOf(item, part, event);
-  if (holder === undefined || name === undefined) return;
-  const before = holder[name];
-  holder[name] = typeof before === 'string' ? before + delta : delta;
+  const input = inputMembers[String(type)];
+  if (part === undefined) {
+    if (input !== undefined) item[input] = asText(item[input]) + delta;
+    return;
+  }
+  const holder = partOf(item, part, event);
+  if (holder !== undefined) holder[part.member] = asText(holder[part.member]) + delta;
 }
 
 /** The part that an event belongs to, and begins if it is new. Undefined when its index skips others. */
-function partOf(item: JsonObject, kind: StreamedText, event: JsonObject): JsonObject | undefined {
+function partOf(
+  item: Editable<ResponsesItem>,
+  kind: StreamedText,
+  event: ResponsesEvent,
+): Editable<ResponsesPart> | undefined {
   const given = item[kind.list];
   const parts = Array.isArray(given) ? given : [];
   item[kind.list] = parts;
@@ -201,7 +218,7 @@ function partOf(item: JsonObject, kind: StreamedText, event: JsonObject): JsonOb
   if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > parts.length) return undefined;
   const known = parts[number];
   if (isJsonObject(known)) return known;
-  const part = writeTextPart(kind, '');
+  const part: Editable<ResponsesPart> = writeTextPart(kind, '');
   parts[number] = part;
   return part;
 }

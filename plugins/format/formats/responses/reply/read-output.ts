@@ -1,14 +1,22 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
 import { droppedPart, type Citation, type Fragment } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
+import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 type TextKind = 'text' | 'refusal' | 'reasoning';
 
+interface TextPlace {
+  readonly kind: TextKind;
+  readonly part: 'content' | 'summary';
+  readonly index: 'content_index' | 'summary_index';
+  readonly whole?: 'text' | 'refusal';
+}
+
 /** Events with text and its member; `…done` events repeat the whole text. Both names of raw reasoning are in use. */
-const textEvents: Readonly<Record<string, { kind: TextKind; part: string; index: string; whole?: string }>> = {
+const textEvents: Readonly<Record<string, TextPlace>> = {
   'response.output_text.delta': { kind: 'text', part: 'content', index: 'content_index' },
   'response.output_text.done': { kind: 'text', part: 'content', index: 'content_index', whole: 'text' },
   'response.refusal.delta': { kind: 'refusal', part: 'content', index: 'content_index' },
@@ -35,32 +43,32 @@ export class ItemFragments {
     this.#tracker = tracker;
   }
 
-  added(event: JsonObject): Fragment[] {
+  added(event: ResponsesEvent): Fragment[] {
     const tracked = this.#tracker.open(event);
     const { item } = event;
     return isJsonObject(item) && isCall(item) ? nameCall(item, tracked) : [{ type: 'break' }];
   }
 
   /** Reads an event about a part of an item; nothing for an unknown one. */
-  part(type: string, event: JsonObject): Fragment[] {
+  part(type: string, event: ResponsesEvent): Fragment[] {
     const place = Object.hasOwn(textEvents, type) ? textEvents[type] : undefined;
     if (place !== undefined) {
       const key = `${place.part} ${numberOf(event[place.index])}`;
       const tracked = this.#tracker.find(event);
       return place.whole === undefined
-        ? addText(tracked, place.kind, key, textOf(event['delta']))
+        ? addText(tracked, place.kind, key, textOf(event.delta))
         : completeText(tracked, place.kind, key, textOf(event[place.whole]));
     }
     switch (type) {
       case 'response.output_text.annotation.added':
-        return cite(this.#tracker.find(event), [event['annotation']]);
+        return cite(this.#tracker.find(event), [event.annotation]);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
-        return [{ type: 'input', key: this.#tracker.find(event).key, text: textOf(event['delta']) }];
+        return [{ type: 'input', key: this.#tracker.find(event).key, text: textOf(event.delta) }];
       case 'response.function_call_arguments.done':
-        return endInput(this.#tracker.find(event), event['arguments']);
+        return endInput(this.#tracker.find(event), event.arguments);
       case 'response.custom_tool_call_input.done':
-        return endInput(this.#tracker.find(event), event['input']);
+        return endInput(this.#tracker.find(event), event.input);
       default:
         return [];
     }
@@ -71,16 +79,17 @@ export class ItemFragments {
     if (!isJsonObject(item) || tracked.isDone) return [];
     tracked.isDone = true;
     if (isCall(item)) return [...nameCall(item, tracked), { type: 'call_end', key: tracked.key, input: inputOf(item) }];
-    if (item['type'] === 'message') return [...readMessage(item, tracked), { type: 'break' }];
-    if (item['type'] === 'reasoning') return readReasoning(item, tracked);
+    const { type }: ResponsesItem = item;
+    if (type === 'message') return [...readMessage(item, tracked), { type: 'break' }];
+    if (type === 'reasoning') return readReasoning(item, tracked);
     // An unknown item is not dropped when its text came in deltas.
-    return tracked.parts.size > 0 ? [] : [droppedPart(textOf(item['type']), 'unknown items')];
+    return tracked.parts.size > 0 ? [] : [droppedPart(textOf(type), 'unknown items')];
   }
 
   /** Reads an item in the list at the end of a reply, which may repeat earlier events. */
   repeated(item: JsonValue, index: number): Fragment[] {
     if (!isJsonObject(item)) return [];
-    const event: JsonObject = { item, output_index: index };
+    const event: ResponsesEvent = { item, output_index: index };
     const known = this.#tracker.recall(event);
     if (known === undefined) return this.done(item, this.#tracker.open(event));
     // After other items, the state could no longer be placed with its reasoning.
@@ -105,16 +114,16 @@ function completeText(tracked: TrackedItem, kind: TextKind, part: string, whole:
   return whole.startsWith(had) ? addText(tracked, kind, part, whole.slice(had.length)) : [];
 }
 
-function readMessage(item: JsonObject, tracked: TrackedItem): Fragment[] {
-  if (typeof item['content'] === 'string') return completeText(tracked, 'text', 'content 0', item['content']);
+function readMessage(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
+  if (typeof item.content === 'string') return completeText(tracked, 'text', 'content 0', item.content);
   // Only the first time: all parts of a message that came in deltas are known.
   const isCited = tracked.citations > 0;
-  return listOf(item['content']).flatMap((part, index) => {
+  return listOf(item.content).flatMap((part, index) => {
     const key = `content ${index}`;
-    if (member(part, 'type') === 'refusal')
-      return completeText(tracked, 'refusal', key, textOf(member(part, 'refusal')));
-    const text = completeText(tracked, 'text', key, textOf(member(part, 'text')));
-    return isCited ? text : [...text, ...cite(tracked, listOf(member(part, 'annotations')))];
+    if (member<ResponsesPart>(part, 'type') === 'refusal')
+      return completeText(tracked, 'refusal', key, textOf(member<ResponsesPart>(part, 'refusal')));
+    const text = completeText(tracked, 'text', key, textOf(member<ResponsesPart>(part, 'text')));
+    return isCited ? text : [...text, ...cite(tracked, listOf(member<ResponsesPart>(part, 'annotations')))];
   });
 }
 
@@ -128,15 +137,15 @@ function cite(tracked: TrackedItem, annotations: readonly (JsonValue | undefined
 }
 
 function readCitation(annotation: JsonValue | undefined): Citation | undefined {
-  const url = member(annotation, 'url');
+  const url = member<ResponsesAnnotation>(annotation, 'url');
   if (typeof url !== 'string' || url === '') return undefined;
-  const title = member(annotation, 'title');
+  const title = member<ResponsesAnnotation>(annotation, 'title');
   return {
     url,
     title: typeof title === 'string' ? title : undefined,
     quote: undefined,
-    start: offset(member(annotation, 'start_index')),
-    end: offset(member(annotation, 'end_index')),
+    start: offset(member<ResponsesAnnotation>(annotation, 'start_index')),
+    end: offset(member<ResponsesAnnotation>(annotation, 'end_index')),
   };
 }
 
@@ -144,34 +153,34 @@ function offset(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
-function readReasoning(item: JsonObject, tracked: TrackedItem): Fragment[] {
+function readReasoning(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   const texts = (['summary', 'content'] as const).flatMap((name) =>
     listOf(item[name]).flatMap((part, index) => {
-      const text = textOf(member(part, 'text'));
+      const text = textOf(member<ResponsesPart>(part, 'text'));
       // Some vendors stream it as one kind and repeat it as the other.
       return [...tracked.parts.values()].includes(text)
         ? []
         : completeText(tracked, 'reasoning', `${name} ${index}`, text);
     }),
   );
-  const encrypted = textOf(item['encrypted_content']);
+  const encrypted = textOf(item.encrypted_content);
   if (encrypted === '' || tracked.hasState) return [...texts, { type: 'break' }];
   tracked.hasState = true;
-  return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${textOf(item['id'])}:${encrypted}` }];
+  return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${textOf(item.id)}:${encrypted}` }];
 }
 
 /** Calls that the vendor runs itself are not the client's. */
-function isCall(item: JsonObject): boolean {
-  return Object.hasOwn(callForms, textOf(item['type'])) && item['execution'] !== 'server';
+function isCall(item: ResponsesItem): boolean {
+  return Object.hasOwn(callForms, textOf(item.type)) && item.execution !== 'server';
 }
 
-function nameCall(item: JsonObject, tracked: TrackedItem): Fragment[] {
-  const form = callForms[textOf(item['type'])];
-  const name = form === 'tool_search' ? toolSearchName : textOf(item['name']);
+function nameCall(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
+  const form = callForms[textOf(item.type)];
+  const name = form === 'tool_search' ? toolSearchName : textOf(item.name);
   if (tracked.isNamed || name === '') return [];
   tracked.isNamed = true;
-  const id = textOf(item['call_id']) || textOf(item['id']);
-  const namespace = textOf(item['namespace']);
+  const id = textOf(item.call_id) || textOf(item.id);
+  const namespace = textOf(item.namespace);
   return [
     {
       type: 'call',
@@ -189,8 +198,8 @@ function endInput(tracked: TrackedItem, input: JsonValue | undefined): Fragment[
   return tracked.isNamed ? [{ type: 'call_end', key: tracked.key, input: textOf(input) }] : [];
 }
 
-function inputOf(item: JsonObject): string {
-  const input = item['type'] === 'custom_tool_call' ? item['input'] : item['arguments'];
+function inputOf(item: ResponsesItem): string {
+  const input = item.type === 'custom_tool_call' ? item.input : item.arguments;
   return isJsonObject(input) ? JSON.stringify(input) : textOf(input);
 }
 

@@ -1,5 +1,6 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { member } from '../../../wire/members.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 
 const total = /"total_tokens"\s*:\s*\d/;
 const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
@@ -35,21 +37,21 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
 
   event(event: StreamEvent, counted?: Usage): string {
     const text = withName(event);
-    const type = String(event.name ?? event.parse()?.['type']);
+    const type = String(event.name ?? member<ResponsesEvent>(event.parse(), 'type'));
     if (type.endsWith('.delta')) this.meter.delta(event);
     const isEnding = type === 'response.completed' || type === 'response.incomplete';
     return this.#written(isEnding ? this.#ending(event, text, counted) : text);
   }
 
-  whole(text: string, body: JsonObject, counted?: Usage): string {
+  whole(text: string, body: ResponsesReply, counted?: Usage): string {
     return this.#written(hasCounts(text, counted) ? text : JSON.stringify(this.#withUsage(body, counted)));
   }
 
-  finished(response: JsonObject, counted?: Usage): JsonObject {
+  finished(response: ResponsesReply, counted?: Usage): ResponsesReply {
     const { output } = response;
     const tagged = { ...response, ...(Array.isArray(output) && { output: output.map((item) => this.#tagItem(item)) }) };
     const named = this.#previousId === undefined ? tagged : { ...tagged, previous_response_id: this.#previousId };
-    return hasCounts(JSON.stringify(response['usage']), counted) ? named : this.#withUsage(named, counted);
+    return hasCounts(JSON.stringify(response.usage), counted) ? named : this.#withUsage(named, counted);
   }
 
   failure(text: string): string {
@@ -57,20 +59,20 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   }
 
   #ending(event: StreamEvent, text: string, counted: Usage | undefined): string {
-    const ending = event.parse();
-    if (!isJsonObject(ending?.['response']) || hasCounts(text, counted)) return text;
-    return rewriteData(text, { ...ending, response: this.#withUsage(ending['response'], counted) });
+    const ending: ResponsesEvent = event.parse() ?? {};
+    if (!isJsonObject(ending.response) || hasCounts(text, counted)) return text;
+    return rewriteData(text, { ...ending, response: this.#withUsage(ending.response, counted) });
   }
 
   /** OpenCode repeats the request endlessly without counts, and Codex without their total. */
-  #withUsage(response: JsonObject, counted: Usage | undefined): JsonObject {
+  #withUsage(response: ResponsesReply, counted: Usage | undefined): ResponsesReply {
     this.meter.whole(response);
     const usage = writeUsage(this.meter.complete(counted, true));
-    return { ...response, usage: filledUsage(response['usage'], usage) };
+    return { ...response, usage: filledUsage(response.usage, usage) };
   }
 
   #tagItem(item: JsonValue): JsonValue {
-    const state = isJsonObject(item) ? item['encrypted_content'] : undefined;
+    const state = member<ResponsesItem>(item, 'encrypted_content');
     return typeof state === 'string' && state !== ''
       ? { ...(item as JsonObject), encrypted_content: this.#tag + state }
       : item;

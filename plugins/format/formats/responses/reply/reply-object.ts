@@ -1,14 +1,24 @@
 import { streamMessage } from '#core/platform/errors/stream-wording.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import type { CompleteReply } from '../../../canonical/reply.ts';
+import type {
+  ResponsesEvent,
+  ResponsesItem,
+  ResponsesReasoningOptions,
+  ResponsesReply,
+  ResponsesRequest,
+  ResponsesTextOptions,
+  ResponsesTool,
+  ResponsesUsage,
+} from '../../../wire/responses.ts';
 
 /** The changing part of a response object. */
 export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
-  readonly output: readonly JsonObject[];
+  readonly output: readonly ResponsesItem[];
   readonly reply?: CompleteReply;
   /** Usage of a broken answer. */
   readonly usage?: Usage | undefined;
@@ -25,7 +35,7 @@ export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
 export function responseObject(
   context: ReplyContext,
   { status, output, reply, usage = reply?.usage }: ResponseState,
-): JsonObject {
+): ResponsesReply {
   return {
     id: responseId(context),
     object: 'response',
@@ -57,7 +67,13 @@ function whyIncomplete({ finish }: CompleteReply): string {
 }
 
 /** Codex fails the turn when a count is missing. */
-export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
+export function writeUsage({
+  input = 0,
+  output = 0,
+  cacheRead = 0,
+  cacheWrite = 0,
+  reasoning = 0,
+}: Usage): ResponsesUsage {
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
@@ -67,30 +83,30 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
   };
 }
 
-function repeated(request: JsonObject): JsonObject {
-  const tier = text(request['service_tier']);
+function repeated(request: ResponsesRequest): ResponsesReply {
+  const tier = text(request.service_tier);
   return {
-    instructions: text(request['instructions']),
-    max_output_tokens: number(request['max_output_tokens'], null),
-    max_tool_calls: number(request['max_tool_calls'], null),
-    parallel_tool_calls: request['parallel_tool_calls'] !== false,
-    previous_response_id: text(request['previous_response_id']),
-    reasoning: writeReasoning(request['reasoning']),
-    store: request['store'] !== false,
+    instructions: text(request.instructions),
+    max_output_tokens: number(request.max_output_tokens, null),
+    max_tool_calls: number(request.max_tool_calls, null),
+    parallel_tool_calls: request.parallel_tool_calls !== false,
+    previous_response_id: text(request.previous_response_id),
+    reasoning: writeReasoning(request.reasoning),
+    store: request.store !== false,
     background: false,
-    temperature: number(request['temperature'], 1),
-    top_p: number(request['top_p'], 1),
-    top_logprobs: number(request['top_logprobs'], 0),
-    presence_penalty: number(request['presence_penalty'], 0),
-    frequency_penalty: number(request['frequency_penalty'], 0),
-    text: writeText(request['text']),
-    tool_choice: request['tool_choice'] ?? 'auto',
-    tools: Array.isArray(request['tools']) ? request['tools'].map(writeTool) : [],
-    truncation: text(request['truncation']) ?? 'disabled',
-    metadata: isJsonObject(request['metadata']) ? request['metadata'] : {},
+    temperature: number(request.temperature, 1),
+    top_p: number(request.top_p, 1),
+    top_logprobs: number(request.top_logprobs, 0),
+    presence_penalty: number(request.presence_penalty, 0),
+    frequency_penalty: number(request.frequency_penalty, 0),
+    text: writeText(request.text),
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: Array.isArray(request.tools) ? request.tools.map(writeTool) : [],
+    truncation: text(request.truncation) ?? 'disabled',
+    metadata: isJsonObject(request.metadata) ? request.metadata : {},
     service_tier: tier === null || tier === 'auto' ? 'default' : tier,
-    safety_identifier: text(request['safety_identifier']),
-    prompt_cache_key: text(request['prompt_cache_key']),
+    safety_identifier: text(request.safety_identifier),
+    prompt_cache_key: text(request.prompt_cache_key),
   };
 }
 
@@ -102,28 +118,29 @@ function number(value: JsonValue | undefined, otherwise: number | null): number 
   return typeof value === 'number' ? value : otherwise;
 }
 
-function writeReasoning(value: JsonValue | undefined): JsonObject {
-  const reasoning = isJsonObject(value) ? value : {};
-  return { effort: text(reasoning['effort']), summary: text(reasoning['summary']) };
+function writeReasoning(value: JsonValue | undefined): ResponsesReasoningOptions {
+  const reasoning: ResponsesReasoningOptions = isJsonObject(value) ? value : {};
+  return { effort: text(reasoning.effort), summary: text(reasoning.summary) };
 }
 
-function writeText(value: JsonValue | undefined): JsonObject {
-  const wanted = isJsonObject(value) ? value : {};
-  const verbosity = text(wanted['verbosity']);
+function writeText(value: JsonValue | undefined): ResponsesTextOptions {
+  const wanted: ResponsesTextOptions = isJsonObject(value) ? value : {};
+  const verbosity = text(wanted.verbosity);
   return {
-    format: isJsonObject(wanted['format']) ? wanted['format'] : { type: 'text' },
+    format: isJsonObject(wanted.format) ? wanted.format : { type: 'text' },
     ...(verbosity !== null && { verbosity }),
   };
 }
 
 /** Functions in a reply have all members, even those that the request left out. */
-function writeTool(tool: JsonValue): JsonValue {
-  if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;
+function writeTool(value: JsonValue): JsonValue {
+  const tool: ResponsesTool = isJsonObject(value) ? value : {};
+  if (tool.type !== 'function') return value;
   return {
     ...tool,
-    description: tool['description'] ?? null,
-    parameters: tool['parameters'] ?? null,
-    strict: tool['strict'] ?? null,
+    description: tool.description ?? null,
+    parameters: tool.parameters ?? null,
+    strict: tool.strict ?? null,
   };
 }
 
@@ -137,9 +154,9 @@ export function renderResponseFailed(
   error: GatewayError,
   id: string,
   sequenceNumber: number,
-  response: object = {},
+  response: ResponsesReply = {},
 ): string {
-  const event = {
+  const event: ResponsesEvent = {
     type: 'response.failed',
     sequence_number: sequenceNumber,
     response: {

@@ -1,8 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import { member } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesPart, ResponsesReply } from '../../../wire/responses.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** Members that hold the text of a part, by the part's type. */
-const textMembers: Readonly<Record<string, string>> = { output_text: 'text', refusal: 'refusal' };
+const textMembers: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'text', refusal: 'refusal' };
 const isTextEvent = /^response\.(output_text|refusal)\.(delta|done)$/;
 
 /**
@@ -10,48 +13,52 @@ const isTextEvent = /^response\.(output_text|refusal)\.(delta|done)$/;
  * at the end of the response. Held-back text is sent as a delta before that, and later events are renumbered.
  */
 export const responsesReplyText: ReplyText = {
-  mapReply: (reply, blocks) => mapOutput(reply['output'], blocks),
+  mapReply: (reply, blocks) => mapOutput(member<ResponsesReply>(reply, 'output'), blocks),
   mapEvents: (blocks) => {
     let added = 0;
     return (event) => {
-      const { data } = event;
+      const data: Editable<ResponsesEvent> = event.data;
       const before = mapEvent(data, blocks);
-      const number = data['sequence_number'];
+      const number = data.sequence_number;
       if (typeof number !== 'number') return [...before, event];
-      for (const one of before) one.data['sequence_number'] = number + added++;
-      data['sequence_number'] = number + added;
+      for (const one of before) setNumber(one.data, number + added++);
+      setNumber(data, number + added);
       return [...before, event];
     };
   },
 };
 
+function setNumber(event: Editable<ResponsesEvent>, number: number): void {
+  event.sequence_number = number;
+}
+
 /** Changes an event in place. Returns the events that come before it. */
-function mapEvent(data: JsonObject, blocks: TextBlocks): ObjectEvent[] {
+function mapEvent(data: ResponsesEvent, blocks: TextBlocks): ObjectEvent[] {
   const { type, part, item, response } = data;
   const [, kind = '', moment] = isTextEvent.exec(String(type)) ?? [];
-  const block = `${String(data['output_index'])}/${String(data['content_index'])}`;
+  const block = `${String(data.output_index)}/${String(data.content_index)}`;
   if (moment === 'delta') mapDelta(data, block, blocks);
   if (moment === 'done') return endText(data, block, kind, blocks);
   if (type === 'response.content_part.done' && isJsonObject(part)) setText(part, block, blocks);
-  if (type === 'response.output_item.done') mapItem(item, String(data['output_index']), blocks);
-  if (isJsonObject(response)) mapOutput(response['output'], blocks);
+  if (type === 'response.output_item.done') mapItem(item, String(data.output_index), blocks);
+  if (isJsonObject(response)) mapOutput(member<ResponsesReply>(response, 'output'), blocks);
   return [];
 }
 
-function mapDelta(data: JsonObject, block: string, blocks: TextBlocks): void {
+function mapDelta(data: Editable<ResponsesEvent>, block: string, blocks: TextBlocks): void {
   const { delta } = data;
   if (typeof delta !== 'string') return;
-  data['delta'] = blocks.push(block, delta);
-  if (data['delta'] !== delta && Array.isArray(data['logprobs'])) data['logprobs'] = [];
+  data.delta = blocks.push(block, delta);
+  if (data.delta !== delta && Array.isArray(data.logprobs)) data.logprobs = [];
 }
 
-function endText(data: JsonObject, block: string, kind: string, blocks: TextBlocks): ObjectEvent[] {
+function endText(data: ResponsesEvent, block: string, kind: string, blocks: TextBlocks): ObjectEvent[] {
   const held = blocks.end(block);
   const { item_id: id, output_index: output, content_index: content, sequence_number: number } = data;
   setText(data, block, blocks, kind);
   if (held === '') return [];
   const type = `response.${kind}.delta`;
-  const delta = {
+  const delta: ResponsesEvent = {
     type,
     item_id: id,
     output_index: output,
@@ -67,18 +74,24 @@ function mapOutput(output: JsonValue | undefined, blocks: TextBlocks): void {
 }
 
 function mapItem(item: JsonValue | undefined, index: string, blocks: TextBlocks): void {
-  if (!isJsonObject(item) || item['type'] !== 'message' || !Array.isArray(item['content'])) return;
-  for (const [position, part] of item['content'].entries()) {
+  const { type, content }: ResponsesItem = isJsonObject(item) ? item : {};
+  if (type !== 'message' || !Array.isArray(content)) return;
+  for (const [position, part] of content.entries()) {
     if (isJsonObject(part)) setText(part, `${index}/${position}`, blocks);
   }
 }
 
 /** Sets what the client has got of the text, or maps it now when nothing of it was streamed. */
-function setText(holder: JsonObject, block: string, blocks: TextBlocks, kind = String(holder['type'])): void {
-  const member = textMembers[kind];
-  const text = member === undefined ? undefined : holder[member];
-  if (member === undefined || typeof text !== 'string' || text === '') return;
+function setText(
+  holder: Editable<ResponsesPart & ResponsesEvent>,
+  block: string,
+  blocks: TextBlocks,
+  kind = String(holder.type),
+): void {
+  const name = textMembers[kind];
+  const text = name === undefined ? undefined : holder[name];
+  if (name === undefined || typeof text !== 'string' || text === '') return;
   const streamed = blocks.total(block);
-  holder[member] = streamed === '' ? blocks.push(block, text) + blocks.end(block) : streamed;
-  if (holder[member] !== text && Array.isArray(holder['logprobs'])) holder['logprobs'] = [];
+  holder[name] = streamed === '' ? blocks.push(block, text) + blocks.end(block) : streamed;
+  if (holder[name] !== text && Array.isArray(holder.logprobs)) holder.logprobs = [];
 }

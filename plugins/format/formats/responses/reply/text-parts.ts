@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/platform/json.ts';
+import type { ResponsesPart } from '../../../wire/responses.ts';
 
 /** A kind of part whose text is streamed: what its events are called, and where the text stands. */
 export interface StreamedText {
@@ -41,6 +41,6 @@ export function textPartOfEvent(type: string): StreamedText | undefined {
 }
 
 /** A part with this text. */
-export function writeTextPart({ type, member }: StreamedText, text: string): JsonObject {
+export function writeTextPart({ type, member }: StreamedText, text: string): ResponsesPart {
   return { type, [member]: text, ...(type === 'output_text' && { annotations: [], logprobs: [] }) };
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { Block, BlockHead, CallHead, Citation } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
+import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 /** OpenAI's prefixes of item ids. */
 const idPrefixes = {
@@ -21,7 +21,7 @@ export function itemId(id: string, index: number, block: BlockHead): string {
 export type ItemStatus = 'completed' | 'incomplete';
 
 /** Writes a block as an item of the output. Source: OpenAI API reference, "The response object". */
-export function writeItem(id: string, block: Block, status: ItemStatus = 'completed'): JsonObject {
+export function writeItem(id: string, block: Block, status: ItemStatus = 'completed'): ResponsesItem {
   switch (block.type) {
     case 'text':
     case 'refusal':
@@ -36,17 +36,17 @@ export function writeItem(id: string, block: Block, status: ItemStatus = 'comple
 }
 
 /** The item as a block opens. */
-export function writeOpenItem(id: string, head: BlockHead): JsonObject {
+export function writeOpenItem(id: string, head: BlockHead): ResponsesItem {
   if (head.type === 'tool_call') return writeCall(id, head, '', 'in_progress');
   if (head.type === 'reasoning') return { id, type: 'reasoning', summary: [], status: 'in_progress' };
   return writeMessage(id, 'in_progress', []);
 }
 
-function writeMessage(id: string, status: string, content: JsonObject[]): JsonObject {
+function writeMessage(id: string, status: string, content: ResponsesPart[]): ResponsesItem {
   return { id, type: 'message', role: 'assistant', status, content };
 }
 
-function writeCall(id: string, head: CallHead, input: string, status: string): JsonObject {
+function writeCall(id: string, head: CallHead, input: string, status: string): ResponsesItem {
   const { name, namespace } = head;
   const group = namespace === undefined ? {} : { namespace };
   const call = { id, call_id: head.id };
@@ -56,16 +56,16 @@ function writeCall(id: string, head: CallHead, input: string, status: string): J
   return { ...call, type: 'tool_search_call', execution: 'client', arguments: wanted, status };
 }
 
-export function writePart(block: Extract<Block, { type: 'text' | 'refusal' }>): JsonObject {
+export function writePart(block: Extract<Block, { type: 'text' | 'refusal' }>): ResponsesPart {
   if (block.type === 'refusal') return { type: 'refusal', refusal: block.text };
   return { type: 'output_text', text: block.text, annotations: block.citations.map(writeCitation), logprobs: [] };
 }
 
-export function writeSummary(text: string): JsonObject {
+export function writeSummary(text: string): ResponsesPart {
   return { type: 'summary_text', text };
 }
 
 /** Offsets are required; a citation without any gets zeros. */
-export function writeCitation({ url, title, start = 0, end = start }: Citation): JsonObject {
+export function writeCitation({ url, title, start = 0, end = start }: Citation): ResponsesAnnotation {
   return { type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end };
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Conversation, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readMetadata, readOutputFormat, readSampling } from '../../../canonical/openai.ts';
@@ -15,6 +15,7 @@ import {
 } from '../../../wire/read.ts';
 import { ItemReader, responseNotFound } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
+import type { ResponsesReasoningOptions, ResponsesRequest, ResponsesTextOptions } from '../../../wire/responses.ts';
 
 /** Members that are read, and those that no upstream needs because the gateway itself stores and sends the reply. */
 const known = new Set(
@@ -42,59 +43,59 @@ const knownOfReasoning = new Set(['effort', 'summary', 'generate_summary']);
  *
  * @throws GatewayError `invalid_request`, `not_supported`, `previous_response_not_found`
  */
-export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
+export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversation {
   refuseStored(body);
   checkRepeated(body, notes);
   const tools = new ToolReader(notes);
   const reader = new ItemReader(tools, notes);
-  tools.add(body['tools'], 'tools');
-  const instructions = maybeText(body['instructions'], 'instructions') ?? '';
-  reader.read(body['input']);
-  const toolChoice = readToolChoice(body['tool_choice'], tools.tools, notes);
+  tools.add(body.tools, 'tools');
+  const instructions = maybeText(body.instructions, 'instructions') ?? '';
+  reader.read(body.input);
+  const toolChoice = readToolChoice(body.tool_choice, tools.tools, notes);
   if (toolChoice?.type !== 'none') tools.refuseOnlyForeign();
-  const text = maybeObject(body['text'], 'text') ?? {};
+  const text: ResponsesTextOptions = maybeObject(body.text, 'text') ?? {};
   notes.dropUnknown(body, known);
   return {
     instructions: instructions === '' ? reader.instructions : [instructions, ...reader.instructions],
     items: reader.items,
     tools: tools.tools,
     toolChoice,
-    parallelToolCalls: maybeBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
-    reasoning: readReasoning(body['reasoning'], notes),
-    output: readOutputFormat(text['format'], 'text.format'),
+    parallelToolCalls: maybeBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
+    reasoning: readReasoning(body.reasoning, notes),
+    output: readOutputFormat(text.format, 'text.format'),
     sampling: readSampling(body),
-    maxOutputTokens: maybeInteger(body['max_output_tokens'], 'max_output_tokens', 1),
+    maxOutputTokens: maybeInteger(body.max_output_tokens, 'max_output_tokens', 1),
     stop: [],
-    verbosity: maybeText(text['verbosity'], 'text.verbosity'),
-    user: filledText(body['user'], 'user'),
-    safetyId: filledText(body['safety_identifier'], 'safety_identifier'),
-    cacheKey: filledText(body['prompt_cache_key'], 'prompt_cache_key'),
-    serviceTier: filledText(body['service_tier'], 'service_tier'),
-    metadata: readMetadata(body['metadata']),
+    verbosity: maybeText(text.verbosity, 'text.verbosity'),
+    user: filledText(body.user, 'user'),
+    safetyId: filledText(body.safety_identifier, 'safety_identifier'),
+    cacheKey: filledText(body.prompt_cache_key, 'prompt_cache_key'),
+    serviceTier: filledText(body.service_tier, 'service_tier'),
+    metadata: readMetadata(body.metadata),
     candidates: 1,
   };
 }
 
 /** Refuses members that need stored data: without it the conversation would be incomplete. */
-function refuseStored(body: JsonObject): void {
-  for (const name of ['previous_response_id', 'conversation']) {
+function refuseStored(body: ResponsesRequest): void {
+  for (const name of ['previous_response_id', 'conversation'] as const) {
     if (!isMissing(body[name])) throw responseNotFound(name);
   }
-  if (maybeBoolean(body['background'], 'background') === true) {
+  if (maybeBoolean(body.background, 'background') === true) {
     throw new GatewayError('not_supported', 'Background responses are not supported.', { param: 'background' });
   }
-  if (!isMissing(body['prompt'])) {
+  if (!isMissing(body.prompt)) {
     throw new GatewayError('not_supported', 'Stored prompts are not supported.', { param: 'prompt' });
   }
 }
 
 /** Checks members that the reply repeats to the client. */
-function checkRepeated(body: JsonObject, notes: Notes): void {
-  maybeBoolean(body['store'], 'store');
-  noteUnserved(readTexts(body['include'], 'include'), notes);
-  if ((maybeInteger(body['top_logprobs'], 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
-  maybeInteger(body['max_tool_calls'], 'max_tool_calls');
-  if (maybeText(body['truncation'], 'truncation') === 'auto') notes.drop('truncation');
+function checkRepeated(body: ResponsesRequest, notes: Notes): void {
+  maybeBoolean(body.store, 'store');
+  noteUnserved(readTexts(body.include, 'include'), notes);
+  if ((maybeInteger(body.top_logprobs, 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
+  maybeInteger(body.max_tool_calls, 'max_tool_calls');
+  if (maybeText(body.truncation, 'truncation') === 'auto') notes.drop('truncation');
 }
 
 /** Notes values of `include` that no other format has. Reasoning state is always included. */
@@ -105,12 +106,12 @@ function noteUnserved(wanted: readonly string[], notes: Notes): void {
 }
 
 function readReasoning(value: JsonValue | undefined, notes: Notes): ReasoningRequest | undefined {
-  const reasoning = maybeObject(value, 'reasoning');
+  const reasoning: ResponsesReasoningOptions | undefined = maybeObject(value, 'reasoning');
   if (reasoning === undefined) return undefined;
-  const effort = readEffort(reasoning['effort'], 'reasoning.effort');
+  const effort = readEffort(reasoning.effort, 'reasoning.effort');
   const summary =
-    maybeText(reasoning['summary'], 'reasoning.summary') ??
-    maybeText(reasoning['generate_summary'], 'reasoning.generate_summary');
+    maybeText(reasoning.summary, 'reasoning.summary') ??
+    maybeText(reasoning.generate_summary, 'reasoning.generate_summary');
   for (const [name, entry] of Object.entries(reasoning)) {
     if (!knownOfReasoning.has(name) && !isMissing(entry)) notes.drop(`reasoning.${name}`);
   }

@@ -10,6 +10,12 @@ import { withoutUnset } from '../../../wire/members.ts';
 import { minOutputTokens } from './parameters.ts';
 import { writeItems } from './write-items.ts';
 import { writeTools } from './write-tools.ts';
+import type {
+  ResponsesItem,
+  ResponsesReasoningOptions,
+  ResponsesRequest,
+  ResponsesTextOptions,
+} from '../../../wire/responses.ts';
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
@@ -24,7 +30,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const items = writeItems(conversation.items, target);
   if (instruction !== undefined) items.unshift(developerMessage(instruction));
   noteUnsaid(conversation, target);
-  return withoutUnset({
+  const request: ResponsesRequest = {
     model: target.model,
     instructions: instructionText(conversation) || undefined,
     input: items,
@@ -41,14 +47,18 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     include: ['reasoning.encrypted_content'],
     store: false,
     stream: target.isStream,
-  });
+  };
+  return withoutUnset(request);
 }
 
-function developerMessage(text: string): JsonObject {
+function developerMessage(text: string): ResponsesItem {
   return { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] };
 }
 
-function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject | undefined {
+function writeReasoning(
+  { reasoning }: Conversation,
+  { profile, notes }: EncodeTarget,
+): ResponsesReasoningOptions | undefined {
   if (reasoning === undefined) return undefined;
   const wanted = requestedEffort(reasoning);
   if (!profile.capabilities.reasoning || profile.quirks.reasoning === 'none') {
@@ -61,7 +71,7 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   return { ...(effort !== undefined && { effort }), ...(reasoning.wantsText && { summary: 'auto' }) };
 }
 
-function writeText({ verbosity }: Conversation, format: JsonObject | undefined): JsonObject | undefined {
+function writeText({ verbosity }: Conversation, format: JsonObject | undefined): ResponsesTextOptions | undefined {
   if (verbosity === undefined && format === undefined) return undefined;
   return { ...(format !== undefined && { format }), ...(verbosity !== undefined && { verbosity }) };
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Message, Part, Reasoning, ToolForm } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
@@ -8,6 +8,7 @@ import { isClientTool } from '../../../canonical/tool-names.ts';
 import { invalid, isMissing, maybeList, maybeText, readObject, readText } from '../../../wire/read.ts';
 import { readContent } from './read-content.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
+import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 /**
  * Reads the items of a request. System messages at the beginning become instructions, tools in items join the others.
@@ -34,7 +35,7 @@ export class ItemReader {
     let count = 0;
     for (const [index, entry] of input.entries()) {
       const path = `input[${index}]`;
-      const item = readObject(entry, path);
+      const item: ResponsesItem = readObject(entry, path);
       count = this.items.length;
       this.#item(readType(item, path), item, path);
     }
@@ -42,25 +43,25 @@ export class ItemReader {
     else if (this.items.length === count) refuseUnread(`input[${input.length - 1}].`, this.#notes);
   }
 
-  #item(type: string, item: JsonObject, path: string): void {
+  #item(type: string, item: ResponsesItem, path: string): void {
     switch (type) {
       case 'message':
         return this.#message(item, path);
       case 'reasoning':
         return this.#reasoning(item, path);
       case 'function_call':
-        return this.#call(item, path, 'function', maybeText(item['arguments'], `${path}.arguments`) || '{}');
+        return this.#call(item, path, 'function', maybeText(item.arguments, `${path}.arguments`) || '{}');
       case 'custom_tool_call':
-        return this.#call(item, path, 'freeform', maybeText(item['input'], `${path}.input`) ?? '');
+        return this.#call(item, path, 'freeform', maybeText(item.input, `${path}.input`) ?? '');
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return this.#result(item, path, readContent(item['output'], `${path}.output`, this.#notes));
+        return this.#result(item, path, readContent(item.output, `${path}.output`, this.#notes));
       case 'tool_search_call':
         return this.#search(item, path);
       case 'tool_search_output':
         return this.#found(item, path);
       case 'additional_tools':
-        return this.#tools.add(item['tools'], `${path}.tools`);
+        return this.#tools.add(item.tools, `${path}.tools`);
       case 'item_reference':
         throw responseNotFound(`${path}.id`);
       default:
@@ -68,9 +69,9 @@ export class ItemReader {
     }
   }
 
-  #message(item: JsonObject, path: string): void {
-    const role = readRole(item['role'], `${path}.role`);
-    const parts = readContent(item['content'], `${path}.content`, this.#notes);
+  #message(item: ResponsesItem, path: string): void {
+    const role = readRole(item.role, `${path}.role`);
+    const parts = readContent(item.content, `${path}.content`, this.#notes);
     if (parts.length === 0) return;
     if (role !== 'system' || this.items.length > 0) return this.#say(role, parts);
     const text = textOf(parts);
@@ -82,37 +83,37 @@ export class ItemReader {
     this.items.push({ type: 'message', role, parts });
   }
 
-  #reasoning(item: JsonObject, path: string): void {
+  #reasoning(item: ResponsesItem, path: string): void {
     const text = [...readTexts(item, 'summary', path), ...readTexts(item, 'content', path)].join('\n\n');
-    const encrypted = maybeText(item['encrypted_content'], `${path}.encrypted_content`);
+    const encrypted = maybeText(item.encrypted_content, `${path}.encrypted_content`);
     const state: Reasoning['state'] = encrypted === undefined ? undefined : readTaggedState(encrypted);
     if (encrypted !== undefined && state === undefined) this.#notes.drop('encrypted_content of unknown origin');
     if (text !== '' || state !== undefined) this.items.push({ type: 'reasoning', text, state });
   }
 
-  #call(item: JsonObject, path: string, form: ToolForm, input: string): void {
-    const name = readFilled(item['name'], `${path}.name`);
-    const namespace = maybeText(item['namespace'], `${path}.namespace`);
+  #call(item: ResponsesItem, path: string, form: ToolForm, input: string): void {
+    const name = readFilled(item.name, `${path}.name`);
+    const namespace = maybeText(item.namespace, `${path}.namespace`);
     this.items.push({ type: 'tool_call', id: readCallId(item, path), name, namespace, form, input });
   }
 
-  #result(item: JsonObject, path: string, parts: readonly Part[]): void {
+  #result(item: ResponsesItem, path: string, parts: readonly Part[]): void {
     this.items.push({ type: 'tool_result', id: readCallId(item, path), parts, isError: false });
   }
 
   /** A search without an id was the vendor's own: only its result remains. */
-  #search(item: JsonObject, path: string): void {
-    if (isMissing(item['call_id'])) return this.#notes.drop('input item tool_search_call');
+  #search(item: ResponsesItem, path: string): void {
+    if (isMissing(item.call_id)) return this.#notes.drop('input item tool_search_call');
     const { arguments: wanted } = item;
     const input = typeof wanted === 'string' ? wanted : JSON.stringify(wanted ?? {});
     this.#call({ ...item, name: toolSearchName }, path, 'tool_search', input || '{}');
   }
 
-  #found(item: JsonObject, path: string): void {
-    this.#tools.add(item['tools'], `${path}.tools`);
-    if (isMissing(item['call_id'])) return;
+  #found(item: ResponsesItem, path: string): void {
+    this.#tools.add(item.tools, `${path}.tools`);
+    if (isMissing(item.call_id)) return;
     const found = new ToolReader(this.#notes);
-    found.add(item['tools'], `${path}.tools`);
+    found.add(item.tools, `${path}.tools`);
     const names = found.tools
       .filter(isClientTool)
       .map(({ name, namespace }) => [namespace, name].filter(Boolean).join('.'));
@@ -129,9 +130,9 @@ export function responseNotFound(param: string): GatewayError {
 }
 
 /** Only messages may leave out the type. */
-function readType(item: JsonObject, path: string): string {
-  if (isMissing(item['type']) && !isMissing(item['role'])) return 'message';
-  return readText(item['type'], `${path}.type`);
+function readType(item: ResponsesItem, path: string): string {
+  if (isMissing(item.type) && !isMissing(item.role)) return 'message';
+  return readText(item.type, `${path}.type`);
 }
 
 function readRole(value: JsonValue | undefined, path: string): Message['role'] {
@@ -146,15 +147,16 @@ function readFilled(value: JsonValue | undefined, path: string): string {
   return text;
 }
 
-function readCallId(item: JsonObject, path: string): string {
-  return readFilled(item['call_id'], `${path}.call_id`);
+function readCallId(item: ResponsesItem, path: string): string {
+  return readFilled(item.call_id, `${path}.call_id`);
 }
 
 /** The non-empty texts of a reasoning item. */
-function readTexts(item: JsonObject, name: 'summary' | 'content', path: string): string[] {
+function readTexts(item: ResponsesItem, name: 'summary' | 'content', path: string): string[] {
   return maybeList(item[name], `${path}.${name}`).flatMap((entry, index) => {
     const partPath = `${path}.${name}[${index}]`;
-    const text = maybeText(readObject(entry, partPath)['text'], `${partPath}.text`);
+    const part: ResponsesPart = readObject(entry, partPath);
+    const text = maybeText(part.text, `${partPath}.text`);
     return text === undefined || text === '' ? [] : [text];
   });
 }

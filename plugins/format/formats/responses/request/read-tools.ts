@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import {
@@ -23,6 +23,7 @@ import {
   ToolSet,
 } from '../../../canonical/tools.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
+import type { ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /** The name of the tool by which clients load more tools. */
 export const toolSearchName = 'tool_search';
@@ -59,13 +60,13 @@ export class ToolReader {
     }
   }
 
-  #addOne(tool: JsonObject, path: string, namespace: string | undefined): void {
-    const type = readText(tool['type'], `${path}.type`);
+  #addOne(tool: ResponsesTool, path: string, namespace: string | undefined): void {
+    const type = readText(tool.type, `${path}.type`);
     if (type === 'function') this.#tools.add(readFunctionTool(tool, path, { namespace }));
     else if (type === 'custom') this.#tools.add(readCustom(tool, path, namespace));
     else if (type === 'namespace' && namespace === undefined) {
-      this.add(tool['tools'], `${path}.tools`, readName(tool, path));
-    } else if (type === 'tool_search' && tool['execution'] === 'client') this.#tools.add(readToolSearch(tool, path));
+      this.add(tool.tools, `${path}.tools`, readName(tool, path));
+    } else if (type === 'tool_search' && tool.execution === 'client') this.#tools.add(readToolSearch(tool, path));
     else if (isWebSearch(type)) this.#tools.add({ form: 'web_search' });
     else {
       this.#foreign ??= { path: `${path}.type`, type };
@@ -74,17 +75,17 @@ export class ToolReader {
   }
 }
 
-function readCustom(tool: JsonObject, path: string, namespace: string | undefined): ClientTool {
+function readCustom(tool: ResponsesTool, path: string, namespace: string | undefined): ClientTool {
   return readFreeformTool(tool, path, readGrammar, namespace);
 }
 
-function readToolSearch(tool: JsonObject, path: string): ClientTool {
+function readToolSearch(tool: ResponsesTool, path: string): ClientTool {
   return {
     form: 'tool_search',
     name: toolSearchName,
     namespace: undefined,
-    description: maybeText(tool['description'], `${path}.description`),
-    schema: maybeObject(tool['parameters'], `${path}.parameters`),
+    description: maybeText(tool.description, `${path}.description`),
+    schema: maybeObject(tool.parameters, `${path}.parameters`),
     strict: undefined,
     grammar: undefined,
   };
@@ -99,8 +100,8 @@ export function readToolChoice(
   if (isMissing(value)) return undefined;
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
   if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
-  const choice = readObject(value, 'tool_choice');
-  const type = readText(choice['type'], 'tool_choice.type');
+  const choice: ResponsesToolChoice = readObject(value, 'tool_choice');
+  const type = readText(choice.type, 'tool_choice.type');
   if (type === 'function' || type === 'custom') return readNamed(choice);
   if (type === 'tool_search') return { type: 'tool', name: toolSearchName };
   if (type === 'allowed_tools') return readAllowed(choice, tools, notes);
@@ -113,20 +114,20 @@ function unsupportedTool(param: string, type: string): GatewayError {
   return new GatewayError('not_supported', `Tools of type "${type}" are not supported.`, { param });
 }
 
-function readNamed(choice: JsonObject): ToolChoice {
+function readNamed(choice: ResponsesToolChoice): ToolChoice {
   return {
     type: 'tool',
     name: readName(choice, 'tool_choice'),
-    namespace: maybeText(choice['namespace'], 'tool_choice.namespace'),
+    namespace: maybeText(choice.namespace, 'tool_choice.namespace'),
   };
 }
 
-function readAllowed(choice: JsonObject, tools: readonly Tool[], notes: Notes): ToolChoice {
+function readAllowed(choice: ResponsesToolChoice, tools: readonly Tool[], notes: Notes): ToolChoice {
   const { mode } = choice;
-  const allowed = readList(choice['tools'], 'tool_choice.tools').flatMap((entry, index) => {
+  const allowed = readList(choice.tools, 'tool_choice.tools').flatMap((entry, index) => {
     const path = `tool_choice.tools[${index}]`;
-    const tool = readObject(entry, path);
-    const type = readText(tool['type'], `${path}.type`);
+    const tool: ResponsesTool = readObject(entry, path);
+    const type = readText(tool.type, `${path}.type`);
     if (type === 'function' || type === 'custom') return [readName(tool, path)];
     if (type === 'tool_search') return [toolSearchName];
     if (type === 'namespace') return namesIn(tools, readName(tool, path));

@@ -1,7 +1,7 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../../../canonical/conversation.ts';
 import { writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
+import type { ResponsesPart } from '../../../wire/responses.ts';
 
 /** Values of `detail`; others are refused. */
 const details = new Set(['low', 'high', 'auto', 'original']);
@@ -11,7 +11,7 @@ const details = new Set(['low', 'high', 'auto', 'original']);
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
-export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
+export function writeInput(parts: readonly Part[], target: EncodeTarget): ResponsesPart[] {
   return parts.map((part) => {
     switch (part.type) {
       case 'image':
@@ -27,13 +27,13 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonOb
 }
 
 /** Writes the text of an assistant message. */
-export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): ResponsesPart[] {
   return assistantText(parts, notes).map(({ type, text }) =>
     type === 'text' ? { type: 'output_text', text, annotations: [] } : { type, refusal: text },
   );
 }
 
-function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): JsonObject {
+function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ResponsesPart {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
   const closeness = detail !== undefined && details.has(detail) ? { detail } : {};
@@ -43,7 +43,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): JsonObj
   return { type: 'input_image', image_url: url, ...closeness };
 }
 
-function writeFile(file: FilePart, { profile }: EncodeTarget): JsonObject {
+function writeFile(file: FilePart, { profile }: EncodeTarget): ResponsesPart {
   const { source, name } = file;
   if (!profile.capabilities.files) throw unsupported('files', file);
   if (source.type === 'id') return { type: 'input_file', file_id: source.id };
@@ -56,7 +56,7 @@ function defaultName(mediaType: string): string {
   return mediaType.startsWith('text/') ? 'document.txt' : 'document.pdf';
 }
 
-function writeAudio(audio: AudioPart, { profile }: EncodeTarget): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: EncodeTarget): ResponsesPart {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { type: 'input_audio', input_audio: { data, format } };

@@ -1,4 +1,3 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type {
   Item,
@@ -14,9 +13,10 @@ import { parseInput } from '../../../wire/members.ts';
 import { shortenId } from '../../../canonical/openai.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import { supportsFreeformTools, wireName } from './write-tools.ts';
+import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
-export function writeItems(items: readonly Item[], target: EncodeTarget): JsonObject[] {
+export function writeItems(items: readonly Item[], target: EncodeTarget): ResponsesItem[] {
   const writer = new ItemWriter(target);
   const settled = normalizeCalls(items);
   for (const [index, item] of settled.entries()) {
@@ -36,7 +36,7 @@ function leadsSomewhere(items: readonly Item[], index: number): boolean {
 }
 
 class ItemWriter {
-  readonly items: JsonObject[] = [];
+  readonly items: ResponsesItem[] = [];
   readonly #target: EncodeTarget;
   readonly #forms = new Map<string, ToolForm>();
   /** Images of tool results that cannot hold them: a user message after all results has them. */
@@ -59,7 +59,7 @@ class ItemWriter {
     this.#images = [];
   }
 
-  #push(role: string, content: JsonObject[]): void {
+  #push(role: string, content: ResponsesPart[]): void {
     if (content.length > 0) this.items.push({ type: 'message', role, content });
   }
 
@@ -85,7 +85,7 @@ class ItemWriter {
     });
   }
 
-  #call(call: ToolCall): JsonObject {
+  #call(call: ToolCall): ResponsesItem {
     this.#forms.set(call.id, call.form);
     const head = { call_id: shortenId(call.id), name: wireName(call, this.#target) };
     const isNative = supportsFreeformTools(this.#target);
@@ -101,7 +101,7 @@ class ItemWriter {
     return { type: 'tool_search_call', call_id: head.call_id, execution: 'client', arguments: wanted };
   }
 
-  #result(result: ToolResult): JsonObject {
+  #result(result: ToolResult): ResponsesItem {
     const call_id = shortenId(result.id);
     const form = supportsFreeformTools(this.#target) ? this.#forms.get(result.id) : 'function';
     // The tools that were found are in the request already.
@@ -111,7 +111,7 @@ class ItemWriter {
   }
 
   /** The format has no flag for an error, so the text says it. */
-  #output({ parts, isError }: ToolResult): string | JsonObject[] {
+  #output({ parts, isError }: ToolResult): string | ResponsesPart[] {
     const marked: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
     if (isText) return isError ? `Error: ${textOf(parts)}` : textOf(parts);

@@ -3,12 +3,13 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
  * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
  * and a choice without a list.
  */
-export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget): ResponsesRequest {
   const { toolChoice } = conversation;
   const isFiltered = !canSayAllowed(conversation, target);
   const allowed = isFiltered ? new Set(toolChoice?.allowed) : undefined;
@@ -34,9 +35,9 @@ export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>
   return profile.quirks.freeform_tools;
 }
 
-function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
-  const written: JsonObject[] = [];
-  const groups = new Map<string, JsonObject[]>();
+function writeList(tools: readonly Tool[], target: EncodeTarget): ResponsesTool[] {
+  const written: ResponsesTool[] = [];
+  const groups = new Map<string, ResponsesTool[]>();
   for (const tool of tools) {
     if (!isClientTool(tool)) {
       if (target.profile.quirks.hosted_search) written.push({ type: 'web_search' });
@@ -55,7 +56,7 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
   return written;
 }
 
-function writeGroup(name: string, tools: JsonObject[]): JsonObject {
+function writeGroup(name: string, tools: ResponsesTool[]): ResponsesTool {
   return { type: 'namespace', name, description: `Tools of ${name}`, tools };
 }
 
@@ -64,7 +65,7 @@ export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespa
   return target.names.toWire(name, supportsFreeformTools(target) ? undefined : namespace);
 }
 
-function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
+function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
   const name = wireName(tool, target);
   if (tool.form === 'function' || !supportsFreeformTools(target)) return writeFunction(tool, name, target);
   if (tool.form === 'freeform') return writeCustom(tool, name);
@@ -77,7 +78,7 @@ function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
 }
 
 /** `strict` is always set: it defaults to true, which refuses ordinary schemas. */
-function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget): JsonObject {
+function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget): ResponsesTool {
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
   return {
@@ -89,7 +90,7 @@ function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget):
   };
 }
 
-function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
+function writeCustom({ description, grammar }: ClientTool, name: string): ResponsesTool {
   const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', ...grammar };
   return { type: 'custom', name, description, format };
 }
@@ -98,7 +99,11 @@ function emptySchema(): JsonObject {
   return { type: 'object', properties: {} };
 }
 
-function writeChoice(choice: ToolChoice, conversation: Conversation, target: EncodeTarget): string | JsonObject {
+function writeChoice(
+  choice: ToolChoice,
+  conversation: Conversation,
+  target: EncodeTarget,
+): string | ResponsesToolChoice {
   const { type, name, allowed } = choice;
   if (type === 'tool' && name !== undefined) return writeNamed(choice, conversation, target);
   if (allowed === undefined || type === 'none') return type === 'tool' ? 'required' : type;
@@ -110,7 +115,7 @@ function writeNamed(
   { name, namespace }: ToolChoice,
   { tools }: Conversation,
   target: EncodeTarget,
-): string | JsonObject {
+): string | ResponsesToolChoice {
   const wanted = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
   if (wanted !== undefined && isClientTool(wanted)) {
     if (namespace === undefined || !supportsFreeformTools(target)) return writeMention(wanted, target);
@@ -120,7 +125,7 @@ function writeNamed(
   return { type: 'function', name: target.names.toWire(name ?? '', namespace) };
 }
 
-function writeMention(tool: ClientTool, target: EncodeTarget): JsonObject {
+function writeMention(tool: ClientTool, target: EncodeTarget): ResponsesToolChoice {
   if (tool.form === 'tool_search' && supportsFreeformTools(target)) return { type: 'tool_search' };
   const type = tool.form === 'freeform' && supportsFreeformTools(target) ? 'custom' : 'function';
   return { type, name: wireName(tool, target) };

@@ -1,9 +1,10 @@
 /**
  * Holds pages in order. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
- * not exist. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout.
+ * not exist. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
+ * in the folder of its plugin.
  */
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join, normalize, sep } from 'node:path';
 
 type Text = string | Record<string, string>;
 type Texts = Record<string, Text>;
@@ -17,7 +18,12 @@ const templates = find('{views,core,plugins,docs}/**/*.eta');
 const sources = [...templates, ...find('{core,plugins,docs}/**/*.ts')].map(read).join('\n');
 const allKeys = new Set(folders.flatMap((folder) => Object.keys(JSON.parse(read(`${folder}en.json`)) as Texts)));
 
-const mistakes = [...folders.flatMap(checkTexts), ...templates.flatMap(checkTemplate)];
+const owners = new Set(['shell', 'parts', ...readdirSync(join(root, 'plugins'))]);
+const mistakes = [
+  ...folders.flatMap(checkTexts),
+  ...templates.flatMap(checkTemplate),
+  ...templates.flatMap(checkPlace),
+];
 for (const line of mistakes) console.error(line);
 if (mistakes.length > 0) process.exit(1);
 console.log(`pages: ${allKeys.size} texts in 2 languages, ${templates.length} templates`);
@@ -52,6 +58,12 @@ function isUsed(key: string): boolean {
   const plain = key.replace(/\.title$/, '');
   const prefixes = key.split('.').map((_, index, parts) => `\`${parts.slice(0, index).join('.')}.\${`);
   return [`'${key}'`, `'${plain}'`, ...prefixes.slice(1)].some((form) => sources.includes(form));
+}
+
+function checkPlace(file: string): string[] {
+  const [top, owner = ''] = normalize(file).split(sep);
+  if (top !== 'views' || owners.has(owner)) return [];
+  return [`${file}: put it in views/PLUGIN/, or in views/parts/ if several plugins use it`];
 }
 
 function checkTemplate(file: string): string[] {

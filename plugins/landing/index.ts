@@ -1,18 +1,16 @@
-import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { describeLanding } from './describe-landing.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
-
-const views = join(import.meta.dirname, '..', '..', 'views');
 
 /** The front page. */
 export const plugin: GatewayPlugin = {
   name: 'landing',
   register(server) {
     server.gateway.texts(defineTexts({ en, id }));
-    server.gateway.assets({ name: 'landing.css', path: join(views, 'landing.css') });
+    server.gateway.assets({ name: 'landing.css', path: viewPath('landing/landing.css') });
     server.gateway.page({
       path: '/',
       role: 'public',
@@ -24,7 +22,7 @@ export const plugin: GatewayPlugin = {
       styles: ['landing.css'],
       title: 'landing.title',
       description: 'landing.description',
-      template: join(views, 'landing.eta'),
+      template: viewPath('landing/page.eta'),
       show: (request) => describeLanding(server.gateway, request),
     });
   },

@@ -1,6 +1,6 @@
 import { type OperatorAction, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { view } from './views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 
 /** What a page asks before something is done. Texts are ready to be printed. */
 export interface ActionQuestion {
@@ -78,7 +78,7 @@ export function actionPage({ path, title, action, ask, subject, perform, needsNo
     path,
     role: 'operator',
     title,
-    template: view('operator/action'),
+    template: viewPath('operator/action.eta'),
     styles: ['operator.css'],
     show: ask,
     forms: [form],

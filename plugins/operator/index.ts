@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { blockPage, daysPage, unblockPage } from './accounts/action-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
@@ -28,7 +28,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'operator.css', path: join(import.meta.dirname, '..', '..', 'views', 'operator.css') });
+    gateway.assets({ name: 'operator.css', path: viewPath('operator/operator.css') });
     const pages = [
       overviewPage(gateway, running),
       resolvePage,

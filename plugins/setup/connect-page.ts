@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { plainUrl } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';
 import { describeOneCommand } from './one-command.ts';
@@ -14,7 +14,6 @@ import type { SetupTool } from './tool.ts';
 import { tools } from './tools.ts';
 import { setupValues } from './values.ts';
 
-const views = join(import.meta.dirname, '..', '..', 'views');
 const path = wellKnownPaths.connect;
 
 const groups = ['agents', 'editors', 'libraries'] as const satisfies readonly SetupTool['group'][];
@@ -38,7 +37,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
     role: 'account',
     title: 'setup.title',
     navigation: { label: 'setup.navigation', icon: 'plug', order: 40 },
-    template: join(views, 'connect.eta'),
+    template: viewPath('setup/connect.eta'),
     styles: ['connect.css'],
     scripts: ['htmx.js'],
     async show(request) {
@@ -48,7 +47,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
     // A reload of gateway.yaml changes models and the script's checksum; a rotation, the hint of the key.
     live: {
       topics: ['account', 'health'],
-      parts: { panel: join(views, 'connect', 'panel.eta') },
+      parts: { panel: viewPath('setup/connect/panel.eta') },
       values: (request) => describePanel(gateway, request),
     },
   };

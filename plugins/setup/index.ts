@@ -1,14 +1,12 @@
-import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { createConnectPage } from './connect-page.ts';
 import { reviewSetup } from './review.ts';
 import { routeScripts } from './script/scripts.ts';
 import { setupSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
-
-const views = join(import.meta.dirname, '..', '..', 'views');
 
 /** How tools are set up for this gateway. */
 export const plugin: GatewayPlugin = {
@@ -17,7 +15,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.section(setupSection);
     server.gateway.configReview({ name: 'setup', describe: (host) => reviewSetup(host, server.gateway) });
     server.gateway.texts(defineTexts({ en, id }));
-    server.gateway.assets({ name: 'connect.css', path: join(views, 'connect.css') });
+    server.gateway.assets({ name: 'connect.css', path: viewPath('setup/connect.css') });
     server.gateway.page(createConnectPage(server));
     server.gateway.onConfigured(routeScripts);
   },

@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
 import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 
 const path = '/account/key';
-const views = join(import.meta.dirname, '..', '..', 'views');
 const noFields = { type: 'object' } as const;
 
 /** Shows a key that was never shown. The response is the only place where it is written. */
@@ -36,7 +35,7 @@ export const keyPage: Page = {
   role: 'account',
   title: 'sign_in.key.title',
   navigation: { label: 'sign_in.key.navigation', icon: 'key', order: 20, place: 'menu' },
-  template: join(views, 'key.eta'),
+  template: viewPath('sign-in/key.eta'),
   async show(request) {
     const { host } = request;
     const [record] = await readAccounts(host.database, 'id', [accountOf(request).id]);
@@ -61,6 +60,6 @@ export const rotatePage: Page = {
   role: 'account',
   layout: 'plain',
   title: 'sign_in.key.rotate',
-  template: join(views, 'rotate.eta'),
+  template: viewPath('sign-in/rotate.eta'),
   show: () => ({}),
 };

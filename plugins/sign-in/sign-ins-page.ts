@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { listIdentities, unlinkIdentity } from '#core/business/accounts/identity-links.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { describeDevice } from './device.ts';
 import { linkPurpose } from './link-intent.ts';
 import { startUrl } from './offered.ts';
@@ -69,7 +69,7 @@ export const signInsPage: Page = {
   role: 'account',
   title: 'sign_in.list.title',
   navigation: { label: 'sign_in.list.navigation', icon: 'account', order: 40, place: 'menu' },
-  template: join(import.meta.dirname, '..', '..', 'views', 'sign-ins.eta'),
+  template: viewPath('sign-in/sign-ins.eta'),
   async show(request) {
     const { host, query, t } = request;
     const [identities, sessions] = await Promise.all([describeIdentities(request), describeSessions(request)]);

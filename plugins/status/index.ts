@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { incidentRetentionJob, watchJob } from '#core/business/model-health/jobs.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { feedRoutes } from './feeds.ts';
 import { statusPage } from './page.ts';
 import { statusTexts } from './texts.ts';
@@ -12,7 +12,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.texts(statusTexts);
-    gateway.assets({ name: 'status.css', path: join(import.meta.dirname, '..', '..', 'views', 'status.css') });
+    gateway.assets({ name: 'status.css', path: viewPath('status/status.css') });
     gateway.page(statusPage(gateway));
     for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
     gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));

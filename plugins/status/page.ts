@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
-
-const views = join(import.meta.dirname, '..', '..', 'views');
 
 /** Seconds after which an open page shows what time alone has changed. */
 const interval = 5;
@@ -23,16 +21,16 @@ export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
     title: 'status.title',
     description: 'status.description',
     navigation: { label: 'status.navigation', icon: 'pulse', order: 40 },
-    template: join(views, 'status.eta'),
+    template: viewPath('status/page.eta'),
     styles: ['status.css'],
     show: async (request) => ({ ...(await values(request)), refreshSeconds: 60 }),
     live: {
       topics: ['health'],
       everySeconds: interval,
       parts: {
-        'status-now': join(views, 'status', 'now.eta'),
-        'status-models': join(views, 'status', 'models.eta'),
-        'status-past': join(views, 'status', 'past.eta'),
+        'status-now': viewPath('status/now.eta'),
+        'status-models': viewPath('status/models.eta'),
+        'status-past': viewPath('status/past.eta'),
       },
       values,
     },

@@ -111,7 +111,7 @@ export async function errorAsPage(
     html = await renderer.render(visit, {
       title: t(title, values),
       layout: visit.account === undefined ? 'site' : 'account',
-      template: 'error',
+      template: 'shell/error',
       values: {
         text: t(error.text, { id: visit.id, ...values }),
         id: visit.id,

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { join } from 'node:path';
 import type { AssetSource } from '../pages/page.ts';
-import { viewsFolder } from './renderer.ts';
+import { viewPath } from '../pages/views.ts';
 import { defineTexts } from '../texts/texts.ts';
 import en from '../texts/en.json' with { type: 'json' };
 import id from '../texts/id.json' with { type: 'json' };
@@ -11,14 +10,14 @@ export const ownTexts = defineTexts({ en, id });
 
 /** What the layout loads, and what pages of plugins may: htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
-  { name: 'style.css', path: join(viewsFolder, 'style.css') },
-  { name: 'dark.css', path: join(viewsFolder, 'dark.css') },
-  { name: 'icon.svg', path: join(viewsFolder, 'icon.svg') },
-  { name: 'icon-192.png', path: join(viewsFolder, 'icon-192.png') },
-  { name: 'icon-512.png', path: join(viewsFolder, 'icon-512.png') },
-  { name: 'preview.png', path: join(viewsFolder, 'preview.png') },
-  { name: 'page.js', path: join(viewsFolder, 'page.js') },
-  { name: 'live.js', path: join(viewsFolder, 'live.js') },
+  { name: 'style.css', path: viewPath('style.css') },
+  { name: 'dark.css', path: viewPath('dark.css') },
+  { name: 'icon.svg', path: viewPath('icon.svg') },
+  { name: 'icon-192.png', path: viewPath('icon-192.png') },
+  { name: 'icon-512.png', path: viewPath('icon-512.png') },
+  { name: 'preview.png', path: viewPath('preview.png') },
+  { name: 'page.js', path: viewPath('page.js') },
+  { name: 'live.js', path: viewPath('live.js') },
   { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },
   { name: 'htmx-sse.js', path: fileFromPackage('htmx-ext-sse/dist/sse.min.js') },
 ];

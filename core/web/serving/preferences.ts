@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { defineForm, type Page, Redirect } from '../pages/page.ts';
 import { languages } from '../texts/texts.ts';
 import { themes } from './visit.ts';
 import { ownPath } from '../pages/own-path.ts';
+import { viewPath } from '../pages/views.ts';
 
 const form = defineForm({
   fields: {
@@ -28,7 +28,7 @@ export const preferencesPage: Page = {
   role: 'public',
   layout: 'plain',
   title: 'preferences.title',
-  template: join(import.meta.dirname, '..', '..', '..', 'views', 'preferences.eta'),
+  template: viewPath('shell/preferences.eta'),
   show: ({ query }) => ({ next: ownPath(query['next']) }),
   forms: [form],
 };

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import type { ServerViewsConfiguration } from '@hapi/vision';
 import { Eta, type TemplateFunction } from 'eta';
@@ -12,10 +11,8 @@ import { navigationOf } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
 import { publicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from '../texts/translator.ts';
+import { viewPath, viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
-
-/** Templates and assets of core: the layout, the error page, the style sheet. */
-export const viewsFolder = join(import.meta.dirname, '..', '..', '..', 'views');
 
 /** What pages with live parts load, in this order. */
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
@@ -34,7 +31,7 @@ export function addViews(server: Server): void {
     engines: { eta: { compile } },
     path: viewsFolder,
     layout: true,
-    layoutPath: viewsFolder,
+    layoutPath: viewPath('shell'),
     allowAbsolutePaths: true,
   });
 }

@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
 /** Orders that are read to find the open ones, of which an account has a few. */
@@ -42,7 +41,7 @@ export const deletePage: Page = {
   role: 'account',
   title: 'accounts.delete.title',
   navigation: { label: 'accounts.delete.title', icon: 'trash', order: 90, place: 'menu' },
-  template: join(views, 'delete.eta'),
+  template: viewPath('accounts/delete.eta'),
   async show(request) {
     const { t, format } = request;
     return {
@@ -64,7 +63,7 @@ export const deletedPage: Page = {
   role: 'public',
   layout: 'plain',
   title: 'accounts.deleted.title',
-  template: join(views, 'deleted.eta'),
+  template: viewPath('accounts/deleted.eta'),
   show: () => ({}),
 };
 

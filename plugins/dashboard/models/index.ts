@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { createModelsPage } from './models-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
-
 /** The catalog as the key sees it. */
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'models.css', path: join(views, 'models.css') });
+  gateway.assets({ name: 'models.css', path: viewPath('dashboard/models/models.css') });
   gateway.page(createModelsPage(gateway));
 }

@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import { readModelHealth } from '#core/business/model-health/model-health.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { needsPass } from '../needs-pass.ts';
 import { plansPath, tryPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeDetail, describeRow, type ModelReading, speaksOf } from './describe-model.ts';
 import { addressOf, matches, modelsPath, readQuery } from './query.ts';
-
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
 
 /** Models of one answer; a search finds the others. */
 const listedModels = 100;
@@ -24,7 +22,7 @@ export function createModelsPage(gateway: Gateway): Page {
     role: 'account',
     title: 'models.title',
     navigation: { label: 'models.title', icon: 'models', order: 30, covers: [tryPath] },
-    template: join(views, 'models.eta'),
+    template: viewPath('dashboard/models/page.eta'),
     styles: ['models.css'],
     scripts: ['htmx.js'],
     show: async (request) => ({
@@ -36,7 +34,7 @@ export function createModelsPage(gateway: Gateway): Page {
       noPass: (await needsPass(request)) ? describeNoPass(request) : undefined,
       ...(await list(request)),
     }),
-    live: { topics: ['health'], parts: { catalog: join(views, 'models', 'catalog.eta') }, values: list },
+    live: { topics: ['health'], parts: { catalog: viewPath('dashboard/models/catalog.eta') }, values: list },
   };
 }
 

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { isContentKept } from '#core/gateway/records/request-content.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
@@ -11,14 +11,12 @@ import { columnsOf, firstTokenOf } from './describe-row.ts';
 import { describeStatus } from './describe-status.ts';
 import { requestsPath } from './query.ts';
 
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
-
 /** One request with its own address, to be kept and sent around. */
 export const detailPage: Page = {
   path: `${requestsPath}/{id}`,
   role: 'account',
   title: 'requests.detail.title',
-  template: join(views, 'requests-detail.eta'),
+  template: viewPath('dashboard/requests/detail-page.eta'),
   styles: ['requests.css'],
   show: describeRequest,
 };
@@ -29,7 +27,7 @@ export const openRow: Page = {
   role: 'account',
   layout: 'none',
   title: 'requests.detail.title',
-  template: join(views, 'requests', 'open-row.eta'),
+  template: viewPath('dashboard/requests/open-row.eta'),
   show: describeRequest,
 };
 

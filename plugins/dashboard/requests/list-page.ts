@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
 import { listUsedModels } from '#core/gateway/records/usage.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
@@ -10,8 +10,6 @@ import { connectPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { startOfRange } from '../time-range.ts';
 
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
-
 /** Requests on a page: what a laptop shows without much scrolling, and what is read again for each live update. */
 const pageSize = 25;
 
@@ -21,7 +19,7 @@ export const listPage: Page = {
   role: 'account',
   title: 'requests.title',
   navigation: { label: 'requests.title', icon: 'list', order: 20 },
-  template: join(views, 'requests.eta'),
+  template: viewPath('dashboard/requests/list-page.eta'),
   styles: ['requests.css'],
   scripts: ['htmx.js', 'requests.js'],
   async show(request) {
@@ -32,7 +30,7 @@ export const listPage: Page = {
   },
   live: {
     topics: ['requests'],
-    parts: { list: join(views, 'requests', 'list.eta') },
+    parts: { list: viewPath('dashboard/requests/list.eta') },
     values: (request) => describeList(readQuery(request.query), request),
   },
 };

@@ -1,17 +1,15 @@
-import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { requestPath, tryPath } from '../paths.ts';
 import { type Asked, ask } from './ask.ts';
 import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';
 import { causeOf, explainError, type TryError } from './explain-error.ts';
 import { conversationSamples, fillSample, imageSamples } from './samples.ts';
 import { scriptTexts } from './script-texts.ts';
-
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
 
 /** A message or an answer, ready to be printed. */
 interface Turn {
@@ -38,7 +36,7 @@ export function createTryPage(server: Server): Page {
     path: tryPath,
     role: 'account',
     title: 'try.title',
-    template: join(views, 'try.eta'),
+    template: viewPath('dashboard/try/page.eta'),
     styles: ['try.css'],
     scripts: ['try-api.js', 'try.js'],
     show: (request) => describePage(server, request, request.form.values['model'] ?? request.query['model']),

@@ -14,7 +14,7 @@ import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { tableOf as orderTable } from '../orders/list-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { withRows } from '../table-section.ts';
-import { view } from '../views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { accountStateCell } from './list-page.ts';
 import { usageTable } from './usage-table.ts';
 
@@ -28,7 +28,7 @@ export const accountPage: Page = {
   path: '/operator/accounts/{id}',
   role: 'operator',
   title: 'operator.account_title',
-  template: view('operator/detail'),
+  template: viewPath('operator/detail.eta'),
   styles: ['operator.css'],
   async show(request) {
     const { host, t } = request;

@@ -8,7 +8,7 @@ import { uuid } from '#core/platform/database/database.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
-import { view } from '../views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 
 const pageSize = 50;
 /** Characters of a search. */
@@ -20,7 +20,7 @@ export const accountsPage: Page = {
   role: 'operator',
   title: 'operator.accounts',
   navigation: { label: 'operator.accounts', icon: 'people', order: 30 },
-  template: view('operator/list'),
+  template: viewPath('operator/list.eta'),
   styles: ['operator.css'],
   async show(request) {
     const { host, query, t } = request;

@@ -8,7 +8,7 @@ import { describeJobs, describeJournal, type FactsCard } from '../overview/cards
 import { overviewReadings } from '../overview/readings.ts';
 import { actionTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '../table-section.ts';
-import { view } from '../views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { readVersions } from './versions.ts';
 
 /** Seconds between two updates of the state. */
@@ -41,13 +41,16 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
     role: 'operator',
     title: 'operator.health',
     navigation: { label: 'operator.health', icon: 'pulse', order: 50 },
-    template: view('operator/health'),
+    template: viewPath('operator/health.eta'),
     styles: ['operator.css'],
     show: values,
     live: {
       topics: ['health'],
       everySeconds: interval,
-      parts: { 'operator-cards': view('operator/cards'), 'operator-health': view('operator/health-tables') },
+      parts: {
+        'operator-cards': viewPath('operator/cards.eta'),
+        'operator-health': viewPath('operator/health-tables.eta'),
+      },
       values,
     },
   };

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
 import { severityOf } from '#core/business/payments/open-flags.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
-import { view } from '../views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 
 const states = [
   'created',
@@ -27,7 +27,7 @@ export const ordersPage: Page = {
   role: 'operator',
   title: 'operator.orders',
   navigation: { label: 'operator.orders', icon: 'list', order: 20 },
-  template: view('operator/list'),
+  template: viewPath('operator/list.eta'),
   styles: ['operator.css'],
   async show(request) {
     const { host, query, t } = request;

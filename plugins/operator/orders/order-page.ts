@@ -8,7 +8,7 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { withRows } from '../table-section.ts';
-import { view } from '../views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { stateCell } from './list-page.ts';
 import { attemptTable, flagTable, notificationTable, paymentTable, refundTable } from './order-tables.ts';
 
@@ -20,7 +20,7 @@ export const orderPage: Page = {
   path: '/operator/orders/{code}',
   role: 'operator',
   title: 'operator.order_title',
-  template: view('operator/detail'),
+  template: viewPath('operator/detail.eta'),
   styles: ['operator.css'],
   async show(request) {
     const { host, t, format } = request;

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeRoutes, type RouteRow } from '../routes/route-rows.ts';
 import type { RecentRoutes } from '../routes/route-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
-import { view } from '../views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds } from './needs.ts';
 import { findRejectedKeys } from './rejected-keys.ts';
@@ -37,17 +37,17 @@ export function overviewPage(
     role: 'operator',
     title: 'operator.overview',
     navigation: { label: 'operator.overview', icon: 'home', order: 10 },
-    template: view('operator/overview'),
+    template: viewPath('operator/overview.eta'),
     styles: ['operator.css'],
     show: values,
     live: {
       topics: ['requests', 'orders', 'health'],
       everySeconds: interval,
       parts: {
-        'operator-tiles': view('operator/tiles'),
-        'operator-needs': view('operator/needs'),
-        'operator-routes': view('operator/routes-table'),
-        'operator-cards': view('operator/cards'),
+        'operator-tiles': viewPath('operator/tiles.eta'),
+        'operator-needs': viewPath('operator/needs.eta'),
+        'operator-routes': viewPath('operator/routes-table.eta'),
+        'operator-cards': viewPath('operator/cards.eta'),
       },
       values,
     },

@@ -2,7 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../overview/readings.ts';
-import { view } from '../views.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { describeRoutes } from './route-rows.ts';
 
 /** Seconds between two updates of cooldowns. */
@@ -25,13 +25,13 @@ export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
     role: 'operator',
     title: 'operator.routes',
     navigation: { label: 'operator.routes', icon: 'routes', order: 40 },
-    template: view('operator/routes'),
+    template: viewPath('operator/routes.eta'),
     styles: ['operator.css'],
     show: values,
     live: {
       topics: ['requests', 'health'],
       everySeconds: interval,
-      parts: { 'operator-routes': view('operator/routes-table') },
+      parts: { 'operator-routes': viewPath('operator/routes-table.eta') },
       values,
     },
   };

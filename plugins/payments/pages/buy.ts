@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
@@ -6,6 +5,7 @@ import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { daysOf, viewOf } from './order-view.ts';
 
 /** Orders that are read to find an open one. */
@@ -43,7 +43,7 @@ export const buyPage: Page = {
   title: 'payments.buy.title',
   layout: 'plain',
   navigation: { label: 'payments.buy.navigation', icon: 'ticket', order: 10, place: 'menu' },
-  template: join(import.meta.dirname, '..', '..', '..', 'views', 'buy.eta'),
+  template: viewPath('payments/buy.eta'),
   styles: ['payments.css'],
   async show(request) {
     const plans = request.host.section(plansSection);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { revealKey } from '#core/business/accounts/account-key.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Registry } from '#core/extension/registry.ts';
@@ -6,11 +5,11 @@ import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { ownOrder, pathOf, withContact } from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
 /** Seconds between two looks for the first request, where JavaScript does not run. */
 const plainRefresh = 10;
 
@@ -35,13 +34,13 @@ export const createDonePage = (gateway: Pages): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
   title: 'payments.done.title',
-  template: join(views, 'done.eta'),
+  template: viewPath('payments/done.eta'),
   layout: 'plain',
   note: 'payments.order_number',
   styles: ['payments.css'],
   live: {
     topics: ['requests'],
-    parts: { first: join(views, 'payments', 'first-request.eta') },
+    parts: { first: viewPath('payments/first-request.eta') },
     async values(request) {
       await ownOrder(request);
       return { first: await readFirst(request) };

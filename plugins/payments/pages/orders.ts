@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import type { IconName } from '#core/web/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { daysOf, type OrderView, pathOf, viewOf } from './order-view.ts';
 
 const pageSize = 25;
@@ -12,7 +12,7 @@ export const ordersPage: Page = {
   role: 'account',
   title: 'payments.orders.title',
   navigation: { label: 'payments.orders.title', icon: 'receipt', order: 50 },
-  template: join(import.meta.dirname, '..', '..', '..', 'views', 'orders.eta'),
+  template: viewPath('payments/orders.eta'),
   styles: ['payments.css'],
   async show(request) {
     const { host, query } = request;

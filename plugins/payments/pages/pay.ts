@@ -1,13 +1,12 @@
-import { join } from 'node:path';
 import { cancelOrder, checkNow, newCharge } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { describePay, describeState } from './describe-pay.ts';
 import { isOpenView, ownOrder, pathOf, readView } from './order-view.ts';
 
-const views = join(import.meta.dirname, '..', '..', '..', 'views');
 /** Seconds between two looks at an order that waits, where JavaScript does not run. */
 const plainRefresh = 10;
 
@@ -18,14 +17,14 @@ export const payPage: Page = {
   layout: 'plain',
   title: 'payments.pay.title',
   note: 'payments.order_number',
-  template: join(views, 'pay.eta'),
+  template: viewPath('payments/pay.eta'),
   styles: ['payments.css'],
   scripts: ['payments.js'],
   live: {
     topics: ['orders'],
     // A notification that is being checked, and the end of the time, change no order.
     everySeconds: 3,
-    parts: { state: join(views, 'payments', 'state.eta') },
+    parts: { state: viewPath('payments/state.eta') },
     async values(request) {
       const order = await ownOrder(request);
       const view = await readView(order, request);

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { viewPath } from '#core/web/pages/views.ts';
 import { daysOf, ownOrder } from './order-view.ts';
 
 /** The receipt of a paid order, printed on one sheet. */
@@ -12,7 +12,7 @@ export const receiptPage: Page = {
   layout: 'plain',
   title: 'payments.receipt.title',
   note: 'payments.order_number',
-  template: join(import.meta.dirname, '..', '..', '..', 'views', 'receipt.eta'),
+  template: viewPath('payments/receipt.eta'),
   styles: ['payments.css'],
   scripts: ['payments.js'],
   async show(request) {

@@ -4,7 +4,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
-import { createLoopingUpstream, loop } from '../support/looping-upstream.ts';
+import { createLoopingUpstream, loop } from '../conformance/loops/looping-upstream.ts';
 
 /** The answer of an upstream that then fails. */
 const begun = {
@@ -64,7 +64,7 @@ const look = {
   description: 'Looks.',
   input_schema: { type: 'object' as const, properties: {} },
   parse: () => ({}),
-  run: () => 'nothing',
+  run: () => loop.result,
 };
 
 async function runLoop(name: string, stream: boolean): Promise<string> {

@@ -1,4 +1,6 @@
 import type { RecordedRequest } from '../../support/faulty-upstream.ts';
+import { objectOf } from '../talk.ts';
+import { formatOf, hear, signatureOf } from './looping-upstream.ts';
 
 /** Files that clients send: bytes whose standard and url-safe base64 differ. */
 export const files = {
@@ -11,15 +13,8 @@ export function readsPdf(model: string): boolean {
   return model !== 'ollama';
 }
 
-interface GeminiPart {
-  readonly functionCall?: object;
-  readonly thoughtSignature?: string;
-}
-
-interface UpstreamRequest {
-  readonly contents?: readonly { readonly parts: readonly GeminiPart[] }[];
-  readonly thread?: { readonly type: string };
-}
+/** Formats whose models want their reasoning back with its signature. */
+const signed = new Set(['responses', 'messages', 'gemini']);
 
 /** What a client's requests have lost on their way to the upstreams, which are named in the paths. */
 export function findLosses(client: string, requests: readonly RecordedRequest[]): string[] {
@@ -27,30 +22,38 @@ export function findLosses(client: string, requests: readonly RecordedRequest[])
   return client.startsWith('anthropic') ? [...losses, ...findThreadless(requests)] : losses;
 }
 
-/** Calls that reach Gemini without the signature that it gave them. */
+/** Calls that return without the signature of the reasoning that led to them. */
 function findUnsigned(request: RecordedRequest): string[] {
-  const { contents = [] } = request.json<UpstreamRequest>();
-  const calls = contents.flatMap(({ parts }) => parts).filter(({ functionCall }) => functionCall !== undefined);
-  return calls.filter((part) => !isSigned(part)).map((part) => `a call without its signature: ${JSON.stringify(part)}`);
+  if (!signed.has(formatOf(request)) || isContinued(request)) return [];
+  const heard = hear(request, request.json());
+  const unsigned: string[] = [];
+  let [calls, signatures]: [number, (string | undefined)[]] = [0, []];
+  for (const entry of heard instanceof Error ? [] : heard.said) {
+    if (entry.type === 'thought') signatures.push(entry.signature);
+    if (entry.type !== 'call') continue;
+    if (!signatures.includes(signatureOf(++calls))) unsigned.push(`call ${calls} has no signature at ${request.path}`);
+    signatures = [];
+  }
+  return unsigned;
 }
 
-function isSigned({ thoughtSignature = '' }: GeminiPart): boolean {
-  return Buffer.from(thoughtSignature, 'base64').toString().startsWith('signature of call_');
+function isContinued(request: RecordedRequest): boolean {
+  return objectOf(request.json()['thread'])['type'] === 'continue';
 }
 
 /** Files that do not arrive in standard base64. Gemini reads both forms, and a thread keeps those of its first request. */
 function findAltered(request: RecordedRequest): string[] {
-  if (request.json<UpstreamRequest>().thread?.type === 'continue') return [];
-  const [, model = ''] = request.path.split('/');
+  if (isContinued(request)) return [];
+  const format = formatOf(request);
   const written = JSON.stringify(request.json());
-  const read = model === 'gemini' ? written.replaceAll('-', '+').replaceAll('_', '/') : written;
-  const expected = readsPdf(model) ? [files.image, files.pdf] : [files.image];
+  const read = format === 'gemini' ? written.replaceAll('-', '+').replaceAll('_', '/') : written;
+  const expected = readsPdf(format) ? [files.image, files.pdf] : [files.image];
   return expected.every((file) => read.includes(file)) ? [] : [`a file is altered or missing at ${request.path}`];
 }
 
 /** A Messages vendor that keeps threads is to continue them, not to get the whole history again. */
 function findThreadless(requests: readonly RecordedRequest[]): string[] {
   const toVendor = requests.filter(({ path }) => path.startsWith('/threads/'));
-  const hasContinued = toVendor.some((request) => request.json<UpstreamRequest>().thread?.type === 'continue');
+  const hasContinued = toVendor.some(isContinued);
   return toVendor.length > 0 && !hasContinued ? ['no thread was continued'] : [];
 }

@@ -1,5 +1,5 @@
 import { openGatewayHome } from '../../support/gateway-home.ts';
-import { createLoopingUpstream, loop } from '../../support/looping-upstream.ts';
+import { createLoopingUpstream, loop } from './looping-upstream.ts';
 import { files, findLosses, readsPdf } from './check-requests.ts';
 import { type ForeignClient, foreignClients, type Language } from './clients.ts';
 import { type Installation, installLanguage, lastLine, type Missing, runForeign, versionOf } from './run-foreign.ts';

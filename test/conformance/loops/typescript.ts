@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { loop } from '../../support/looping-upstream.ts';
+import { loop } from './looping-upstream.ts';
 
 /** What a client is given. `pdf` is undefined where the model reads none. */
 export interface Given {
@@ -30,7 +30,7 @@ async function runAnthropic({ url, key, model, stream, image, pdf }: Given): Pro
     description: 'Looks.',
     input_schema: schema,
     parse: () => ({}),
-    run: () => 'nothing',
+    run: () => loop.result,
   };
   const content = [
     { type: 'image', source: base64Source('image/png', image) },
@@ -66,7 +66,7 @@ async function runOpenAi({ url, key, model, stream, image, pdf }: Given): Promis
     messages.push(message);
     const calls = message.tool_calls ?? [];
     if (calls.length === 0) return message.content ?? '';
-    for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: 'nothing' });
+    for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: loop.result });
   }
   return 'it never ended';
 }

@@ -203,7 +203,6 @@ function opening(block: JsonObject): JsonObject {
   return block['type'] === 'thinking' ? { ...block, thinking: '', signature: '' } : { ...block, text: '' };
 }
 
-/** A call without input has no deltas. */
 function deltasOf(block: AnswerBlock): JsonObject[] {
   if (block.type === 'thought') {
     const texts = piecesOf(block.text).map((thinking) => ({ type: 'thinking_delta', thinking }));
@@ -211,7 +210,7 @@ function deltasOf(block: AnswerBlock): JsonObject[] {
   }
   if (block.type !== 'call') return piecesOf(block.text).map((text) => ({ type: 'text_delta', text }));
   const json = JSON.stringify(objectOf(writeBlock(block)['input']));
-  return json === '{}' ? [] : piecesOf(json).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
+  return piecesOf(json).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
 }
 
 function writeUsage({ input, cached, output, thinking }: Usage): JsonObject {

@@ -110,7 +110,7 @@ export const bounds = {
   waitingLog: 1 * MiB,
   /** One file of the journal; then the next one begins. `max_journal_bytes` limits all of them. */
   journalSegment: 4 * MiB,
-  /** Finished files of the journal that stay open until they are shipped; further ones are lost and counted if they are removed. */
+  /** Files of the journal that stay open until they are shipped, and as many of dead instances; further ones are lost if they are removed. */
   openSegments: 64,
   /** Records in memory while no file of the journal can be written; dropped and counted over the limit. */
   journalMemory: 16 * MiB,

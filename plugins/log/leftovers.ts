@@ -1,14 +1,15 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { startOf } from './record-line.ts';
-import { parseSegmentName, readSegment } from './segment.ts';
+import { LeftoverSegment, parseSegmentName, type Segment } from './segment.ts';
 
 /** The unshipped segments of a dead instance. */
 export interface Leftover {
   readonly instance: string;
-  readonly paths: string[]; // oldest first
+  readonly segments: LeftoverSegment[]; // oldest first
   readonly bytes: number;
   isInterruptedShipped: boolean;
 }
@@ -59,13 +60,14 @@ export class Leftovers {
     // One that was killed once everything had been shipped has left its lock alone.
     for (const instance of names.flatMap((name) => instanceOfLock(name) ?? []))
       if (instance !== this.#self && !byInstance.has(instance) && this.#isDead(instance)) this.forget(instance);
+    let held = 0; // files
     return [...byInstance]
       .filter(([instance]) => this.#isDead(instance))
       .map(([instance, own]) => {
         const paths = own.toSorted((a, b) => a.number - b.number).map(({ path }) => path);
         return {
           instance,
-          paths,
+          segments: paths.map((path) => new LeftoverSegment(path, held++ < bounds.openSegments)),
           bytes: paths.reduce((sum, path) => sum + sizeOf(path), 0),
           isInterruptedShipped: false,
         };
@@ -123,10 +125,10 @@ export class Leftovers {
  * Returns records of the requests that were in flight when the instance died: those with a `begin` line and no `end` line.
  * Keeps only the requests in flight in memory.
  */
-export async function interruptedRecords(paths: readonly string[]): Promise<string[]> {
+export async function interruptedRecords(segments: readonly Segment[]): Promise<string[]> {
   const open = new Map<string, { begin: string; enter: string | undefined }>();
-  for (const path of paths) {
-    for await (const lines of readSegment(path)) for (const line of lines) follow(open, line);
+  for (const segment of segments) {
+    for await (const lines of segment.read()) for (const line of lines) follow(open, line);
   }
   return open
     .values()

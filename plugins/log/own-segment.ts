@@ -1,11 +1,9 @@
-import { closeSync, fstatSync, openSync, read as readFile, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import type { LineSink } from './line-writer.ts';
 import { MemoryBlocks, type MemoryBudget } from './memory-blocks.ts';
-import { type ReadAt, readLines, type Segment, UnreadableSegment } from './segment.ts';
+import { readFrom, readLines, type Segment, UnreadableSegment } from './segment.ts';
 
-const readAsync = promisify(readFile);
 const copyBytes = 256 * 1024;
 
 /**
@@ -153,10 +151,6 @@ export class OwnSegment implements Segment, LineSink {
     if (this.#memory !== undefined) return this.#memory.readAt(buffer, position);
     return this.#file === undefined ? 0 : readSync(this.#file, buffer, 0, buffer.length, position);
   }
-}
-
-function readFrom(file: number): ReadAt {
-  return async (buffer, position) => (await readAsync(file, buffer, 0, buffer.length, position)).bytesRead;
 }
 
 function writeAll(file: number, bytes: Buffer, length: number): void {

@@ -1,5 +1,7 @@
+import { closeSync, openSync, read as readFile } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { promisify } from 'node:util';
 import { bounds } from '#core/platform/bounds.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
@@ -31,6 +33,7 @@ export class UnreadableSegment extends Error {
 /** Reads bytes from a position on; 0 at the end. */
 export type ReadAt = (buffer: Buffer, position: number) => number | Promise<number>;
 
+const readAsync = promisify(readFile);
 const goneCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE']);
 const chunkBytes = 256 * 1024;
 const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
@@ -47,8 +50,42 @@ export function parseSegmentName(path: string): { instance: string; number: numb
 }
 
 /** The segment in a file of a dead instance. It is empty when another instance has already shipped it. */
-export function leftoverSegment(path: string): Segment {
-  return { path, read: () => readSegment(path), remove: () => rm(path, { force: true }) };
+export class LeftoverSegment implements Segment, Disposable {
+  readonly path: string;
+  #file: number | undefined;
+
+  /** @param isHeld keeps the file open, so that nothing is lost when it is removed before it is shipped */
+  constructor(path: string, isHeld: boolean) {
+    this.path = path;
+    if (isHeld) this.#file = openNow(path);
+  }
+
+  read(): AsyncGenerator<string[]> {
+    return this.#file === undefined ? readSegment(this.path) : readLines(this.path, readFrom(this.#file));
+  }
+
+  remove(): Promise<void> {
+    return rm(this.path, { force: true });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+}
+
+/** Undefined where that is not possible: reading it says why. */
+function openNow(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads from an open file. */
+export function readFrom(file: number): ReadAt {
+  return async (buffer, position) => (await readAsync(file, buffer, 0, buffer.length, position)).bytesRead;
 }
 
 /** Reads the lines of a file; none when it does not exist. */

@@ -7,7 +7,7 @@ import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.t
 import { startOf } from './record-line.ts';
 import { isPersistent, isRefused, type RecordStore } from './record-store.ts';
 import type { Rejected } from './rejected.ts';
-import { leftoverSegment, parseSegmentName, type Segment, UnreadableSegment } from './segment.ts';
+import { parseSegmentName, type Segment, UnreadableSegment } from './segment.ts';
 
 export interface ShipperParts {
   readonly journal: Journal;
@@ -71,7 +71,7 @@ export class Shipper {
     parts.journal.onFinished = () => {
       if (this.#backoff.failures === 0) this.#wake();
     };
-    this.#loop = this.#run();
+    this.#loop = this.#run().finally(() => closeAll(this.#leftovers));
   }
 
   /**
@@ -124,6 +124,7 @@ export class Shipper {
       if (!(error instanceof UnreadableSegment)) throw error;
       // The next search finds it again.
       this.#leftovers.shift();
+      closeAll([leftover]);
       this.#parts.leftovers.reportObstacle(error.message);
     }
     return true;
@@ -159,19 +160,20 @@ export class Shipper {
    * the same segments, both insert the same records.
    */
   async #shipLeftover(leftover: Leftover): Promise<void> {
-    const { instance, paths } = leftover;
-    const [path] = paths;
-    if (path === undefined) return this.#forget(leftover);
+    const { instance, segments } = leftover;
+    const [segment] = segments;
+    if (segment === undefined) return this.#forget(leftover);
     if (!leftover.isInterruptedShipped) {
-      const records = await interruptedRecords(paths);
-      for (const batch of batches(records)) await this.#insert(path, batch);
+      const records = await interruptedRecords(segments);
+      for (const batch of batches(records)) await this.#insert(segment.path, batch);
       leftover.isInterruptedShipped = true;
       this.#parts.log.info(
-        `dead instance ${instance} left ${paths.length} segments and ${records.length} interrupted requests`,
+        `dead instance ${instance} left ${segments.length} segments and ${records.length} interrupted requests`,
       );
     }
-    await this.#shipSegment(leftoverSegment(path));
-    paths.shift();
+    await this.#shipSegment(segment);
+    segments.shift();
+    segment[Symbol.dispose]();
   }
 
   #forget({ instance, bytes }: Leftover): void {
@@ -251,6 +253,10 @@ export class Shipper {
     this.#isWoken = false;
     clearTimeout(timer);
   }
+}
+
+function closeAll(leftovers: readonly Leftover[]): void {
+  for (const segment of leftovers.flatMap(({ segments }) => segments)) segment[Symbol.dispose]();
 }
 
 function* batches(lines: readonly string[]): Generator<readonly string[]> {

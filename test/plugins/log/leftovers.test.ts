@@ -14,7 +14,7 @@ it('removes the lock of an instance that was killed after everything had been sh
   for (const name of ['killed', 'unshipped'])
     writeFileSync(join(folder.path, `${name}.lock`), JSON.stringify({ ...owner, pid: 2 ** 22 + 1 }));
   writeFileSync(join(folder.path, 'unshipped-00000001.ndjson'), '');
-  new Leftovers(folder.path, 'self', new MemoryLog()).find();
+  find(new Leftovers(folder.path, 'self', new MemoryLog()));
   expect(readdirSync(folder.path).toSorted()).toEqual([
     'alive.lock',
     'self.lock',
@@ -30,7 +30,7 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
   const log = new MemoryLog();
   const leftovers = new Leftovers(folder.path, 'self', log);
   for (const _ of [1, 2])
-    expect(leftovers.find().map(({ instance, paths }) => [instance, paths.length])).toEqual([
+    expect(find(leftovers)).toEqual([
       ['dead', 1],
       ['gone', 1],
     ]);
@@ -40,7 +40,7 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
   ]);
   expect(leftovers.obstacle?.reason).toBe(`${join(folder.path, 'other.lock')} is not a file: remove it`);
   for (const name of ['dead-00000001.ndjson', 'other.lock']) rmdirSync(join(folder.path, name));
-  for (const _ of [1, 2]) leftovers.find();
+  for (const _ of [1, 2]) find(leftovers);
   expect(leftovers.obstacle).toBeUndefined();
 });
 
@@ -48,3 +48,11 @@ it('finds nothing while the folder is gone', () => {
   using folder = new TemporaryFolder();
   expect(new Leftovers(join(folder.path, 'gone'), 'self', new MemoryLog()).find()).toEqual([]);
 });
+
+/** Instances and how many segments each has left. */
+function find(leftovers: Leftovers): [string, number][] {
+  return leftovers.find().map(({ instance, segments }) => {
+    for (const segment of segments) segment[Symbol.dispose]();
+    return [instance, segments.length];
+  });
+}

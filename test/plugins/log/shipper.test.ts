@@ -126,6 +126,20 @@ test('interrupted requests of a dead instance are recorded although the database
   expect([...store.records].map(([id, { outcome: end }]) => [id, end])).toEqual([[running.id, 'interrupted']]);
 });
 
+test('segments of a dead instance that are removed while they wait for the database lose nothing', async () => {
+  using folder = new TemporaryFolder();
+  const running = identify(arrive());
+  await killWhileRunning(folder, [running]);
+  const store = new MemoryStore();
+  store.isAway = true;
+  await using log = openLog({ folder, store });
+  await until(() => store.inserts > 1);
+  for (const name of folder.journal()) if (name.startsWith('dead')) rmSync(join(folder.path, 'journal', name));
+  store.isAway = false;
+  await until(() => log.out.some((line) => line.includes('all records of dead instance dead are in the database')));
+  expect([...store.records.keys()]).toEqual([running.id]);
+});
+
 test('the segments of a live instance are not touched', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();

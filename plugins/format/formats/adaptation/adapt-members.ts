@@ -31,15 +31,23 @@ export function isMeaningless(name: string, value: JsonValue | undefined): boole
 }
 
 /** Removes members, and notes each whose loss has an effect. Returns the same body when none was present. */
-export function without(body: JsonObject, names: readonly string[], notes?: Notes): JsonObject {
-  const found = names.filter((name) => isSet(body[name]));
+export function without<T extends Readonly<JsonObject>>(
+  body: T,
+  names: readonly (keyof NoInfer<T> & string)[],
+  notes?: Notes,
+): T {
+  const found: readonly string[] = names.filter((name) => isSet(body[name]));
   if (found.length === 0) return body;
   for (const name of found) if (!isMeaningless(name, body[name])) notes?.drop(name);
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name)));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name))) as T;
 }
 
 /** The body with a new value of a member; without the member when the value is undefined. */
-export function withMember(body: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
+export function withMember<T extends Readonly<JsonObject>>(
+  body: T,
+  name: keyof NoInfer<T> & string,
+  value: JsonValue | undefined,
+): T {
   if (body[name] === value) return body;
   return value === undefined ? without(body, [name]) : { ...body, [name]: value };
 }

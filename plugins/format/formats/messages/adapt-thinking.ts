@@ -1,54 +1,61 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
 import { canReason, isForeignEffort, wantsReasoning } from '../../canonical/reasoning.ts';
 import { member } from '../../wire/members.ts';
 import { isSet, undefinedIfEmpty, withMember, without, mapEntries } from '../adaptation/adapt-members.ts';
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../contract/adaptation.ts';
+import type {
+  MessagesBlock,
+  MessagesMessage,
+  MessagesOutputConfig,
+  MessagesRequest,
+  MessagesThinking,
+} from '../../wire/messages.ts';
 
 /** Requests thinking in the style of the route; changes only what is known to be rejected. */
 export function adaptThinking(probe: Probe): Adaptation {
-  return (body, target) => {
+  return (body: MessagesRequest, target) => {
     const { thinking } = body;
-    const effort = member(body['output_config'], 'effort');
+    const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
     if (!isSet(thinking) && !isSet(effort)) return body;
     if (!canReason(target.profile)) return withoutThinking(body, target);
     const isBudget = target.profile.quirks.reasoning === 'budget';
     const isRefused = isForeignThinking(body, target.profile);
     const isEffortRefused = isBudget ? isSet(effort) : isForeignEffort(effort, target.profile);
     if (!isRefused && !isEffortRefused) return body;
-    const rewritten = rewriteThinking(body, probe, target);
-    const adapted = isRefused ? withMember(body, 'thinking', rewritten['thinking']) : body;
-    return withEffort(adapted, member(rewritten['output_config'], 'effort'));
+    const rewritten: MessagesRequest = rewriteThinking(body, probe, target);
+    const adapted = isRefused ? withMember(body, 'thinking', rewritten.thinking) : body;
+    return withEffort(adapted, member<MessagesOutputConfig>(rewritten.output_config, 'effort'));
   };
 }
 
-function withoutThinking(body: JsonObject, { notes }: AdaptationTarget): JsonObject {
-  const isOff = member(body['thinking'], 'type') === 'disabled';
+function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): MessagesRequest {
+  const isOff = member<MessagesThinking>(body.thinking, 'type') === 'disabled';
   if (!isOff) notes.drop('reasoning');
   return withEffort(without(body, ['thinking']), undefined);
 }
 
 /** True for a way to ask that the model does not know, and for a budget that leaves no room for the answer. */
-function isForeignThinking({ thinking, max_tokens: limit }: JsonObject, { quirks }: Profile): boolean {
-  const type = member(thinking, 'type');
+function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
+  const type = member<MessagesThinking>(thinking, 'type');
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
   if (quirks.reasoning !== 'budget') return false;
-  const budget = member(thinking, 'budget_tokens');
+  const budget = member<MessagesThinking>(thinking, 'budget_tokens');
   const isTooMuch = typeof budget === 'number' && typeof limit === 'number' && budget >= limit;
   return type === 'adaptive' || type === 'between_tools' || (type === 'enabled' && isTooMuch);
 }
 
 /** The budget is the client's own where it has given one: an effort beside it is only a hint. */
-function rewriteThinking(body: JsonObject, probe: Probe, target: AdaptationTarget): JsonObject {
+function rewriteThinking(body: MessagesRequest, probe: Probe, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
-  const type = member(thinking, 'type');
+  const type = member<MessagesThinking>(thinking, 'type');
   const isOwnBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
-  const effort = member(body['output_config'], 'effort');
+  const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
   if (isOwnBudget && isSet(effort)) target.notes.drop('output_config.effort');
-  const isBegun = Array.isArray(messages) && member(messages.at(-1), 'role') === 'assistant';
+  const isBegun = Array.isArray(messages) && member<MessagesMessage>(messages.at(-1), 'role') === 'assistant';
   const asks = { role: 'user', content: '.' };
-  const asked = {
+  const asked: MessagesRequest = {
     thinking,
     // Where only tokens are counted there is no limit.
     max_tokens: max_tokens ?? Number.MAX_SAFE_INTEGER,
@@ -58,10 +65,10 @@ function rewriteThinking(body: JsonObject, probe: Probe, target: AdaptationTarge
   return rewriteMembers(probe, asked, target);
 }
 
-function withEffort(body: JsonObject, effort: JsonValue | undefined): JsonObject {
-  const config = body['output_config'];
+function withEffort(body: MessagesRequest, effort: JsonValue | undefined): MessagesRequest {
+  const config = body.output_config;
   if (!isJsonObject(config) && effort === undefined) return body;
-  const changed = withMember(isJsonObject(config) ? config : {}, 'effort', effort);
+  const changed = withMember<MessagesOutputConfig>(isJsonObject(config) ? config : {}, 'effort', effort);
   return withMember(body, 'output_config', undefinedIfEmpty(changed));
 }
 
@@ -71,7 +78,7 @@ function withEffort(body: JsonObject, effort: JsonValue | undefined): JsonObject
  * the text. A message that was nothing but thinking is left out; consecutive messages of one role are one turn. Source:
  * Anthropic docs, "Extended thinking".
  */
-export function withOwnThinking(body: JsonObject, target: AdaptationTarget): JsonObject {
+export function withOwnThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { messages } = body;
   if (!Array.isArray(messages)) return body;
   const kept = mapEntries(messages, (message) => withOwnBlocks(message, target));
@@ -80,19 +87,21 @@ export function withOwnThinking(body: JsonObject, target: AdaptationTarget): Jso
 
 /** Null for a message of which nothing is left. */
 function withOwnBlocks(message: JsonValue, target: AdaptationTarget): JsonValue {
-  if (!isJsonObject(message) || message['role'] !== 'assistant' || !Array.isArray(message['content'])) return message;
-  const content = mapEntries(message['content'], (block) => ownBlock(block, target));
-  if (content === message['content']) return message;
-  const left = content.filter((block) => block !== null);
+  if (!isJsonObject(message)) return message;
+  const { role, content }: MessagesMessage = message;
+  if (role !== 'assistant' || !Array.isArray(content)) return message;
+  const own = mapEntries(content, (block) => ownBlock(block, target));
+  if (own === content) return message;
+  const left = own.filter((block) => block !== null);
   return left.length === 0 ? null : withMember(message, 'content', left);
 }
 
 /** The block as the route takes it; null when it takes none of it. */
 function ownBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget): JsonValue {
   if (!isJsonObject(block)) return block;
-  const { type, thinking } = block;
+  const { type, thinking, signature, data }: MessagesBlock = block;
   if (type !== 'thinking' && type !== 'redacted_thinking') return block;
-  const value = type === 'thinking' ? block['signature'] : block['data'];
+  const value = type === 'thinking' ? signature : data;
   const state = typeof value === 'string' ? readTaggedState(value) : undefined;
   if (state?.origin === origin && state.kind !== 'none') return block;
   if (!profile.quirks.signed_thinking && type === 'thinking') return value === '' ? block : { ...block, signature: '' };
@@ -106,11 +115,12 @@ function ownBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget
  * the calls does not begin with thinking, because another upstream has made it. After the tool loop the model thinks
  * again. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
  */
-export function settleThinking(body: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
+export function settleThinking(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
   if (!profile.quirks.signed_thinking) return body;
-  if (member(body['thinking'], 'type') !== 'enabled' || !Array.isArray(body['messages'])) return body;
-  const begun = beginOfLoop(body['messages']);
-  if (begun === undefined || beginsWithThoughts(begun['content'])) return body;
+  const { thinking: mode, messages } = body;
+  if (member<MessagesThinking>(mode, 'type') !== 'enabled' || !Array.isArray(messages)) return body;
+  const begun = beginOfLoop(messages);
+  if (begun === undefined || beginsWithThoughts(begun.content)) return body;
   notes.drop('reasoning until the end of this tool loop');
   const { thinking: _, ...settled } = body;
   return settled;
@@ -120,13 +130,14 @@ export function settleThinking(body: JsonObject, { profile, notes }: AdaptationT
  * The first assistant message after the last user message, when results of its calls come last. Consecutive messages
  * are one turn.
  */
-function beginOfLoop(messages: readonly JsonValue[]): JsonObject | undefined {
-  let begun: JsonObject | undefined;
+function beginOfLoop(messages: readonly JsonValue[]): MessagesMessage | undefined {
+  let begun: MessagesMessage | undefined;
   let isAnswered = false;
-  for (const message of messages.toReversed()) {
-    if (!isJsonObject(message)) return undefined;
-    if (message['role'] !== 'assistant') {
-      isAnswered ||= hasResults(message['content']);
+  for (const entry of messages.toReversed()) {
+    if (!isJsonObject(entry)) return undefined;
+    const message: MessagesMessage = entry;
+    if (message.role !== 'assistant') {
+      isAnswered ||= hasResults(message.content);
       continue;
     }
     if (!isAnswered) return begun;
@@ -137,11 +148,11 @@ function beginOfLoop(messages: readonly JsonValue[]): JsonObject | undefined {
 }
 
 function hasResults(content: JsonValue | undefined): boolean {
-  return Array.isArray(content) && content.some((block) => member(block, 'type') === 'tool_result');
+  return Array.isArray(content) && content.some((block) => member<MessagesBlock>(block, 'type') === 'tool_result');
 }
 
 function beginsWithThoughts(content: JsonValue | undefined): boolean {
-  const first = Array.isArray(content) ? member(content[0], 'type') : undefined;
+  const first = Array.isArray(content) ? member<MessagesBlock>(content[0], 'type') : undefined;
   return first === 'thinking' || first === 'redacted_thinking';
 }
 
@@ -150,13 +161,14 @@ function beginsWithThoughts(content: JsonValue | undefined): boolean {
  * accepted where the thoughts are lost. Source: DeepSeek, "The `content[].thinking` in the thinking mode must be passed
  * back to the API."; qwen-code#3788.
  */
-export const replayThinking: Adaptation = (body, { profile }) => {
+export const replayThinking: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
-  if (!wantsReasoning(profile, true) || member(body['thinking'], 'type') === 'disabled') return body;
+  if (!wantsReasoning(profile, true) || member<MessagesThinking>(body.thinking, 'type') === 'disabled') return body;
   if (!Array.isArray(messages)) return body;
   const replayed = mapEntries(messages, (message) => {
-    if (!isJsonObject(message) || message['role'] !== 'assistant') return message;
-    const content = blocksOf(message['content']);
+    const { role, content: given }: MessagesMessage = isJsonObject(message) ? message : {};
+    if (!isJsonObject(message) || role !== 'assistant') return message;
+    const content = blocksOf(given);
     if (content.some(isThinking) || !wantsReasoning(profile, content.some(isCall))) return message;
     return { ...message, content: [{ type: 'thinking', thinking: '', signature: '' }, ...content] };
   });
@@ -169,10 +181,10 @@ function blocksOf(content: JsonValue | undefined): JsonValue[] {
 }
 
 function isCall(block: JsonValue): boolean {
-  return member(block, 'type') === 'tool_use';
+  return member<MessagesBlock>(block, 'type') === 'tool_use';
 }
 
 function isThinking(block: JsonValue): boolean {
-  const type = member(block, 'type');
+  const type = member<MessagesBlock>(block, 'type');
   return type === 'thinking' || type === 'redacted_thinking';
 }

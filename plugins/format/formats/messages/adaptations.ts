@@ -29,6 +29,14 @@ import { messagesCodec, stateKinds, toolNames } from './codec.ts';
 import { referenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
+import type {
+  MessagesBlock,
+  MessagesMessage,
+  MessagesOutputConfig,
+  MessagesRequest,
+  MessagesTool,
+  MessagesToolChoice,
+} from '../../wire/messages.ts';
 
 /**
  * Leaves out tools that only Anthropic can run where another vendor is behind the route; those that it knows by a type,
@@ -37,7 +45,7 @@ import { isPlaceholder } from './request/read-tools.ts';
  * @throws GatewayError `not_supported`, see `adaptHostedTools`
  */
 export function adaptServerTools(probe: Probe): Adaptation {
-  return adaptHostedTools((tool, target) => {
+  return adaptHostedTools((tool: MessagesTool, target) => {
     const { type } = tool;
     const { hosted_search, betas } = target.profile.quirks;
     if (typeof type === 'string' && isWebSearch(type)) {
@@ -46,14 +54,14 @@ export function adaptServerTools(probe: Probe): Adaptation {
     }
     if (betas) return tool;
     if (type === undefined || type === null || type === 'custom') return isPlaceholder(tool) ? undefined : tool;
-    const { tools } = rewriteMembers(probe, { tools: [tool] }, target);
+    const { tools }: MessagesRequest = rewriteMembers(probe, { tools: [tool] }, target);
     const [plain] = Array.isArray(tools) ? tools : [];
-    return isJsonObject(plain) ? withMember(plain, 'cache_control', tool['cache_control']) : undefined;
+    return isJsonObject(plain) ? withMember<MessagesTool>(plain, 'cache_control', tool.cache_control) : undefined;
   });
 }
 
 /** Says as text which tools a search has found, where another vendor is behind the route. */
-export const adaptToolReferences: Adaptation = (body, { profile }) => {
+export const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
   return withMember(body, 'messages', mapEntries(messages, inContent(inContent(asText))));
@@ -62,15 +70,14 @@ export const adaptToolReferences: Adaptation = (body, { profile }) => {
 /** Changes the entries of `content`, where it is a list. */
 function inContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue) => JsonValue {
   return (holder) => {
-    const content = isJsonObject(holder) ? holder['content'] : undefined;
+    const content = member<MessagesMessage | MessagesBlock>(holder, 'content');
     return Array.isArray(content) ? withMember(holder as JsonObject, 'content', mapEntries(content, change)) : holder;
   };
 }
 
 function asText(block: JsonValue): JsonValue {
-  if (!isJsonObject(block) || block['type'] !== 'tool_reference') return block;
-  const { tool_name: name } = block;
-  return typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
+  const { type, tool_name: name }: MessagesBlock = isJsonObject(block) ? block : {};
+  return type === 'tool_reference' && typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
 }
 
 const probe: Probe = {
@@ -98,10 +105,10 @@ const betaMembers = [
   'tools.input_examples',
 ];
 
-const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
+const oneCallAtATime: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { tool_choice: choice } = body;
   if (profile.quirks.parallel_switch || !isJsonObject(choice)) return body;
-  const { disable_parallel_tool_use: isSerial, ...others } = choice;
+  const { disable_parallel_tool_use: isSerial, ...others }: MessagesToolChoice = choice;
   if (isSerial === true) notes.drop('parallel_tool_calls');
   return isSerial === undefined ? body : { ...body, tool_choice: others };
 };
@@ -109,23 +116,23 @@ const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
 /** Parallel tool calls are controlled next to the choice of tools. */
 function freeTools(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !isForced(choice)) return choice;
-  const { disable_parallel_tool_use: isAlone } = isJsonObject(choice) ? choice : {};
+  const { disable_parallel_tool_use: isAlone }: MessagesToolChoice = isJsonObject(choice) ? choice : {};
   return { type: 'auto', ...(isSet(isAlone) && { disable_parallel_tool_use: isAlone }) };
 }
 
 const outputWording: OutputWording = {
-  find: ({ output_config, output_format }): JsonObject | undefined => {
-    const format = member(output_config, 'format');
+  find: ({ output_config, output_format }: MessagesRequest): JsonObject | undefined => {
+    const format = member<MessagesOutputConfig>(output_config, 'format');
     if (isSet(format)) return { output_config: { format } };
     return isSet(output_format) ? { output_format } : undefined;
   },
-  replace: (body) =>
+  replace: (body: MessagesRequest) =>
     withMember(
       without(body, ['output_format']),
       'output_config',
-      withoutEmpty(body['output_config'], 'format', undefined),
+      withoutEmpty(body.output_config, 'format', undefined),
     ),
-  instruct: (body, text) => ({ ...body, system: instructedText(body['system'], text) }),
+  instruct: (body: MessagesRequest, text) => ({ ...body, system: instructedText(body.system, text) }),
 };
 
 /** Adapts a Messages request to the capabilities and quirks of a route. */

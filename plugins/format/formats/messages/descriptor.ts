@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { textsOf } from '../../wire/members.ts';
+import { member, textsOf } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import type { ClientTextFormat } from '../contract/descriptor.ts';
 import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
@@ -10,6 +10,7 @@ import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
 import { answerUnavailableTool } from './reply/unavailable-tool.ts';
 import { messagesParameters } from './request/parameters.ts';
+import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 
 /** The Messages API of Anthropic. */
 export const messages: ClientTextFormat = {
@@ -70,7 +71,7 @@ export const messages: ClientTextFormat = {
       parallelSwitch: true,
       reasoning: 'signed',
     },
-    reportedStops: ({ stop_sequences }) => textsOf(stop_sequences),
+    reportedStops: ({ stop_sequences }: MessagesRequest) => textsOf(stop_sequences),
     adapt: adaptMessagesRequest,
   },
 };
@@ -81,5 +82,7 @@ export function omitResultImages(body: JsonObject): JsonObject {
 }
 
 function fromBlock(block: JsonObject): JsonObject {
-  return block['type'] === 'tool_result' ? within(block, 'content', replacing('image', 'text')) : block;
+  return member<MessagesBlock>(block, 'type') === 'tool_result'
+    ? within(block, 'content', replacing('image', 'text'))
+    : block;
 }

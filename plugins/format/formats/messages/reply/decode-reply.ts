@@ -5,6 +5,13 @@ import { type Fragment, readFailure } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import { readFinish, secondStartError, UsageCounter } from './finish.ts';
 import { BlockReader } from './read-output.ts';
+import type {
+  MessagesEnding,
+  MessagesEvent,
+  MessagesReply,
+  MessagesStopDetails,
+  MessagesUsage,
+} from '../../../wire/messages.ts';
 
 /**
  * Reads a Messages reply. A whole reply is read as its events. Source: Anthropic API reference, "Streaming Messages".
@@ -18,15 +25,16 @@ export class MessagesDecoder implements ReplyDecoder {
     if (data.trim() === '[DONE]') return this.#end();
     const body = parseBody(data);
     if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
-    const type = typeof body['type'] === 'string' ? body['type'] : (name ?? '');
+    const { type: own }: MessagesEvent = body;
+    const type = typeof own === 'string' ? own : (name ?? '');
     const isError = name === 'error' || type === 'error' || readReportedError(body) !== undefined;
     if (isError) return [failed(body)];
     return this.#event(type, body);
   }
 
   whole(body: JsonObject): Fragment[] {
-    const { content } = body;
-    if (body['type'] === 'error' || readReportedError(body) !== undefined) return [failed(body)];
+    const { content, type, usage }: MessagesReply = body;
+    if (type === 'error' || readReportedError(body) !== undefined) return [failed(body)];
     if (typeof content !== 'string' && !Array.isArray(content))
       return [failed({ message: 'an answer without content' })];
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
@@ -34,23 +42,23 @@ export class MessagesDecoder implements ReplyDecoder {
     // A reply with content is complete even without a stop reason; one with neither is an error.
     const reason = this.#finish(body);
     const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
-    return [...read, ...this.#count(body['usage']), ...finish, { type: 'end' }];
+    return [...read, ...this.#count(usage), ...finish, { type: 'end' }];
   }
 
-  #event(type: string, body: JsonObject): Fragment[] {
+  #event(type: string, body: MessagesEvent): Fragment[] {
     switch (type) {
       case 'message_start':
         if (this.#hasStarted) return [{ type: 'error', error: secondStartError() }];
         this.#hasStarted = true;
-        return this.#start(member(body['message'], 'usage'));
+        return this.#start(member<MessagesReply>(body.message, 'usage'));
       case 'content_block_start':
-        return this.#blocks.start(body['index'], body['content_block']);
+        return this.#blocks.start(body.index, body.content_block);
       case 'content_block_delta':
-        return this.#blocks.delta(body['index'], body['delta']);
+        return this.#blocks.delta(body.index, body.delta);
       case 'content_block_stop':
-        return this.#blocks.stop(body['index']);
+        return this.#blocks.stop(body.index);
       case 'message_delta':
-        return [...this.#blocks.stopAll(), ...this.#count(body['usage']), ...this.#finish(body['delta'])];
+        return [...this.#blocks.stopAll(), ...this.#count(body.usage), ...this.#finish(body.delta)];
       case 'message_stop':
         return this.#end();
       case 'message':
@@ -62,7 +70,8 @@ export class MessagesDecoder implements ReplyDecoder {
 
   /** The output count of the first event is not final, so it is ignored. */
   #start(usage: JsonValue | undefined): Fragment[] {
-    return isJsonObject(usage) ? this.#count({ ...usage, output_tokens: undefined }) : [];
+    const counts: MessagesUsage | undefined = isJsonObject(usage) ? { ...usage, output_tokens: undefined } : undefined;
+    return counts === undefined ? [] : this.#count(counts);
   }
 
   #count(usage: JsonValue | undefined): Fragment[] {
@@ -73,7 +82,7 @@ export class MessagesDecoder implements ReplyDecoder {
   #finish(ending: JsonValue | undefined): Fragment[] {
     const finish = readFinish(ending);
     if (finish === undefined) return [];
-    const explanation = member(member(ending, 'stop_details'), 'explanation');
+    const explanation = member<MessagesStopDetails>(member<MessagesEnding>(ending, 'stop_details'), 'explanation');
     // A refusal without text gets a standard text.
     const isSilent = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasSpoken;
     if (!isSilent || typeof explanation !== 'string') return [finish];

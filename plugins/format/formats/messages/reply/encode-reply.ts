@@ -1,10 +1,10 @@
 import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, BlockHead, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
 import { writeUsage } from './finish.ts';
 import { inputObject, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
+import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
  * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; requirements of MessageStream in the
@@ -43,7 +43,7 @@ export class MessagesEncoder implements ReplyEncoder {
     }
   }
 
-  whole(reply: CompleteReply): JsonObject {
+  whole(reply: CompleteReply): MessagesReply {
     const { stop_reason, stop_sequence, stop_details } = writeEnding(reply);
     return {
       ...this.#message(reply.blocks.map(writeBlock), stop_reason, stop_sequence),
@@ -56,7 +56,7 @@ export class MessagesEncoder implements ReplyEncoder {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'anthropic' });
   }
 
-  #message(content: JsonObject[], stop_reason: string | null, stop_sequence: string | null): JsonObject {
+  #message(content: MessagesBlock[], stop_reason: string | null, stop_sequence: string | null): MessagesReply {
     const { id, model } = this.#context;
     return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence };
   }
@@ -98,11 +98,11 @@ function beginningOf(input: string): 'object' | 'other' | undefined {
   return begun.startsWith('{') ? 'object' : 'other';
 }
 
-function open(index: number, content_block: JsonObject): string {
+function open(index: number, content_block: MessagesBlock): string {
   return write('content_block_start', { index, content_block });
 }
 
-function delta(index: number, content: JsonObject): string {
+function delta(index: number, content: MessagesDelta): string {
   return write('content_block_delta', { index, delta: content });
 }
 
@@ -118,6 +118,6 @@ function known<T extends object>(members: T): Partial<T> {
 }
 
 /** One event. `event:` repeats the type: clients ignore an event without it. */
-function write(type: string, members: JsonObject): string {
+function write(type: string, members: MessagesEvent): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }

@@ -1,8 +1,9 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { type JsonValue, isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { member, count, sum } from '../../../wire/members.ts';
+import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
 /** Finish reasons of the format and of vendors that imitate it. Any other ends the answer too. */
 const reasons = new Map<string, FinishReason>([
@@ -27,13 +28,13 @@ export function secondStartError(): GatewayError {
 
 /** The finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
-  const reported = member(ending, 'stop_reason');
+  const reported = member<MessagesEnding>(ending, 'stop_reason');
   if (typeof reported !== 'string' || reported === '') return undefined;
   if (failures.has(reported)) {
     const error = new GatewayError('upstream_failed', `The upstream ended its response with ${reported}.`);
     return { type: 'error', error };
   }
-  const stopSequence = member(ending, 'stop_sequence');
+  const stopSequence = member<MessagesEnding>(ending, 'stop_sequence');
   const reason = reasons.get(reported) ?? 'stop';
   return { type: 'finish', reason, stopSequence: typeof stopSequence === 'string' ? stopSequence : undefined };
 }
@@ -60,18 +61,24 @@ export class UsageCounter {
   }
 }
 
-function flat(usage: JsonObject): Record<string, number | undefined> {
+function flat(usage: MessagesUsage): Record<string, number | undefined> {
   return {
-    input: count(usage['input_tokens']),
-    output: count(usage['output_tokens']),
-    cacheRead: count(usage['cache_read_input_tokens']),
-    cacheWrite: count(usage['cache_creation_input_tokens']),
-    reasoning: count(member(usage['output_tokens_details'], 'thinking_tokens')),
+    input: count(usage.input_tokens),
+    output: count(usage.output_tokens),
+    cacheRead: count(usage.cache_read_input_tokens),
+    cacheWrite: count(usage.cache_creation_input_tokens),
+    reasoning: count(member<MessagesUsageDetails>(usage.output_tokens_details, 'thinking_tokens')),
   };
 }
 
 /** Writes usage: the input excludes cached tokens. */
-export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
+export function writeUsage({
+  input = 0,
+  output = 0,
+  cacheRead = 0,
+  cacheWrite = 0,
+  reasoning = 0,
+}: Usage): MessagesUsage {
   return {
     input_tokens: Math.max(0, input - cacheRead - cacheWrite),
     cache_creation_input_tokens: cacheWrite,

@@ -7,6 +7,7 @@ import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/m
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { secondStartError, UsageCounter } from './finish.ts';
+import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
 export class MessagesObserver implements ReplyObserver {
@@ -30,23 +31,23 @@ export class MessagesObserver implements ReplyObserver {
   }
 
   event(event: StreamEvent): void {
-    switch (event.name ?? event.parse()?.['type']) {
+    switch (event.name ?? member<MessagesEvent>(event.parse(), 'type')) {
       case 'message_start':
         if (this.#hasStarted) this.failure = secondStartError();
         this.#hasStarted = true;
-        this.#usage.add(member(member(event.parse(), 'message'), 'usage'));
-        this.#announce(member(member(event.parse(), 'message'), 'id'));
+        this.#usage.add(member<MessagesReply>(member<MessagesEvent>(event.parse(), 'message'), 'usage'));
+        this.#announce(member<MessagesReply>(member<MessagesEvent>(event.parse(), 'message'), 'id'));
         return;
       case 'content_block_start':
-        this.hasContent ||= !isEmptyBlock(member(event.parse(), 'content_block'));
+        this.hasContent ||= !isEmptyBlock(member<MessagesEvent>(event.parse(), 'content_block'));
         return;
       case 'content_block_delta':
         this.hasContent = true;
         return;
       case 'message_delta':
         this.hasContent = true;
-        this.#usage.add(member(event.parse(), 'usage'));
-        this.isComplete ||= hasStopReason(member(event.parse(), 'delta'));
+        this.#usage.add(member<MessagesEvent>(event.parse(), 'usage'));
+        this.isComplete ||= hasStopReason(member<MessagesEvent>(event.parse(), 'delta'));
         return;
       case 'message_stop':
         this.isComplete = true;
@@ -64,10 +65,11 @@ export class MessagesObserver implements ReplyObserver {
   }
 
   whole(body: JsonObject): void {
-    if (body['type'] === 'error' || readReportedError(body) !== undefined) this.#fail(body);
-    this.#usage.add(body['usage']);
-    this.#announce(body['id']);
-    this.hasContent = isAnswer(body) || typeof body['input_tokens'] === 'number';
+    const { type, usage, id, input_tokens: counted }: MessagesReply = body;
+    if (type === 'error' || readReportedError(body) !== undefined) this.#fail(body);
+    this.#usage.add(usage);
+    this.#announce(id);
+    this.hasContent = isAnswer(body) || typeof counted === 'number';
     this.isComplete = true;
   }
 
@@ -90,16 +92,17 @@ export class MessagesObserver implements ReplyObserver {
 
 /** True for a reply with content, or with the reason why it has none. */
 function isAnswer(body: JsonObject): boolean {
-  return Array.isArray(body['content']) && (body['content'].length > 0 || hasStopReason(body));
+  const { content }: MessagesReply = body;
+  return Array.isArray(content) && (content.length > 0 || hasStopReason(body));
 }
 
 function hasStopReason(ending: JsonValue | undefined): boolean {
-  const reason = member(ending, 'stop_reason');
+  const reason = member<MessagesEnding>(ending, 'stop_reason');
   return typeof reason === 'string' && reason !== '';
 }
 
 /** True for a text or thinking block that is still empty. Other blocks have content from the start. */
 function isEmptyBlock(block: JsonValue | undefined): boolean {
-  const text = member(block, 'text') ?? member(block, 'thinking');
+  const text = member<MessagesBlock>(block, 'text') ?? member<MessagesBlock>(block, 'thinking');
   return text === '';
 }

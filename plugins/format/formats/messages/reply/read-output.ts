@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { droppedPart, type Fragment } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
 
 /** An open block. */
 interface OpenBlock {
@@ -29,26 +30,27 @@ export class BlockReader {
 
   start(index: JsonValue | undefined, content: JsonValue | undefined): Fragment[] {
     const before = this.#open.get(index);
-    const type = textOf(member(content, 'type'));
-    const id = member(content, 'id');
+    const type = textOf(member<MessagesBlock>(content, 'type'));
+    const id = member<MessagesBlock>(content, 'id');
     if (before?.type === 'tool_use' && type === 'tool_use' && before.id === id) return [];
     const closed = before === undefined ? [] : this.stop(index);
-    const input = readInput(member(content, 'input'));
+    const input = readInput(member<MessagesBlock>(content, 'input'));
     const block: OpenBlock = { key: this.#count++, type, id, signature: '', input, citations: [] };
     this.#open.set(index, block);
     this.#latest = index;
     return isJsonObject(content) ? [...closed, ...this.#begin(block, content)] : closed;
   }
 
-  delta(index: JsonValue | undefined, delta: JsonValue | undefined): Fragment[] {
+  delta(index: JsonValue | undefined, value: JsonValue | undefined): Fragment[] {
     const block = this.#open.get(index) ?? this.#open.get(this.#latest);
-    if (!isJsonObject(delta) || (block !== undefined && foreign.test(block.type))) return [];
-    const fragments = [...this.#say('reasoning', delta['thinking']), ...this.#say('text', delta['text'])];
-    const citations = readCitation(delta['citation']);
+    const delta: MessagesDelta | undefined = isJsonObject(value) ? value : undefined;
+    if (delta === undefined || (block !== undefined && foreign.test(block.type))) return [];
+    const fragments = [...this.#say('reasoning', delta.thinking), ...this.#say('text', delta.text)];
+    const citations = readCitation(delta.citation);
     if (block === undefined) return [...fragments, ...citations];
     block.citations.push(...citations);
-    block.signature += textOf(delta['signature']);
-    const input = readInput(delta['partial_json']);
+    block.signature += textOf(delta.signature);
+    const input = readInput(delta.partial_json);
     if (input !== undefined) fragments.push({ type: 'input', key: block.key, text: input });
     return fragments;
   }
@@ -68,19 +70,19 @@ export class BlockReader {
     return [...this.#open.keys()].flatMap((index) => this.stop(index));
   }
 
-  #begin(block: OpenBlock, content: JsonObject): Fragment[] {
+  #begin(block: OpenBlock, content: MessagesBlock): Fragment[] {
     const head: Fragment = { type: 'break' };
     switch (block.type) {
       case 'text':
-        return [head, ...this.#say('text', content['text']), ...readCitations(content['citations'])];
+        return [head, ...this.#say('text', content.text), ...readCitations(content.citations)];
       case 'thinking':
-        block.signature = textOf(content['signature']);
-        return [head, ...this.#say('reasoning', content['thinking'])];
+        block.signature = textOf(content.signature);
+        return [head, ...this.#say('reasoning', content.thinking)];
       case 'redacted_thinking':
-        return [head, ...readRedacted(textOf(content['data']))];
+        return [head, ...readRedacted(textOf(content.data))];
       case 'tool_use':
         this.hasSpoken = true;
-        return [head, { type: 'call', key: block.key, id: textOf(content['id']), name: textOf(content['name']) }];
+        return [head, { type: 'call', key: block.key, id: textOf(content.id), name: textOf(content.name) }];
       case '':
         // Some vendors leave out the type; the deltas reveal it.
         return [head];
@@ -117,9 +119,9 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
 
 /** Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
-  const url = textOf(member(value, 'url')) || textOf(member(value, 'source'));
+  const url = textOf(member<MessagesCitation>(value, 'url')) || textOf(member<MessagesCitation>(value, 'source'));
   if (url === '') return [];
-  const title = textOf(member(value, 'title')) || undefined;
-  const quote = textOf(member(value, 'cited_text')) || undefined;
+  const title = textOf(member<MessagesCitation>(value, 'title')) || undefined;
+  const quote = textOf(member<MessagesCitation>(value, 'cited_text')) || undefined;
   return [{ type: 'citation', citation: { url, title, quote, start: undefined, end: undefined } }];
 }

@@ -13,6 +13,8 @@ import {
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './finish.ts';
+import { member } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 export class MessagesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
@@ -27,7 +29,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
 
   event(event: StreamEvent, counted?: Usage): string {
     const text = withName(event);
-    switch (event.name ?? event.parse()?.['type']) {
+    switch (event.name ?? member<MessagesEvent>(event.parse(), 'type')) {
       case 'message_start':
         return this.#start(event, text, counted);
       case 'content_block_start':
@@ -44,20 +46,20 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     }
   }
 
-  whole(text: string, body: JsonObject, counted?: Usage): string {
+  whole(text: string, body: MessagesReply, counted?: Usage): string {
     const isComplete = isCounted(counted);
     if (isComplete && !text.includes('thinking"')) return text;
-    const blocks = Array.isArray(body['content']) ? body['content'] : [];
+    const blocks = Array.isArray(body.content) ? body.content : [];
     const content = blocks.map((block) => this.#tagBlock(block));
     if (isComplete) return JSON.stringify({ ...body, content });
     this.meter.whole(body);
-    const usage = filledUsage(body['usage'], writeUsage(this.meter.complete(counted, true)));
+    const usage = filledUsage(body.usage, writeUsage(this.meter.complete(counted, true)));
     return JSON.stringify({ ...body, content, usage });
   }
 
   #tagBlock(block: JsonValue): JsonValue {
     if (!isJsonObject(block)) return block;
-    const { type, signature, data } = block;
+    const { type, signature, data }: MessagesBlock = block;
     if (type === 'thinking' && typeof signature === 'string' && signature !== '')
       return { ...block, signature: `${this.#signatureTag}${signature}` };
     if (type === 'redacted_thinking' && typeof data === 'string' && data !== '')
@@ -67,20 +69,20 @@ export class MessagesReplyAdapter implements ReplyAdapter {
 
   /** Anthropic's SDK adds up counts from here, and crashes where there is nothing to add to. */
   #start(event: StreamEvent, text: string, counted: Usage | undefined): string {
-    const started = event.parse();
+    const started: MessagesEvent | undefined = event.parse();
     if (started === undefined || counted?.input !== undefined) return text;
-    const message = objectOr(started['message']);
+    const message: MessagesReply = objectOr(started.message);
     const counts = writeUsage({ ...counted, input: this.meter.input });
-    return rewriteData(text, { ...started, message: { ...message, usage: filledUsage(message['usage'], counts) } });
+    return rewriteData(text, { ...started, message: { ...message, usage: filledUsage(message.usage, counts) } });
   }
 
   /** Clients of the AI SDK crash on a `message_delta` without counts. */
   #withOutput(event: StreamEvent, text: string, counted: Usage | undefined): string {
-    const ending = event.parse();
+    const ending: MessagesEvent | undefined = event.parse();
     if (ending === undefined || /"output_tokens"\s*:\s*\d/.test(text)) return text;
     this.meter.distrustOutput();
     const { input = this.meter.input } = counted ?? {};
     const counts = writeUsage({ ...counted, input, output: this.meter.output });
-    return rewriteData(text, { ...ending, usage: filledUsage(ending['usage'], counts) });
+    return rewriteData(text, { ...ending, usage: filledUsage(ending.usage, counts) });
   }
 }

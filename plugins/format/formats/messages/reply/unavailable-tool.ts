@@ -2,6 +2,13 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { member } from '../../../wire/members.ts';
 import { writeUsage } from './finish.ts';
+import type {
+  MessagesBlock,
+  MessagesEvent,
+  MessagesReply,
+  MessagesRequest,
+  MessagesTool,
+} from '../../../wire/messages.ts';
 
 /** Anthropic's tools whose results can report an error. */
 const hosted = /^(web_search|web_fetch|code_execution)_\d/;
@@ -14,15 +21,16 @@ const hosted = /^(web_search|web_fetch|code_execution)_\d/;
  * @returns a body, or the events of a stream
  */
 export function answerUnavailableTool(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined {
-  const tools = Array.isArray(body['tools']) ? body['tools'] : [];
-  const names = tools.map((tool) => hosted.exec(String(member(tool, 'type')))?.[1]);
+  const { tools }: MessagesRequest = body;
+  const listed = Array.isArray(tools) ? tools : [];
+  const names = listed.map((tool) => hosted.exec(String(member<MessagesTool>(tool, 'type')))?.[1]);
   const [name] = names;
   if (name === undefined || names.includes(undefined)) return undefined;
   const blocks = writeBlocks(name, context);
   return isStream ? writeEvents(blocks, context) : JSON.stringify(writeMessage(blocks, 'end_turn', context));
 }
 
-function writeBlocks(name: string, { id, model }: ReplyContext): JsonObject[] {
+function writeBlocks(name: string, { id, model }: ReplyContext): MessagesBlock[] {
   const tool_use_id = `srvtoolu_${id}`;
   const error = { type: `${name}_tool_result_error`, error_code: 'unavailable' };
   return [
@@ -32,7 +40,11 @@ function writeBlocks(name: string, { id, model }: ReplyContext): JsonObject[] {
   ];
 }
 
-function writeMessage(content: JsonObject[], stop_reason: string | null, { id, model }: ReplyContext): JsonObject {
+function writeMessage(
+  content: MessagesBlock[],
+  stop_reason: string | null,
+  { id, model }: ReplyContext,
+): MessagesReply {
   const usage = writeUsage({ input: 0, output: 0 });
   return {
     id: `msg_${id}`,
@@ -46,21 +58,21 @@ function writeMessage(content: JsonObject[], stop_reason: string | null, { id, m
   };
 }
 
-function writeEvents(blocks: readonly JsonObject[], context: ReplyContext): string {
-  const events: JsonObject[] = [
+function writeEvents(blocks: readonly MessagesBlock[], context: ReplyContext): string {
+  const events: MessagesEvent[] = [
     { type: 'message_start', message: writeMessage([], null, context) },
     ...blocks.flatMap((block, index) => writeBlock(block, index)),
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } },
     { type: 'message_stop' },
   ];
-  return events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  return events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
 /** Results come whole with the start of their block, texts in deltas. */
-function writeBlock(block: JsonObject, index: number): JsonObject[] {
-  const isText = block['type'] === 'text';
+function writeBlock(block: MessagesBlock, index: number): MessagesEvent[] {
+  const isText = block.type === 'text';
   const content_block = isText ? { ...block, text: '' } : block;
-  const delta = isText && { type: 'content_block_delta', index, delta: { type: 'text_delta', text: block['text'] } };
+  const delta = isText && { type: 'content_block_delta', index, delta: { type: 'text_delta', text: block.text } };
   return [
     { type: 'content_block_start', index, content_block },
     ...(delta ? [delta] : []),

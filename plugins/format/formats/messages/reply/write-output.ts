@@ -1,16 +1,17 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesCitation } from '../../../wire/messages.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
 /** An empty block, as it opens. `MessagesEncoder` opens reasoning itself. */
-export function writeOpenBlock(head: BlockHead): JsonObject {
+export function writeOpenBlock(head: BlockHead): MessagesBlock {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {} };
   return { type: 'text', text: '' };
 }
 
-export function writeBlock(block: Block): JsonObject {
+export function writeBlock(block: Block): MessagesBlock {
   switch (block.type) {
     case 'text': {
       const citations = block.citations.map(writeCitation);
@@ -33,7 +34,7 @@ export function inputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
 }
 
 /** The format has no positions in its own text: a citation belongs to the block. */
-export function writeCitation({ url, title, quote }: Citation): JsonObject {
+export function writeCitation({ url, title, quote }: Citation): MessagesCitation {
   return {
     type: 'web_search_result_location',
     url,

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
+import { type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { Conversation, Effort, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
@@ -17,6 +17,13 @@ import {
 import { messagesBounds } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import type {
+  MessagesMetadata,
+  MessagesOutputConfig,
+  MessagesOutputFormat,
+  MessagesRequest,
+  MessagesThinking,
+} from '../../../wire/messages.ts';
 
 /** Members that are read, or that only control prompt caching. */
 const known = new Set(
@@ -32,12 +39,12 @@ const knownOfOutput = new Set(['effort', 'format']);
  *
  * @throws GatewayError `invalid_request`, `not_supported`
  */
-export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
+export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation {
   const reader = new MessagesHistoryReader(notes);
-  reader.readSystem(body['system'], 'system');
-  reader.readMessages(body['messages']);
-  const tools = readTools(body['tools'], notes);
-  const output = maybeObject(body['output_config'], 'output_config') ?? {};
+  reader.readSystem(body.system, 'system');
+  reader.readMessages(body.messages);
+  const tools = readTools(body.tools, notes);
+  const output: MessagesOutputConfig = maybeObject(body.output_config, 'output_config') ?? {};
   for (const [name, value] of Object.entries(output)) {
     if (!knownOfOutput.has(name) && !isMissing(value)) notes.drop(`output_config.${name}`);
   }
@@ -48,16 +55,16 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     items: reader.items,
     tools,
     ...readToolChoice(body, tools, notes),
-    reasoning: readReasoning(body['thinking'], readEffort(output['effort'], 'output_config.effort'), notes),
-    output: readFormat(output['format'], 'output_config.format') ?? readFormat(body['output_format'], 'output_format'),
+    reasoning: readReasoning(body.thinking, readEffort(output.effort, 'output_config.effort'), notes),
+    output: readFormat(output.format, 'output_config.format') ?? readFormat(body.output_format, 'output_format'),
     sampling: readSampling(body),
-    maxOutputTokens: maybeInteger(body['max_tokens'], 'max_tokens', 1),
-    stop: readStop(body['stop_sequences']),
+    maxOutputTokens: maybeInteger(body.max_tokens, 'max_tokens', 1),
+    stop: readStop(body.stop_sequences),
     verbosity: undefined,
     user,
     cacheKey: user === undefined ? undefined : readSession(user),
     isCacheKeyImplied: true,
-    serviceTier: readTier(body['service_tier']),
+    serviceTier: readTier(body.service_tier),
     candidates: 1,
   };
 }
@@ -68,11 +75,11 @@ function readReasoning(
   effort: Effort | undefined,
   notes: Notes,
 ): ReasoningRequest | undefined {
-  const thinking = maybeObject(value, 'thinking');
+  const thinking: MessagesThinking | undefined = maybeObject(value, 'thinking');
   if (thinking === undefined) return effort && { effort, budget: undefined, wantsText: false };
-  const wantsText = maybeText(thinking['display'], 'thinking.display') !== 'omitted';
-  const budget = maybeInteger(thinking['budget_tokens'], 'thinking.budget_tokens', messagesBounds.thinkingTokens);
-  switch (readText(thinking['type'], 'thinking.type')) {
+  const wantsText = maybeText(thinking.display, 'thinking.display') !== 'omitted';
+  const budget = maybeInteger(thinking.budget_tokens, 'thinking.budget_tokens', messagesBounds.thinkingTokens);
+  switch (readText(thinking.type, 'thinking.type')) {
     case 'disabled':
       return { effort: 'none', budget: undefined, wantsText: false };
     case 'enabled':
@@ -90,24 +97,24 @@ function readReasoning(
 }
 
 function readFormat(value: JsonValue | undefined, path: string): OutputFormat | undefined {
-  const format = maybeObject(value, path);
+  const format: MessagesOutputFormat | undefined = maybeObject(value, path);
   if (format === undefined) return undefined;
-  if (format['type'] !== 'json_schema') throw invalid(`${path}.type`, 'json_schema');
+  if (format.type !== 'json_schema') throw invalid(`${path}.type`, 'json_schema');
   return {
     type: 'json_schema',
     name: undefined,
     description: undefined,
-    schema: readObject(format['schema'], `${path}.schema`),
+    schema: readObject(format.schema, `${path}.schema`),
     // The client's schema was not made for the stricter rules of other vendors.
     strict: undefined,
   };
 }
 
-function readSampling(body: JsonObject): Conversation['sampling'] {
+function readSampling(body: MessagesRequest): Conversation['sampling'] {
   return {
-    temperature: maybeNumber(body['temperature'], 'temperature', 0, 1),
-    topP: maybeNumber(body['top_p'], 'top_p', 0, 1),
-    topK: maybeInteger(body['top_k'], 'top_k'),
+    temperature: maybeNumber(body.temperature, 'temperature', 0, 1),
+    topP: maybeNumber(body.top_p, 'top_p', 0, 1),
+    topK: maybeInteger(body.top_k, 'top_k'),
   };
 }
 
@@ -117,9 +124,9 @@ function readStop(value: JsonValue | undefined): string[] {
     .filter((sequence) => sequence !== '');
 }
 
-function readUser(body: JsonObject): string | undefined {
-  const metadata = maybeObject(body['metadata'], 'metadata') ?? {};
-  return filledText(metadata['user_id'], 'metadata.user_id');
+function readUser(body: MessagesRequest): string | undefined {
+  const metadata: MessagesMetadata = maybeObject(body.metadata, 'metadata') ?? {};
+  return filledText(metadata.user_id, 'metadata.user_id');
 }
 
 /** Claude Code puts a session into the user id: as JSON, in older versions at the end. Observed. */

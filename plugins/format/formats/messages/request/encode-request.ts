@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import type { Conversation } from '../../../canonical/conversation.ts';
+import type { Conversation, Effort } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { noteCutting } from '../../../canonical/stop-cutter.ts';
 import { messagesBounds } from './parameters.ts';
@@ -10,6 +10,7 @@ import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
 import { withoutUnset } from '../../../wire/members.ts';
+import type { MessagesMetadata, MessagesOutputConfig, MessagesRequest } from '../../../wire/messages.ts';
 
 /** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
 const defaultMaxTokens = 32_000;
@@ -27,21 +28,28 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
   const isThinking = thinking !== undefined;
   noteUnsaid(conversation, target);
-  return withoutUnset({
+  const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
     system: writeSystem(conversation, instruction),
     messages: writeMessages(turns, target),
     ...writeTools(conversation, target, isThinking),
     thinking,
-    output_config: effort === undefined && format === undefined ? undefined : withoutUnset({ effort, format }),
+    output_config: writeOutput(effort, format),
     ...writeSampling(conversation, target, isThinking),
     stop_sequences: writeStop(conversation, target),
     metadata: writeUser(conversation, target),
     service_tier: writeTier(conversation, target),
     cache_control: profile.quirks.automatic_caching ? { type: 'ephemeral' } : undefined,
     stream: isStream,
-  });
+  };
+  return withoutUnset(request);
+}
+
+function writeOutput(effort: Effort | undefined, format: JsonObject | undefined): JsonObject | undefined {
+  if (effort === undefined && format === undefined) return undefined;
+  const output: MessagesOutputConfig = { effort, format };
+  return withoutUnset(output);
 }
 
 function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number {
@@ -58,7 +66,7 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return said.length === 0 ? undefined : said.join('\n\n');
 }
 
-function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
+function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { temperature, topP, topK } = sampling;
   if (isThinking) return writeThinkingSampling(sampling, target);
   const isWarm = temperature !== undefined && temperature !== 1;
@@ -78,7 +86,7 @@ function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThink
 function writeThinkingSampling(
   { temperature, topP, topK }: Conversation['sampling'],
   { notes }: EncodeTarget,
-): JsonObject {
+): MessagesRequest {
   const isTopPTaken = topP !== undefined && topP >= messagesBounds.thinkingTopP;
   if (temperature !== undefined && temperature !== 1) notes.drop('temperature');
   if (topP !== undefined && !isTopPTaken) notes.drop('top_p');
@@ -97,7 +105,7 @@ function writeStop({ stop }: Conversation, { notes }: EncodeTarget): string[] | 
 function writeUser(
   { user: caller, safetyId, metadata = {} }: Conversation,
   { notes }: EncodeTarget,
-): JsonObject | undefined {
+): MessagesMetadata | undefined {
   const { user_id: id, ...others } = metadata;
   const named = safetyId ?? caller;
   const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);

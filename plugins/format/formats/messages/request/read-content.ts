@@ -1,13 +1,14 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { FilePart, Part, Source } from '../../../canonical/conversation.ts';
 import { standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { invalid, isMissing, maybeText, readObject, readText } from '../../../wire/read.ts';
+import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 
 /** A block of content and its path. */
 export interface PlacedBlock {
   readonly type: string;
-  readonly block: JsonObject;
+  readonly block: MessagesBlock;
   readonly path: string;
 }
 
@@ -22,8 +23,8 @@ export function readBlocks(value: JsonValue | undefined, path: string): PlacedBl
   if (!Array.isArray(value)) throw invalid(path, 'a string or a list of blocks');
   return value.map((entry, index) => {
     const blockPath = `${path}[${index}]`;
-    const block = readObject(entry, blockPath);
-    return { type: readText(block['type'], `${blockPath}.type`), block, path: blockPath };
+    const block: MessagesBlock = readObject(entry, blockPath);
+    return { type: readText(block.type, `${blockPath}.type`), block, path: blockPath };
   });
 }
 
@@ -48,7 +49,7 @@ export function referenceText(name: string): string {
 function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
   switch (type) {
     case 'text':
-      return textPart(readText(block['text'], `${path}.text`));
+      return textPart(readText(block.text, `${path}.text`));
     case 'image':
       return [{ type: 'image', source: readSource(block, path), detail: undefined }];
     case 'document':
@@ -56,50 +57,51 @@ function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
     case 'search_result':
       return readSearchResult(block, path, notes);
     case 'tool_reference':
-      return textPart(referenceText(readText(block['tool_name'], `${path}.tool_name`)));
+      return textPart(referenceText(readText(block.tool_name, `${path}.tool_name`)));
     default:
       notes.dropPart(`content block ${type}`, path);
       return [];
   }
 }
 
-function readSource(block: JsonObject, path: string): Source {
+function readSource(block: MessagesBlock, path: string): Source {
   const sourcePath = `${path}.source`;
-  const source = readObject(block['source'], sourcePath);
-  switch (readText(source['type'], `${sourcePath}.type`)) {
+  const source: MessagesSource = readObject(block.source, sourcePath);
+  switch (readText(source.type, `${sourcePath}.type`)) {
     case 'base64':
       return {
         type: 'base64',
-        mediaType: plainMediaType(readText(source['media_type'], `${sourcePath}.media_type`)),
-        data: standardBase64(readText(source['data'], `${sourcePath}.data`), `${sourcePath}.data`),
+        mediaType: plainMediaType(readText(source.media_type, `${sourcePath}.media_type`)),
+        data: standardBase64(readText(source.data, `${sourcePath}.data`), `${sourcePath}.data`),
       };
     case 'url':
-      return { type: 'url', url: readText(source['url'], `${sourcePath}.url`) };
+      return { type: 'url', url: readText(source.url, `${sourcePath}.url`) };
     case 'file':
-      return { type: 'id', id: readText(source['file_id'], `${sourcePath}.file_id`) };
+      return { type: 'id', id: readText(source.file_id, `${sourcePath}.file_id`) };
     default:
       throw invalid(`${sourcePath}.type`, 'base64, url or file');
   }
 }
 
 /** A plain text document becomes text, which every model can read; others stay files. */
-function readDocument(block: JsonObject, path: string, notes: Notes): Part[] {
-  const source = readObject(block['source'], `${path}.source`);
-  const title = maybeText(block['title'], `${path}.title`) || undefined;
-  for (const name of ['context', 'citations']) if (!isMissing(block[name])) notes.drop(`${name} of a document`);
-  if (source['type'] === 'text') return titled(title, readText(source['data'], `${path}.source.data`));
-  if (source['type'] === 'content') {
-    return [...titled(title, ''), ...readParts(source['content'], `${path}.source.content`, notes)];
+function readDocument(block: MessagesBlock, path: string, notes: Notes): Part[] {
+  const source: MessagesSource = readObject(block.source, `${path}.source`);
+  const title = maybeText(block.title, `${path}.title`) || undefined;
+  for (const name of ['context', 'citations'] as const)
+    if (!isMissing(block[name])) notes.drop(`${name} of a document`);
+  if (source.type === 'text') return titled(title, readText(source.data, `${path}.source.data`));
+  if (source.type === 'content') {
+    return [...titled(title, ''), ...readParts(source.content, `${path}.source.content`, notes)];
   }
   const file: FilePart = { type: 'file', source: readSource(block, path), name: title };
   return [file];
 }
 
-function readSearchResult(block: JsonObject, path: string, notes: Notes): Part[] {
-  const title = maybeText(block['title'], `${path}.title`);
-  const source = maybeText(block['source'], `${path}.source`);
+function readSearchResult(block: MessagesBlock, path: string, notes: Notes): Part[] {
+  const title = maybeText(block.title, `${path}.title`);
+  const source = maybeText(block.source, `${path}.source`);
   const head = [title, source].filter(Boolean).join('\n');
-  return [...textPart(head), ...readParts(block['content'], `${path}.content`, notes)];
+  return [...textPart(head), ...readParts(block.content, `${path}.content`, notes)];
 }
 
 function titled(title: string | undefined, text: string): Part[] {

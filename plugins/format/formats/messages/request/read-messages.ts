@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
@@ -6,6 +6,8 @@ import { invalid, isMissing, maybeBoolean, maybeText, readList, readObject, read
 import { withMember } from '../../adaptation/adapt-members.ts';
 import type { Adaptation } from '../../contract/adaptation.ts';
 import { type PlacedBlock, readBlocks, readPart, readParts } from './read-content.ts';
+import { member } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 
 /**
  * Reads the messages of a request into items, and system messages before the first of them into instructions.
@@ -43,13 +45,13 @@ export class MessagesHistoryReader {
     if (this.items.length === count) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
   }
 
-  #readMessage(message: JsonObject, path: string): void {
+  #readMessage(message: MessagesMessage, path: string): void {
     const { content, role } = message;
     if (isMissing(content)) throw invalid(`${path}.content`, 'a string or a list of blocks');
     if (role !== 'user' && role !== 'assistant' && role !== 'system') {
       throw invalid(`${path}.role`, 'user, assistant or system');
     }
-    if (!isMissing(message['output_config'])) this.#notes.drop('output_config of a message');
+    if (!isMissing(message.output_config)) this.#notes.drop('output_config of a message');
     if (role === 'system' && this.items.length === 0) return this.readSystem(content, `${path}.content`);
     for (const placed of readBlocks(content, `${path}.content`)) {
       if (role === 'assistant') this.#readAnswer(placed);
@@ -90,35 +92,35 @@ export class MessagesHistoryReader {
 
 /** Thinking of other vendors comes back without a signature. */
 function readThinking({ block, path }: PlacedBlock): Reasoning {
-  const signature = maybeText(block['signature'], `${path}.signature`) ?? '';
+  const signature = maybeText(block.signature, `${path}.signature`) ?? '';
   return {
     type: 'reasoning',
-    text: readText(block['thinking'], `${path}.thinking`),
+    text: readText(block.thinking, `${path}.thinking`),
     state: readTaggedState(signature),
   };
 }
 
 function readRedacted({ block, path }: PlacedBlock): Reasoning {
-  return { type: 'reasoning', text: '', state: readTaggedState(readText(block['data'], `${path}.data`)) };
+  return { type: 'reasoning', text: '', state: readTaggedState(readText(block.data, `${path}.data`)) };
 }
 
 function readCall({ block, path }: PlacedBlock): ToolCall {
   return {
     type: 'tool_call',
-    id: readName(block['id'], `${path}.id`),
-    name: readName(block['name'], `${path}.name`),
+    id: readName(block.id, `${path}.id`),
+    name: readName(block.name, `${path}.name`),
     namespace: undefined,
     form: 'function',
-    input: JSON.stringify(readObject(block['input'] ?? {}, `${path}.input`)),
+    input: JSON.stringify(readObject(block.input ?? {}, `${path}.input`)),
   };
 }
 
 function readResult({ block, path }: PlacedBlock, notes: Notes): ToolResult {
   return {
     type: 'tool_result',
-    id: readName(block['tool_use_id'], `${path}.tool_use_id`),
-    parts: readParts(block['content'], `${path}.content`, notes),
-    isError: maybeBoolean(block['is_error'], `${path}.is_error`) ?? false,
+    id: readName(block.tool_use_id, `${path}.tool_use_id`),
+    parts: readParts(block.content, `${path}.content`, notes),
+    isError: maybeBoolean(block.is_error, `${path}.is_error`) ?? false,
   };
 }
 
@@ -134,7 +136,7 @@ export function isBillingHeader(text: string): boolean {
 }
 
 /** Leaves Claude Code's billing header out where another vendor is behind the route: its prompt cache would never hit. */
-export const adaptBillingHeader: Adaptation = (body, { profile }) => {
+export const adaptBillingHeader: Adaptation = (body: MessagesRequest, { profile }) => {
   const { system } = body;
   if (profile.quirks.betas || !Array.isArray(system)) return body;
   const others = system.filter((block) => !isBilling(block));
@@ -143,6 +145,6 @@ export const adaptBillingHeader: Adaptation = (body, { profile }) => {
 };
 
 function isBilling(block: JsonValue): boolean {
-  const text = isJsonObject(block) ? block['text'] : undefined;
+  const text = member<MessagesBlock>(block, 'text');
   return typeof text === 'string' && isBillingHeader(text);
 }

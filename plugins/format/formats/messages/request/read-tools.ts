@@ -5,6 +5,7 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { forcedSearch, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { invalid, isMissing, maybeBoolean, maybeList, maybeText, readObject, readText } from '../../../wire/read.ts';
+import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 /** Stands for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
@@ -27,8 +28,8 @@ export function readTools(value: JsonValue | undefined, notes: Notes): Tool[] {
   return tools.list;
 }
 
-function readTool(tool: JsonObject, path: string, notes: Notes): Tool | undefined {
-  const type = maybeText(tool['type'], `${path}.type`) ?? 'custom';
+function readTool(tool: MessagesTool, path: string, notes: Notes): Tool | undefined {
+  const type = maybeText(tool.type, `${path}.type`) ?? 'custom';
   const typed = findTypedTool(type);
   if (typed !== undefined) return { ...readFunctionTool(tool, path, schemaMember), ...typed };
   if (isWebSearch(type)) return { form: 'web_search' };
@@ -41,27 +42,32 @@ function readTool(tool: JsonObject, path: string, notes: Notes): Tool | undefine
 }
 
 /** True for the stand-in of tools that are not loaded. */
-export function isPlaceholder({ name, defer_loading: isDeferred }: JsonObject): boolean {
+export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool): boolean {
   return name === placeholderName && isDeferred === true;
 }
 
 /** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */
 export function readToolChoice(
-  body: JsonObject,
+  body: MessagesRequest,
   tools: readonly Tool[],
   notes: Notes,
 ): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
-  if (isMissing(body['tool_choice'])) return { toolChoice: undefined, parallelToolCalls: undefined };
-  const choice = readObject(body['tool_choice'], 'tool_choice');
-  const isSerial = maybeBoolean(choice['disable_parallel_tool_use'], 'tool_choice.disable_parallel_tool_use');
+  if (isMissing(body.tool_choice)) return { toolChoice: undefined, parallelToolCalls: undefined };
+  const choice: MessagesToolChoice = readObject(body.tool_choice, 'tool_choice');
+  const isSerial = maybeBoolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return {
     toolChoice: readChoice(choice, body, tools, notes),
     parallelToolCalls: isSerial === undefined ? undefined : !isSerial,
   };
 }
 
-function readChoice(choice: JsonObject, body: JsonObject, tools: readonly Tool[], notes: Notes): ToolChoice {
-  const type = readText(choice['type'], 'tool_choice.type');
+function readChoice(
+  choice: MessagesToolChoice,
+  body: MessagesRequest,
+  tools: readonly Tool[],
+  notes: Notes,
+): ToolChoice {
+  const type = readText(choice.type, 'tool_choice.type');
   if (type === 'auto' || type === 'none') return { type };
   if (type === 'any') return { type: 'required' };
   if (type !== 'tool') throw invalid('tool_choice.type', 'auto, any, tool or none');
@@ -71,10 +77,11 @@ function readChoice(choice: JsonObject, body: JsonObject, tools: readonly Tool[]
 }
 
 /** A choice of a tool that is not a function: a web search can be offered but not forced; others cannot be served. */
-function readForeignChoice(name: string, body: JsonObject, notes: Notes): ToolChoice {
-  const chosen = maybeList(body['tools'], 'tools').find((tool) => readObject(tool, 'tools')['name'] === name);
+function readForeignChoice(name: string, body: MessagesRequest, notes: Notes): ToolChoice {
+  const tools: readonly MessagesTool[] = maybeList(body.tools, 'tools').map((tool) => readObject(tool, 'tools'));
+  const chosen = tools.find((tool) => tool.name === name);
   if (chosen === undefined) throw invalid('tool_choice.name', 'the name of one of the tools');
-  const type = String(readObject(chosen, 'tools')['type']);
+  const type = String(chosen.type);
   if (!isWebSearch(type)) {
     const message = `Tools of type "${type}" are not supported.`;
     throw new GatewayError('not_supported', message, { param: 'tool_choice' });

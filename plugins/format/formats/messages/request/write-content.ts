@@ -1,7 +1,7 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { FilePart, ImagePart, Part, Source } from '../../../canonical/conversation.ts';
 import { assistantText, fileText, unsupported } from '../../../canonical/media.ts';
+import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 
 /** The first base64 characters of images: a wrong media type is refused. */
 const imageBeginnings: readonly (readonly [string, string])[] = [
@@ -16,7 +16,7 @@ const imageBeginnings: readonly (readonly [string, string])[] = [
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
-export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
+export function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock[] {
   return parts.flatMap((part) => {
     switch (part.type) {
       case 'image':
@@ -32,16 +32,16 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonOb
 }
 
 /** Writes the text of an assistant message. */
-export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): MessagesBlock[] {
   return assistantText(parts, notes).flatMap(({ text }) => writeText(text));
 }
 
-export function writeText(text: string): JsonObject[] {
+export function writeText(text: string): MessagesBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
 /** @param from the client's part, for errors */
-function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): JsonObject {
+function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): MessagesBlock {
   if (!profile.capabilities.images) throw unsupported('images', from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source) };
@@ -49,7 +49,7 @@ function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTar
   return { type: 'image', source: writeSource({ ...source, mediaType: begun?.[1] ?? source.mediaType }) };
 }
 
-function writeSource(source: Source): JsonObject {
+function writeSource(source: Source): MessagesSource {
   switch (source.type) {
     case 'base64':
       return { type: 'base64', media_type: source.mediaType, data: source.data };
@@ -61,7 +61,7 @@ function writeSource(source: Source): JsonObject {
 }
 
 /** Models without file support still get text files as text. */
-function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
+function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const { source, name } = file;
   const content = fileText(source);
   const { files } = target.profile.capabilities;

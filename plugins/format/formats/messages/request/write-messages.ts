@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import {
@@ -13,12 +12,13 @@ import {
 import { isMedia } from '../../../canonical/media.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
+import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
 
 type Role = 'user' | 'assistant' | 'system';
 
 interface Written {
   readonly role: Role;
-  readonly content: JsonObject[];
+  readonly content: MessagesBlock[];
 }
 
 /** The user's text where a conversation begins with something else. */
@@ -30,7 +30,7 @@ const opening = 'Begin.';
  *
  * Source: Anthropic API reference, "Messages".
  */
-export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarget): JsonObject[] {
+export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarget): MessagesMessage[] {
   const writer = new MessageWriter(target);
   for (const [index, turn] of turns.entries()) {
     if (turn.role === 'user') writer.user(turn);
@@ -72,7 +72,7 @@ class MessageWriter {
     this.#push('user', writeText(asReminder(text)));
   }
 
-  finish(): JsonObject[] {
+  finish(): MessagesMessage[] {
     if (this.#messages[0]?.role !== 'user') {
       this.#target.notes.approximate('a conversation without a user at its beginning');
       this.#messages.unshift({ role: 'user', content: writeText(opening) });
@@ -85,7 +85,7 @@ class MessageWriter {
     return this.#messages.at(-1);
   }
 
-  #push(role: Role, content: JsonObject[]): void {
+  #push(role: Role, content: MessagesBlock[]): void {
     if (content.length === 0) return;
     const last = this.#last;
     if (last?.role === role) last.content.push(...content);
@@ -93,7 +93,7 @@ class MessageWriter {
   }
 
   /** Only state that this upstream has made: one that checks signatures refuses any other, in every later request too. */
-  #reasoning({ text, state }: Reasoning): JsonObject[] {
+  #reasoning({ text, state }: Reasoning): MessagesBlock[] {
     const own = this.#target.ownState(state);
     if (own === undefined || own === '') {
       const isTaken = text !== '' && !this.#target.profile.quirks.signed_thinking;
@@ -105,7 +105,7 @@ class MessageWriter {
     return [{ type: 'thinking', thinking: text, signature: own }];
   }
 
-  #call(call: ToolCall): JsonObject {
+  #call(call: ToolCall): MessagesBlock {
     return {
       type: 'tool_use',
       id: plainId(call.id),
@@ -115,7 +115,7 @@ class MessageWriter {
   }
 
   /** @param shown takes the parts that the result itself cannot hold */
-  #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
+  #result({ id, parts, isError }: ToolResult, shown: Part[]): MessagesBlock {
     // Errors can only be text.
     const holdsAll = this.#target.profile.quirks.tool_result_images && !isError;
     const others: Part[] = holdsAll ? [] : parts.filter(isMedia);
@@ -137,9 +137,9 @@ class MessageWriter {
 }
 
 /** A prefilled answer must not end in white space. */
-function trimEnd(content: JsonObject[]): void {
+function trimEnd(content: MessagesBlock[]): void {
   const last = content.at(-1);
-  if (last?.['type'] === 'text') last['text'] = String(last['text']).trimEnd();
+  if (last?.type === 'text') content[content.length - 1] = { ...last, text: String(last.text).trimEnd() };
 }
 
 /** Ids may consist of letters, digits, - and _; any other id is replaced by its hash. */

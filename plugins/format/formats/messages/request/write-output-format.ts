@@ -2,16 +2,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { OutputFormat } from '../../../canonical/conversation.ts';
 import { instructionFor } from '../../../canonical/output-format.ts';
+import type { MessagesOutputFormat } from '../../../wire/messages.ts';
 
 /** How an output format is requested: by a parameter or an instruction. */
-export interface MessagesOutputFormat {
-  readonly format?: JsonObject;
+export interface WrittenOutputFormat {
+  readonly format?: MessagesOutputFormat;
   /** Goes after all other instructions. */
   readonly instruction?: string;
 }
 
 /** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
-export function writeFormat(output: OutputFormat | undefined, { profile, notes }: EncodeTarget): MessagesOutputFormat {
+export function writeFormat(output: OutputFormat | undefined, { profile, notes }: EncodeTarget): WrittenOutputFormat {
   if (output === undefined) return {};
   if (output.type === 'json_object') {
     notes.approximate('json_object as instruction');

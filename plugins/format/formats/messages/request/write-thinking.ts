@@ -1,12 +1,12 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { AssistantTurn, DialogueTurn } from '../../../canonical/dialogue.ts';
 import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
 import { messagesBounds } from './parameters.ts';
+import type { MessagesThinking } from '../../../wire/messages.ts';
 
 export interface WrittenThinking {
-  readonly thinking: JsonObject | undefined;
+  readonly thinking: MessagesThinking | undefined;
   /** Members of `output_config`. */
   readonly effort: Effort | undefined;
 }
@@ -51,7 +51,7 @@ function writeBudget(
   wanted: Effort | undefined,
   maxTokens: number,
   { profile, notes }: EncodeTarget,
-): JsonObject | undefined {
+): MessagesThinking | undefined {
   const asked =
     (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', profile.quirks.efforts));
   const enough = Math.max(asked, messagesBounds.thinkingTokens);

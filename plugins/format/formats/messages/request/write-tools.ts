@@ -3,6 +3,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 const searchName = 'web_search';
 
@@ -10,7 +11,7 @@ const searchName = 'web_search';
  * Writes the tools of a request and their choice; nothing without tools and calls. Source: Anthropic API reference,
  * "Messages", tools.
  */
-export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { capabilities } = target.profile;
   if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
   const tools = capabilities.tools ? writeList(allowedTools(conversation), target) : [];
@@ -24,8 +25,8 @@ function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
   return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
 }
 
-function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
-  const written = new Map<string, JsonObject>();
+function writeList(tools: readonly Tool[], target: EncodeTarget): MessagesTool[] {
+  const written = new Map<string, MessagesTool>();
   for (const tool of tools.filter(isClientTool)) {
     const name = target.names.toWire(tool.name, tool.namespace);
     if (!written.has(name)) written.set(name, writeTool(tool, name, target));
@@ -37,7 +38,7 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
   return [...written.values()];
 }
 
-function writeTool(tool: ClientTool, name: string, { notes }: EncodeTarget): JsonObject {
+function writeTool(tool: ClientTool, name: string, { notes }: EncodeTarget): MessagesTool {
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
   const description = isFreeform ? describeFreeform(tool) : tool.description;
@@ -54,7 +55,7 @@ function objectSchema(schema: JsonObject | undefined): JsonObject {
 }
 
 /** Calls in the history are refused without tools: declares the called ones, which cannot be called again. */
-function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarget): JsonObject {
+function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarget): MessagesRequest {
   if (!profile.capabilities.tools) return {};
   const calls = items.filter((item) => item.type === 'tool_call');
   const called = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
@@ -66,14 +67,22 @@ function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarge
   };
 }
 
-function writeChoice(conversation: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject | undefined {
+function writeChoice(
+  conversation: Conversation,
+  target: EncodeTarget,
+  isThinking: boolean,
+): MessagesToolChoice | undefined {
   const { toolChoice, parallelToolCalls } = conversation;
   const choice = toolChoice && writeChoiceType(toolChoice, target, isThinking);
-  if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice;
+  if (parallelToolCalls !== false || choice?.type === 'none') return choice;
   return { type: 'auto', ...choice, disable_parallel_tool_use: true };
 }
 
-function writeChoiceType({ type, name, namespace }: ToolChoice, target: EncodeTarget, isThinking: boolean): JsonObject {
+function writeChoiceType(
+  { type, name, namespace }: ToolChoice,
+  target: EncodeTarget,
+  isThinking: boolean,
+): MessagesToolChoice {
   const isForced = type === 'required' || type === 'tool';
   if (!isForced) return { type };
   // Forcing a call is refused together with thinking.

@@ -120,12 +120,23 @@ export class RequestBody implements BodySource {
     this.#isReading = true;
     try {
       const source = decode === undefined ? request : request.pipe(decode());
-      this.#received = await collect(request, source, this.#limits, this.#memory);
+      this.#received =
+        source === request && request.complete
+          ? takeBuffered(request, this.#limits, this.#memory)
+          : await collect(request, source, this.#limits, this.#memory);
       return this.#received;
     } finally {
       this.#isReading = false;
     }
   }
+}
+
+/** A body that has arrived with its head, as most do: it needs neither listeners nor a timer. @throws as `collect` */
+function takeBuffered(request: IncomingMessage, { maxBytes }: BodyLimits, memory: MemoryShare): Buffer {
+  const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+  if (!memory.grow(bytes.length * footprint.request)) throw tooMuch(memory);
+  return bytes;
 }
 
 /** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable` */

@@ -35,6 +35,7 @@ function received(bytes: string | Buffer, sending?: Sending): RequestBody {
   const { request, body } = receive(sending);
   if (bytes.length > 0) request.push(bytes);
   request.push(null);
+  request.complete = true;
   return body;
 }
 

@@ -26,7 +26,7 @@ const countRequest = defineFact<ClientRequest>('count_request');
 function counted(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
-  return request !== undefined && isFailed && !exchange.signal.aborted ? countTokens(request) : reply;
+  return request !== undefined && isFailed && !exchange.isAborted ? countTokens(request) : reply;
 }
 
 /** Set for a thread that one route of several can continue. */
@@ -35,7 +35,7 @@ const hasBackups = defineFact<boolean>('has_backups');
 /** When that route fails, the client is asked for the whole conversation, which another can continue. */
 function restarted(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
-  if (!isFailed || exchange.find(hasBackups) !== true || exchange.signal.aborted) return reply;
+  if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
   return renderError(threadNotFound(), exchange);
 }
 

@@ -61,7 +61,7 @@ export const rateLimitStage = defineStage({
       exchange.set(rateLimitState, state);
       const { lease } = take;
       // The client may have disconnected during the call to the store; the exchange may be over and its `done` has run.
-      if (lease !== undefined && exchange.signal.aborted) limiter.release(key, lease);
+      if (lease !== undefined && exchange.isAborted) limiter.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       refuse(exchange, take, limits, state);
     }

@@ -114,9 +114,9 @@ export class Pipeline {
         const result = watched.stage.enter?.(exchange);
         const settled = result instanceof Promise ? await this.#wait(result, watched, 'enter', exchange) : result;
         entered++;
-        if (exchange.signal.aborted) {
+        if (exchange.isAborted) {
           if (typeof settled === 'object') discard(settled);
-          throw exchange.signal.reason;
+          throw exchange.abortReason;
         }
         if (typeof settled === 'function') deferred ??= { answer: settled, watched };
         else if (settled !== undefined && settled !== null) reply = accept(exchange, settled, watched, 'enter');
@@ -220,7 +220,7 @@ export class Pipeline {
     const broken = bodyErrorOf(reply, came);
     if (broken === undefined) return reply;
     discard(reply);
-    return this.#refuse(exchange, exchange.signal.reason ?? broken, exchange.bodyOwner);
+    return this.#refuse(exchange, exchange.abortReason ?? broken, exchange.bodyOwner);
   }
 
   /** @param owner who threw; named in the log for values without a stack */

@@ -37,7 +37,8 @@ export async function firstOrTimeout<T>(
   milliseconds: number,
   signal?: AbortSignal,
 ): Promise<T | typeof timedOut> {
-  if (milliseconds === Infinity && signal === undefined) return Promise.race(work);
+  if (milliseconds === Infinity && signal === undefined)
+    return work.length === 1 ? (work[0] as Promise<T>) : Promise.race(work);
   const { promise, resolve } = Promise.withResolvers<typeof timedOut>();
   const giveUp = () => resolve(timedOut);
   const timer = new LagTolerantTimer(giveUp);

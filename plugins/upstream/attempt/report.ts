@@ -114,7 +114,7 @@ export class AttemptReport {
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {
-    const isAborted = fault === undefined ? this.#exchange.signal.aborted : fault.kind === 'gone';
+    const isAborted = fault === undefined ? this.#exchange.isAborted : fault.kind === 'gone';
     const { attempts } = this.#delivery;
     const later = attempts.findLastIndex(({ startedAt }) => startedAt <= this.#startedAt) + 1;
     attempts.splice(later, 0, {

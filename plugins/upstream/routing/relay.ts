@@ -70,9 +70,8 @@ export class Relay {
 
   async #run(): Promise<Reply> {
     const { parts, exchange, notes, isResumable } = this.#context;
-    const { signal } = exchange;
     parts.budget.earn();
-    signal.addEventListener('abort', () => this.#stopAll(goneFault(signal.reason)), { once: true });
+    exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
     const answer = await this.#ask();
     if (!isResumable) return answer.reply;
     return { ...resumedReply(answer, (broken) => this.#resume(broken)), trailers: notes.trailers };
@@ -90,7 +89,7 @@ export class Relay {
     try {
       return await this.#ask();
     } catch (error) {
-      if (error instanceof GatewayError && !exchange.signal.aborted) return undefined;
+      if (error instanceof GatewayError && !exchange.isAborted) return undefined;
       throw error;
     }
   }
@@ -169,7 +168,7 @@ export class Relay {
   /** Ends the attempts. @returns what the exchange ends with */
   #end(fault: Fault): unknown {
     this.#stopRunning();
-    return fault.kind === 'gone' ? this.#context.exchange.signal.reason : fault.error;
+    return fault.kind === 'gone' ? this.#context.exchange.abortReason : fault.error;
   }
 
   #stopRunning(): void {
@@ -181,7 +180,7 @@ export class Relay {
   #stopAll(fault: Fault): void {
     this.#isOver = true;
     const { parts, exchange } = this.#context;
-    // What a listener of a signal throws would end the process.
+    // One that fails must not keep the others running.
     for (const attempts of this.#started)
       inBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
   }

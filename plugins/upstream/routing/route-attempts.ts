@@ -118,7 +118,7 @@ export class RouteAttempts {
       reader,
     );
     this.#attempt = attempt;
-    if (exchange.signal.aborted) attempt.end(goneFault(exchange.signal.reason));
+    if (exchange.abortReason !== undefined) attempt.end(goneFault(exchange.abortReason));
     try {
       const reply = await attempt.run();
       if (this.#isStopped) return hedgeLostFault();

@@ -59,6 +59,15 @@ describe('an exchange', () => {
     expect(exchange.failure).toBe(first);
   });
 
+  it('tells its listeners once why it was aborted', () => {
+    const exchange = createExchange();
+    const reasons: Error[] = [];
+    exchange.onAbort((reason) => reasons.push(reason));
+    const [first, second] = [new ClientGone(), new ClientGone()];
+    for (const reason of [first, second]) exchange.abort(reason);
+    expect(reasons).toEqual([first]);
+  });
+
   it('keeps the first reason for which it was aborted', () => {
     const exchange = createExchange();
     exchange.abort(new GatewayError('shutting_down', 'stop'));

@@ -1,9 +1,8 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/gateway/model-call/route-status.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { coolingKeysGauge, routeGauge } from './health/gauges.ts';
 import { routesCommand } from './health/routes-command.ts';
-import { routeStatus } from './routes.ts';
+import { coolingKeysGauge, routeGauge, routeStatus } from './routes.ts';
 import { upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
 import en from './texts/en.json' with { type: 'json' };

@@ -1,9 +1,10 @@
+import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Route, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { RouteHealth } from './health/route-health.ts';
-import { KeyPool, type KnownKeys } from './keys/key-pool.ts';
+import { KeyPool, type KnownKeys } from './routing/key-pool.ts';
 
 /** The health of all routes; survives reloads. */
 export function healthOf(host: Host): RouteHealth {
@@ -43,3 +44,26 @@ export function routeStatus(host: Host): RouteStatus[] {
       return { ...status, keys_cooling_down: keysOf(upstream, host).coolingDown(host.monotonic(), model) };
     });
 }
+
+const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };
+
+export const routeGauge: Gauge = {
+  name: 'route_state',
+  description:
+    'Breaker of a route: 0 closed, 1 half-open (the next request is the probe), 2 open, 3 model not found on the route (tried last).',
+  labels: ['route'],
+  read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
+};
+
+export const coolingKeysGauge: Gauge = {
+  name: 'upstream_keys_cooling_down',
+  description: 'API keys of an upstream in cooldown: throttled, rejected or out of credit.',
+  labels: ['upstream'],
+  read: (host) =>
+    host.catalog.upstreams
+      .filter(({ isEnabled }) => isEnabled)
+      .map((upstream) => ({
+        value: keysOf(upstream, host).coolingDown(host.monotonic()),
+        labels: { upstream: upstream.name },
+      })),
+};

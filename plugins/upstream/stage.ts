@@ -1,17 +1,15 @@
 import { adapter, delivery } from '#core/gateway/facts.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
-import { Connections } from './attempt/connections.ts';
-import { checkTimeouts } from './check-timeouts.ts';
-import { breakerOptions, longestWait, relayOptions, upstreamSchema } from './options.ts';
+import { Connections } from './connections/connections.ts';
+import { breakerOptions, checkTimeouts, longestWait, relayOptions, upstreamSchema } from './options.ts';
 import { healthOf, keysOf, resetKeys } from './routes.ts';
-import { withEarlyHead } from './routing/early-head.ts';
+import { withEarlyHead } from './routing/deferred-reply.ts';
 import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
-import { RetryBudget } from './routing/retry-budget.ts';
-import { describeRouteHeaders } from './routing/documentation.ts';
-import { RouteHeaders } from './routing/route-headers.ts';
+import { RetryBudget } from './routing/allowance.ts';
+import { describeRouteHeaders, RouteHeaders } from './routing/route-headers.ts';
 
 /**
  * Sends the request to the routes of its model until one serves it.

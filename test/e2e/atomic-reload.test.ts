@@ -8,7 +8,7 @@ import { createLogger } from '#core/platform/logger.ts';
 import type { Retention } from '../../plugins/log/partitions.ts';
 import type { RequestLog } from '../../plugins/log/request-log.ts';
 import type { RouteHealth } from '../../plugins/upstream/health/route-health.ts';
-import type { RetryBudget } from '../../plugins/upstream/routing/retry-budget.ts';
+import type { RetryBudget } from '../../plugins/upstream/routing/allowance.ts';
 import { keysOf } from '../../plugins/upstream/routes.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 

@@ -6,14 +6,14 @@ import { folders } from './folders.ts';
 const covering = new Covering(join(import.meta.dirname, '../..'));
 
 it('tests reach what they import, directly or not', () => {
-  const tests = ['test/plugins/upstream/keys/key-pool.test.ts', 'test/core/gateway/http/dialect.test.ts'];
-  expect(covering.testsThatReach('plugins/upstream/keys/key-pool.ts', tests)).toEqual([tests[0]]);
+  const tests = ['test/plugins/upstream/routing/key-pool.test.ts', 'test/core/gateway/http/dialect.test.ts'];
+  expect(covering.testsThatReach('plugins/upstream/routing/key-pool.ts', tests)).toEqual([tests[0]]);
   expect(covering.testsThatReach('core/platform/bounds.ts', tests)).toContain(tests[0]);
 });
 
 it('tests that start a process reach everything', () => {
   const tests = ['test/core/process/commands.integration.test.ts'];
-  expect(covering.testsThatReach('plugins/upstream/keys/key-pool.ts', tests)).toEqual(tests);
+  expect(covering.testsThatReach('plugins/upstream/routing/key-pool.ts', tests)).toEqual(tests);
 });
 
 it.each(folders)('the tests of $name exist', (folder) => {

@@ -22,7 +22,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The first pause ends at once, and the second one, after another look at the same segments, is waited for.',
   },
   {
-    file: 'plugins/upstream/attempt/connections.ts',
+    file: 'plugins/upstream/connections/connections.ts',
     line: 'keepAliveMaxTimeout: 60_000',
     reason: 'An upstream announces how long it keeps idle connections; a test would have to be idle for that minute.',
   },

@@ -3,9 +3,9 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
-import type { Answer, AnswerBody } from './answer.ts';
+import type { Answer, AnswerBody } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
-import { isUnanswered, reportConnection, type WatchedConnection } from './connection.ts';
+import { isUnanswered, reportConnection, type WatchedConnection } from '../connections/connection.ts';
 import {
   connectionFault,
   type Fault,
@@ -15,7 +15,7 @@ import {
   silentConnectionFault,
 } from './fault.ts';
 import { openBody } from './open-body.ts';
-import type { AttemptRequest } from './request.ts';
+import type { AttemptRequest } from './contract.ts';
 
 /** Bytes that wait in a stream for a slow client, in the four places that they pass. */
 const unread = 4 * bounds.slowReader;

@@ -7,7 +7,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import type { Answer, AnswerBody } from './answer.ts';
+import type { Answer, AnswerBody } from './contract.ts';
 import { type Fault, interruptedFault } from './fault.ts';
 
 /** Window that HTTP allows for zstd, as a power of 2 (RFC 9659). */

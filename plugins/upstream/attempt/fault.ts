@@ -2,7 +2,7 @@ import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/erro
 import type { FaultKind } from '#core/gateway/facts.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { keyRefused, throttled, withoutOwn } from '#core/gateway/model-call/upstream-error.ts';
-import { brokenConnection, isUnanswered } from './connection.ts';
+import { brokenConnection, isUnanswered } from '../connections/connection.ts';
 
 export interface FaultEffects {
   /** `refuse`: a cooldown of a minute, longer each time, for all models; `cooldown`: as long as the upstream asked. */
@@ -208,55 +208,6 @@ export function refusalOfKey({ error, status }: Fault): string {
 
 function wordsOf({ cause }: GatewayError): string {
   return cause instanceof Error ? cause.message : '';
-}
-
-/**
- * The error that the client gets when no route served.
- *
- * @param wait ms until a route or key that was not tried may be; undefined when there was none
- */
-export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
-  const last = faults.at(-1);
-  if (last === undefined) return unavailable(wait);
-  // Whatever happened on the wider routes: a shorter request would have been served, and the client can send one.
-  const overflow = faults.find(({ kind }) => kind === 'overflow');
-  if (overflow !== undefined) return overflow.error;
-  // It says nothing about the route, which may serve the next request.
-  const local = faults.find(({ kind }) => kind === 'local');
-  if (local !== undefined) return local.error;
-  const failed = faults.findLast(({ kind }) => kind === 'route');
-  if (failed !== undefined) return withShortestWait(failed.error, faults, wait);
-  const limited = faults.filter(({ kind }) => kind === 'throttled');
-  const first = limited.toSorted((a, b) => waitOf(a) - waitOf(b))[0];
-  if (first !== undefined && limited.length === faults.length) return first.error;
-  const refused = faults.find(({ kind }) => kind === 'key');
-  if (refused === undefined) return last.error;
-  // A retry helps as long as something besides the refused keys can serve.
-  if (first !== undefined) return first.error;
-  return wait === undefined ? refused.error : unavailable(wait);
-}
-
-/** The error with the shortest wait for any route, where its own route asked for one. */
-function withShortestWait(error: GatewayError, faults: readonly Fault[], wait: number | undefined): GatewayError {
-  const { code, message, details } = error;
-  if (details.retryAfter === undefined) return error;
-  const others = faults.flatMap((fault) => fault.error.details.retryAfter ?? []);
-  const retryAfter = Math.min(...others, wait === undefined ? Infinity : Math.max(1, wait / 1000));
-  return new GatewayError(code, message, { ...details, retryAfter });
-}
-
-function unavailable(wait: number | undefined): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The model is unavailable: none of its routes is in service. Try again later.',
-    {
-      retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
-    },
-  );
-}
-
-function waitOf({ error }: Fault): number {
-  return error.details.retryAfter ?? 0;
 }
 
 function isNameError(thrown: unknown): boolean {

@@ -1,5 +1,5 @@
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { type Answer, type AnswerBody, contentTypeOf } from './answer.ts';
+import { type Answer, type AnswerBody, contentTypeOf } from './contract.ts';
 import { isEventStream, looksLikeEvents } from './answer-kind.ts';
 import { canDecode, DecodedBody } from './decoded-body.ts';
 import { type Fault, routeFault } from './fault.ts';

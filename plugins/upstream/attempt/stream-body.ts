@@ -2,7 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint } from '#core/platform/memory/budget.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
-import { type Answer, type AnswerBody, finishGrace } from './answer.ts';
+import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
 /**

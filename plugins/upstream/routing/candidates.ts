@@ -2,11 +2,20 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
 import { throttled } from '#core/gateway/model-call/upstream-error.ts';
-import { Fault, summarize } from '../attempt/fault.ts';
-import type { AdmittedRoute } from '../attempt/report.ts';
+import { Fault } from '../attempt/fault.ts';
+import type { Admission } from '../health/breaker.ts';
 import type { Allowance } from './allowance.ts';
+import { summarize } from './final-error.ts';
+import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { availableFirst, orderRoutes, widerThan } from './route-order.ts';
+
+/** A route whose breaker admits a request. */
+export interface AdmittedRoute {
+  readonly route: Route;
+  readonly keys: KeyPool;
+  readonly admission: Admission;
+}
 
 /** A route that was asked and did not serve. */
 export interface FailedRoute {
@@ -109,11 +118,7 @@ export class Candidates {
   }
 
   /** A failover to a healthy route is free: hundreds of requests may be on a route when it dies, and none is lost. */
-  #charge(
-    route: Route,
-    admission: AdmittedRoute['admission'] | undefined,
-    isHealthy: boolean,
-  ): AdmittedRoute | undefined {
+  #charge(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
     if (admission === undefined) {
       this.#skipped.push(route);
       return undefined;

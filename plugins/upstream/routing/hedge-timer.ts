@@ -1,5 +1,5 @@
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import type { Waiting } from '../attempt/connect-queue.ts';
+import type { Waiting } from '../connections/connect-queue.ts';
 
 /**
  * Decides when another route is asked as well: when the current one has had no content for `hedge_after`, or its

@@ -1,9 +1,9 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { Connections } from '../attempt/connections.ts';
-import type { KeyPool } from '../keys/key-pool.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { KeyPool } from './key-pool.ts';
 import type { FailureLog } from './failure-log.ts';
-import type { RetryBudget } from './retry-budget.ts';
+import type { RetryBudget } from './allowance.ts';
 import type { RouteHealth } from '../health/route-health.ts';
 import type { RouteHeaders } from './route-headers.ts';
 

@@ -12,7 +12,7 @@ import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { RelayParts } from './relay-parts.ts';
-import { resumedReply } from './resume.ts';
+import { resumedReply } from './deferred-reply.ts';
 import { type RouteAnswer, RouteAttempts } from './route-attempts.ts';
 
 interface RouteResult {

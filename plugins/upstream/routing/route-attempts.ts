@@ -3,13 +3,12 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Attempt } from '../attempt/attempt.ts';
-import { targetOf } from '../attempt/connections.ts';
+import type { AttemptRequest } from '../attempt/contract.ts';
+import { targetOf } from '../connections/connections.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
-import { type AdmittedRoute, AttemptReport } from '../attempt/report.ts';
-import type { AttemptRequest } from '../attempt/request.ts';
-import { authHeaders } from '../keys/auth-headers.ts';
-import { secretsOf } from '../keys/secrets.ts';
-import { throttlingOf } from './candidates.ts';
+import { AttemptReport } from './attempt-report.ts';
+import { type AdmittedRoute, throttlingOf } from './candidates.ts';
+import { authHeaders, secretsOf } from './credentials.ts';
 import type { RelayContext } from './relay-context.ts';
 
 /** The answer of one route, or its continuation of a broken one. */

@@ -3,6 +3,8 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { AttemptRecord, Delivery } from '#core/gateway/facts.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
+import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
 
 /** What clients may know of routes: nothing, their positions in the model's list, or the names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
@@ -57,4 +59,15 @@ export class RouteHeaders {
     // Only what a header may carry, and the separators of the list.
     return id.replace(/[^\x21-\x7e]|[,;]/g, '?').slice(0, longestName);
   }
+}
+
+/** The headers of answers that say how a request was served, as far as customers may know. */
+export function describeRouteHeaders(service: Pick<Service, 'slug'>, exposure: RouteExposure): DocumentedHeader[] {
+  const notes = { name: notesHeaderName(service), text: 'upstream.docs.notes', example: 'top_k dropped' };
+  const [first, second] = exposure === 'names' ? ['main/model', 'backup/model'] : ['1', '2'];
+  const routes = [
+    { name: `x-${service.slug}-route`, text: 'upstream.docs.route', example: second },
+    { name: `x-${service.slug}-attempts`, text: 'upstream.docs.attempts', example: `${first} 503, ${second} 200` },
+  ];
+  return [notes, ...(exposure === 'hidden' ? [] : routes)].map((header) => ({ ...header, in: 'response' }));
 }

@@ -1,5 +1,5 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { compatibleMessages } from './compatible.ts';
+import { compatibleMessages } from './origins.ts';
 
 /** What other vendors and OpenAI have in the history. */
 const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];

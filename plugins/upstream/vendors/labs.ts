@@ -1,6 +1,6 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
-import { compatibleMessages } from './compatible.ts';
+import { compatibleMessages } from './origins.ts';
 
 /** Grok that answers at once. */
 const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };

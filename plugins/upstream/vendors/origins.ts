@@ -1,5 +1,11 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 
+/**
+ * Endpoints of other vendors for clients of Anthropic: they refuse system messages inside the conversation, which is the
+ * default, know thinking with a budget only, and sign none.
+ */
+export const compatibleMessages = { reasoning: 'budget', signed_thinking: false } as const;
+
 /** OpenAI's models that think: sampling is fixed, stop sequences are refused. */
 const openaiThinkers = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;
 /** Claude from 4.7 on: thinks as much as it finds right, refuses budgets, sampling and a begun answer. */

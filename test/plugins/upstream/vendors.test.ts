@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formats } from '../../../plugins/format/formats/formats.ts';
-import { Connections, targetOf } from '../../../plugins/upstream/attempt/connections.ts';
+import { Connections, targetOf } from '../../../plugins/upstream/connections/connections.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import { routeTo, upstreamAt } from './fixture.ts';
 

@@ -9,7 +9,7 @@ import { GeminiObserver } from '../../../../plugins/format/formats/gemini/reply/
 import { PassThroughReader } from '../../../../plugins/format/routes/pass-through/reader.ts';
 import type { ReplyObserver } from '../../../../plugins/format/formats/contract/pass-through.ts';
 import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
-import { Connections } from '../../../../plugins/upstream/attempt/connections.ts';
+import { Connections } from '../../../../plugins/upstream/connections/connections.ts';
 import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
 import { answer, content, finish, textOf } from '../fixture.ts';
 

@@ -8,7 +8,6 @@ import {
   Fault,
   faultEffects,
   routeFault,
-  summarize,
   withModelName,
 } from '../../../../plugins/upstream/attempt/fault.ts';
 
@@ -52,11 +51,6 @@ describe('a connection that the gateway could not open', () => {
       code: 'EADDRNOTAVAIL',
     });
     expect(connectionFault(thrown, false).kind).toBe('route');
-  });
-
-  it('gets 503 even if another route has failed', () => {
-    const faults = [routeFault('upstream_failed', 'broken'), connectionFault(broken('EMFILE'), false)];
-    expect(summarize(faults, undefined).code).toBe('unavailable');
   });
 });
 

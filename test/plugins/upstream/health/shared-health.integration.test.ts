@@ -185,7 +185,7 @@ describe.skipIf(redisUrl === undefined)('an instance whose clock is a day from t
     const unsubscribe = await first.shared.events.subscribe('upstream/breakers', (text) => void events.push(text));
     running.defer(unsubscribe);
     open(first);
-    await vi.waitFor(() => expect(events).toHaveLength(1), soon);
+    await vi.waitFor(() => expect(events).not.toHaveLength(0), soon);
     const { report } = JSON.parse(events[0] ?? '') as { report: { breaker: object; cooldown: object } };
     expect(report.breaker).toMatchObject({ state: 'open', opensUntil: now + step + 5_000 });
     expect(report.cooldown).toHaveProperty('until');

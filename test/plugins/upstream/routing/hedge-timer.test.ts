@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Waiting } from '../../../../plugins/upstream/attempt/connect-queue.ts';
+import type { Waiting } from '../../../../plugins/upstream/connections/connect-queue.ts';
 import { HedgeTimer } from '../../../../plugins/upstream/routing/hedge-timer.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));

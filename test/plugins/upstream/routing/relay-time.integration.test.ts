@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { delivery, type Principal, principal } from '#core/gateway/facts.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import { finishGrace } from '../../../../plugins/upstream/attempt/answer.ts';
+import { finishGrace } from '../../../../plugins/upstream/attempt/contract.ts';
 import {
   answer,
   attemptsOf,

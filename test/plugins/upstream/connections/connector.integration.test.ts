@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NameError } from '#core/platform/names/names.ts';
-import { createConnector } from '../../../../plugins/upstream/attempt/connector.ts';
+import { createConnector } from '../../../../plugins/upstream/connections/connector.ts';
 import { createBlackHole } from '../../../support/dead-ends.ts';
 
 /** What a connection to this host fails with when it is not open after 50 ms. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { withEarlyHead } from '../../../../plugins/upstream/routing/early-head.ts';
+import { withEarlyHead } from '../../../../plugins/upstream/routing/deferred-reply.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import { textOf } from '../fixture.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { ConnectQueue } from './connect-queue.ts';
 import { createConnector } from './connector.ts';
-import { undici } from './undici.ts';
+import { undici } from './connector.ts';
 
 /**
  * Ms after which a connection takes no further request; a running one finishes. Steady traffic keeps connections in use

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { WatchedConnection } from '../../../../plugins/upstream/attempt/connection.ts';
+import { WatchedConnection } from '../../../../plugins/upstream/connections/connection.ts';
 
 /** A connection whose request has been answered, and what it does with further bytes. */
 function idleConnection() {

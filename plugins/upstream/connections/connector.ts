@@ -1,10 +1,18 @@
+import { createRequire } from 'node:module';
 import { isIP, type Socket } from 'node:net';
+import type * as Undici from 'undici';
 import type { buildConnector } from 'undici';
 import { doubtName } from '#core/platform/names/install.ts';
 import { NameError } from '#core/platform/names/names.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { isRequestDue, WatchedConnection } from './connection.ts';
-import { undici } from './undici.ts';
+
+const require = createRequire(import.meta.url);
+
+/** undici, loaded by the first call: commands such as `check` define the stage and open no connection. */
+export function undici(): typeof Undici {
+  return require('undici') as typeof Undici;
+}
 
 /** Ms without traffic after which the system asks whether the other side is there, how often, and how many times. */
 const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };

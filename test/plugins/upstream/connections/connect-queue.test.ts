@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ConnectQueue } from '../../../../plugins/upstream/attempt/connect-queue.ts';
+import { ConnectQueue } from '../../../../plugins/upstream/connections/connect-queue.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });

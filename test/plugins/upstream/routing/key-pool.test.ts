@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { KeyPool } from '../../../../plugins/upstream/keys/key-pool.ts';
+import { KeyPool } from '../../../../plugins/upstream/routing/key-pool.ts';
 import { upstreamAt } from '../fixture.ts';
 
 describe('a pool of keys', () => {

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import type { GatewayError } from '#core/platform/errors/table.ts';
-import { toGatewayError } from '#core/platform/errors/table.ts';
+import { type GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
 import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import type { RouteAnswer } from './route-attempts.ts';
 
 /**
  * Sends a stream's client its headers when the answer is slow, so that clients and proxies do not time out. The host then
@@ -36,4 +36,31 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
     inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);
   const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
   return { status: 200, headers, body, renderFailure, isAwaited: true };
+}
+
+/**
+ * Joins the answers of several routes into one streamed reply, each continuing where the one before broke off.
+ *
+ * @param resume requests the continuation of a broken answer; undefined when no route continues it
+ */
+export function resumedReply(
+  first: RouteAnswer,
+  resume: (broken: RouteAnswer) => Promise<RouteAnswer | undefined>,
+): Reply {
+  let current = first;
+  async function* read(): AsyncGenerator<Buffer | string> {
+    for (;;) {
+      const { body } = current.reply;
+      if (body instanceof Readable) yield* body;
+      else if (body !== null) yield body;
+      const { fault } = current.ending;
+      if (fault === undefined) return;
+      const continuation = await resume(current);
+      if (continuation === undefined) throw fault.error;
+      current = continuation;
+    }
+  }
+  const body = replyStreamOf(read(), () => discard(current.reply));
+  // The first reader writes the error that ends the whole: the client reads one answer.
+  return { ...first.reply, body };
 }

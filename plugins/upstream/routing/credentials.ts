@@ -1,8 +1,14 @@
-import type { Upstream } from '#core/config/catalog/catalog.ts';
+import type { AuthScheme, Upstream } from '#core/config/catalog/catalog.ts';
 
 /** Characters; shorter values would match inside other words. */
 const shortest = 6;
 const secretHeaders = /auth|key|token|secret|cookie/i;
+
+/** The header that carries a key to an upstream. An empty key is not sent. */
+export function authHeaders(scheme: AuthScheme, key: string): Record<string, string> {
+  if (key === '' || scheme === 'none') return {};
+  return scheme === 'bearer' ? { authorization: `Bearer ${key}` } : { [scheme]: key };
+}
 
 /** What no message may show of an upstream: its keys and its host. The longest come first. */
 export function secretsOf({ apiKeys, baseUrl, headers }: Upstream): readonly string[] {

@@ -1,5 +1,5 @@
 import type { Client, Dispatcher } from 'undici';
-import { undici } from './undici.ts';
+import { undici } from './connector.ts';
 
 /** Answers after which an upstream has proven that nothing follows them, and how many of the later ones are still checked. */
 const proof = { answers: 1_000, oneIn: 16 };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConnectionPool } from '../../../../plugins/upstream/attempt/connection-pool.ts';
+import { ConnectionPool } from '../../../../plugins/upstream/connections/connection-pool.ts';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
 
 let upstream: FaultyUpstream;

@@ -1,21 +1,12 @@
 import { noteFailure } from '#core/platform/background.ts';
 import { type Delivery, delivery } from '#core/gateway/facts.ts';
-import type { Route } from '#core/config/catalog/catalog.ts';
 import { withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import type { Admission } from '../health/breaker.ts';
-import { conversationOf } from '../routing/conversation.ts';
-import { describeFault, type Fault, faultEffects, refusalOfKey } from './fault.ts';
-import type { KeyPool } from '../keys/key-pool.ts';
-import { secretsOf } from '../keys/secrets.ts';
-import type { RelayParts } from '../routing/relay-parts.ts';
-
-/** A route whose breaker admits a request. */
-export interface AdmittedRoute {
-  readonly route: Route;
-  readonly keys: KeyPool;
-  readonly admission: Admission;
-}
+import type { AdmittedRoute } from './candidates.ts';
+import { conversationOf } from './conversation.ts';
+import { describeFault, type Fault, faultEffects, refusalOfKey } from '../attempt/fault.ts';
+import { secretsOf } from './credentials.ts';
+import type { RelayParts } from './relay-parts.ts';
 
 /** What an attempt uses on its route. */
 export interface AttemptChoice {

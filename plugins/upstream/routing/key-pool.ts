@@ -1,6 +1,6 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
-import { pickBySession } from '../routing/route-order.ts';
+import { pickBySession } from './route-order.ts';
 
 /** An API key of an upstream. Times are ms of a monotonic clock, as every `now` here. */
 interface PooledKey {

@@ -7,7 +7,7 @@ import type { MemoryLimits } from './limits.ts';
 
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
 const readEvery = 100;
-const collectEvery = 1_500;
+const collectEvery = 1_000;
 /** Parts of a limit from which a level applies. */
 const marks = { large: 0.75, all: 0.95 } as const;
 
@@ -81,11 +81,14 @@ export class MemoryWatch implements Disposable {
     return part < marks.all ? 'large' : 'all';
   }
 
-  /** Of what is reserved, as little as possible is in the figures yet: the bytes themselves. */
+  /**
+   * Of what is reserved, as little as possible is in the figures yet: the bytes themselves. But what there was room for
+   * before is still there when a body that is being parsed takes what it has reserved.
+   */
   #roomBeside(used: MemoryFigures): number {
     const { limits, budget } = this.#options;
     const left = Math.min(limits.process * marks.large - used.process, limits.heap * marks.large - used.heap);
-    return left - budget.reserved * (1 - 1 / footprint.event);
+    return Math.min(left, Math.max(budget.room, left - budget.reserved * (1 - 1 / footprint.event)));
   }
 
   #report(level: MemoryLevel, used: MemoryFigures): void {

@@ -96,6 +96,17 @@ describe('the watch over memory', () => {
     expect(budget.share('c').grow(large)).toBe(false);
   });
 
+  it('leaves room for the response when a body takes what it has reserved', () => {
+    const { large, figures, watched, collected } = watchLarge();
+    watched.look();
+    const share = budget.share('a');
+    expect(share.grow(5 * large)).toBe(true);
+    figures.process = 5 * large;
+    watched.look();
+    expect(share.grow(large)).toBe(true);
+    expect(collected()).toBe(0);
+  });
+
   it('collects garbage for a large body that does not fit, and not again for the next one', () => {
     const { large, figures, watched, collected } = watchLarge(3);
     figures.process = 7 * large;

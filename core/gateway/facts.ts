@@ -82,6 +82,9 @@ export type FaultKind =
   | 'local'
   | 'gone';
 
+/** Faults of the gateway itself, which say nothing about a route or a model. */
+export const ownFaults = ['memory', 'local'] as const satisfies FaultKind[];
+
 /** One attempt on one route. */
 export interface AttemptRecord {
   readonly route: string; // upstream/model

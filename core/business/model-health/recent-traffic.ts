@@ -1,5 +1,6 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { ownFaults } from '#core/gateway/facts.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import { type RecentTraffic, trafficWindow } from './trouble.ts';
 
@@ -23,11 +24,10 @@ export async function readRecentTraffic(
   now: number,
 ): Promise<ReadonlyMap<string, RecentTraffic>> {
   const timed = `outcome = 'answered' AND first_content_ms IS NOT NULL AND cache IS DISTINCT FROM 'hit'`;
-  // The gateway had no connection left, which says nothing about the model.
-  const isLocal = `attempts IS NOT NULL AND attempts @> '[{"fault": "local"}]'`;
+  const isOwn = `attempts IS NOT NULL AND (${ownFaults.map((fault) => `attempts @> '[{"fault": "${fault}"}]'`).join(' OR ')})`;
   const rows = await database.query<Row>(
     `SELECT model, count(*) FILTER (WHERE outcome = 'answered')::float8 AS answered,
-       count(*) FILTER (WHERE outcome IN ('failed', 'interrupted') AND NOT (${isLocal}))::float8 AS failed,
+       count(*) FILTER (WHERE outcome IN ('failed', 'interrupted') AND NOT (${isOwn}))::float8 AS failed,
        count(*) FILTER (WHERE ${timed})::float8 AS timed,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY first_content_ms) FILTER (WHERE ${timed})::float8 AS first_token_ms
      FROM request_log WHERE started_at >= ? AND started_at <= ? AND model IS NOT NULL AND is_metered GROUP BY model`,

@@ -1,4 +1,5 @@
 import type { Database } from '#core/platform/database/database.ts';
+import { ownFaults } from '../facts.ts';
 import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 
@@ -34,7 +35,7 @@ interface Row {
 }
 
 /** Faults that say nothing about the route. */
-const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'memory', 'gone']);
+const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'gone', ...ownFaults]);
 
 /**
  * Counts attempts by route, in the order of their names: exactly the attempts on record of the hours in this time, of each

@@ -104,6 +104,17 @@ describe('incidents', () => {
     expect(await incidents()).toMatchObject([{ model: 'dp/c', kind: 'down', cause: 'failing', lowestAnswered: 0.25 }]);
   });
 
+  it('are not opened for requests that the gateway had no memory or connection for', async () => {
+    const book = new RecordBook(database);
+    for (const fault of ['memory', 'local'] as const) {
+      const attempt = { route: 'main/d', startedAt: 0, duration: 1, outcome: 'failed', fault } as const;
+      const failed = { model: 'dp/d', outcome: 'failed', status: 503, attempts: [attempt], started_at: start } as const;
+      await book.write(...Array.from({ length: 12 }, () => failed));
+    }
+    await watch(instance('d'), 60);
+    expect(await incidents()).toEqual([]);
+  });
+
   it('are removed after 400 days', async () => {
     states = { 'main/a': 'open', 'backup/a': 'open' };
     await watch(instance('a'), 60);

@@ -21,7 +21,7 @@ it('the log keeps a bounded number of bytes for a reader that has stopped, and c
   expect(lostWrites() - before).toBeGreaterThan(count / 3);
 });
 
-it('a gateway goes on when writing its log fails, and counts it', async () => {
+it('a gateway keeps running when writing its log fails, and counts the failures', async () => {
   const stream = gone();
   surviveLostOutput([stream]);
   const before = lostWrites();

@@ -174,7 +174,7 @@ describe('an error page', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('names the way on, in words of its own', async () => {
+  it('shows its own text and a link to continue', async () => {
     const { payload } = await browse('/gone');
     expect(payload).toContain('<p class="lead">Value &lt;7&gt;</p>');
     expect(payload).toContain('<a class="button primary" href="/fine">Test page</a>');

@@ -97,7 +97,7 @@ describe('rotateKey', () => {
 });
 
 describe('revealKey', () => {
-  it('replaces a key that nobody has seen, once', async () => {
+  it('replaces a key that was never shown, once', async () => {
     const { accountId, key: unseen } = await createUnseen();
     const revealed = await revealKey(database, 'dp', accountId);
     expect((await findAccount(database, revealed?.key ?? '')).id).toBe(accountId);

@@ -43,7 +43,7 @@ const countAccounts = async (email: string) => {
 };
 
 describe('a sign-in', () => {
-  it('creates account, identity and a key that nobody has seen', async () => {
+  it('creates an account, an identity and a key that is not shown yet', async () => {
     const sari = person({ avatarUrl: 'https://example.com/sari.png' });
     const accountId = await newAccount(sari);
     expect(await findAccount(database, accountId)).toMatchObject({
@@ -111,7 +111,7 @@ describe('a sign-in', () => {
       });
     });
 
-    it('lets nobody in while it is blocked', async () => {
+    it('is refused while the account is blocked', async () => {
       await database.query('update account set blocked_at = now() where id = ?', [accountId]);
       expect(await signInWith(host, person({ email: await address() }))).toEqual({ refused: 'blocked' });
     });

@@ -40,7 +40,7 @@ describe('the columns of entities', () => {
     expect(undecided(orm)).toEqual([]);
   });
 
-  it('are listed when nobody has decided about one', async () => {
+  it('are listed where no entity says whether they are personal', async () => {
     const properties = { id: p.uuid().primary(), accountId: p.uuid(), phone: p.text(), fax: personal(p.text()) };
     const Contact = defineEntity({ name: 'Contact', tableName: 'contact', properties });
     expect(undecided(await lookAt([Contact]))).toEqual(['contact.phone']);

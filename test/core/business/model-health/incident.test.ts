@@ -88,7 +88,7 @@ describe('an incident', () => {
     expect(last?.lowestAnswered).toBe(0.4);
   });
 
-  it('ended when it was last seen, if nobody watched for more than ten minutes', () => {
+  it('ends at its last evaluation, if it was not evaluated for more than ten minutes', () => {
     const { current } = watch({ 0: down }, 60);
     const late = { at: after(60) + 10 * minute + 1, trouble: down, answered: undefined };
     expect(follow('dp/a', current, late, () => '2')).toMatchObject({ id: '1', endedAt: after(60) });

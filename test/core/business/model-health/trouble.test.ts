@@ -18,7 +18,7 @@ function answers(firstTokenMs: number, timed = 10): RecentTraffic {
 }
 
 describe('the trouble of a model', () => {
-  it('is none while a backup route answers every request', () => {
+  it('is not reported while a backup route answers every request', () => {
     expect(findTrouble(['out', 'available'], traffic({ answered: 500 }), undefined)).toBeUndefined();
   });
 
@@ -63,7 +63,7 @@ describe('a route', () => {
     expect(availabilityOf(status('no_model', now + 5_000), now)).toBe('out');
   });
 
-  it('counts as available when nobody has asked it for minutes after its cooldown', () => {
+  it('counts as available when it had no request for minutes after its cooldown', () => {
     expect(availabilityOf(status('half_open', now - 299_000), now)).toBe('probing');
     expect(availabilityOf(status('half_open', now - 300_000), now)).toBe('available');
   });

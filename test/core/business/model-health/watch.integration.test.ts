@@ -128,7 +128,7 @@ describe('incidents', () => {
 });
 
 describe('the health of models', () => {
-  it('tells models that work from those that nobody has used', async () => {
+  it('distinguishes working models from unused ones', async () => {
     await new RecordBook(database).write({ model: 'dp/used', started_at: start - 30 * minute, first_content_ms: 700 });
     const health = await readModelHealth(gateway, instance('used', 'fresh'));
     expect(health.map(({ id, state }) => [id, state])).toEqual([

@@ -20,7 +20,7 @@ describe('the checks of a charge', () => {
     expect(plan(300).slice(0, 8)).toEqual([20, 40, 60, 120, 180, 240, 301, 360]);
   });
 
-  it('go on after the expiry, and end a day later', () => {
+  it('continue after the expiry, and end a day later', () => {
     expect(plan(300).slice(-6)).toEqual([360, 600, 1_200, 3_900, 21_900, 86_700]);
   });
 

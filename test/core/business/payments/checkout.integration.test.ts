@@ -106,7 +106,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('tells the provider where to notify', async () => {
+  it('gives the provider the URL for notifications', async () => {
     const order = await start(7);
     expect(fake.charges.get(referenceOf(order))?.request).toMatchObject({
       amount: 95_000,

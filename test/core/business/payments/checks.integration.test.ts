@@ -176,7 +176,7 @@ describe('at the expiry', () => {
     expect(await reread()).toMatchObject({ state: 'paid', isLate: false });
   });
 
-  it('the checks go on, and a late payment activates', async () => {
+  it('the checks continue, and a late payment activates', async () => {
     await check();
     expect((await attempt())?.delay).not.toBeNull();
     fake.pay(referenceOf(order));
@@ -206,7 +206,7 @@ describe('a charge whose outcome is unknown', () => {
     expect(fake.calls.slice(-2)).toEqual(['status', 'charge']);
   });
 
-  it('is cancelled when it exists, because nobody sees its code', async () => {
+  it('is cancelled if it exists, because no buyer sees its code', async () => {
     fake.fail('charge', new PaymentError('unknown', 'timeout'), true);
     order = await startOrder(host, accountId, 7);
     fake.failures.clear();

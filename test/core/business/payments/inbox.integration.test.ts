@@ -218,7 +218,7 @@ describe('a notification of an unknown order', () => {
     expect((await reread()).state).toBe('paid');
   });
 
-  it('is given up after ten minutes, and says so', async () => {
+  it('is dropped after ten minutes, with a log line', async () => {
     const reference = `ORD-NOBODY${events}.1`;
     await notify({ reference });
     await inboxQueue(host).idle();

@@ -105,7 +105,7 @@ describe('active passes', () => {
     expect(after.history.map((count, index) => count - (before.history[index] ?? 0))).toEqual([1, 2]);
   });
 
-  it('are none of blocked accounts, from the time when they were blocked', async () => {
+  it('exclude blocked accounts from the time of the block', async () => {
     const before = await countPasses(database, 2);
     const buyer = await createBuyer(database);
     await database.query(

@@ -192,7 +192,7 @@ describe('a payment that is not what was ordered', () => {
     expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
   });
 
-  it('activates nothing without an amount, and the operator is told', async () => {
+  it('without an amount activates nothing and is flagged', async () => {
     const { paid: _, ...evidence } = paid();
     expect((await settleNow(evidence)).outcome).toBe('flagged');
     expect(await reread()).toMatchObject({ state: 'pending', payments: [], flags: [{ kind: 'disputed' }] });

@@ -22,6 +22,6 @@ describe('the health of jobs', () => {
   });
 });
 
-it('jobs that were scheduled anew are counted', async () => {
+it('the gauge counts rescheduled jobs', async () => {
   expect(await rescheduledGauge.read(hostWith({}, 3))).toEqual([{ value: 3 }]);
 });

@@ -65,7 +65,7 @@ describe('a body in chunks of one byte', () => {
     expect(received).toContain('true, true');
   });
 
-  it('is kept in few chunks while nobody reads it', async () => {
+  it('is buffered in a few chunks while it has no reader', async () => {
     const received = await exchange([head, singleBytes(60_000), '0\r\n\r\n'], async (request, response) => {
       while (!request.complete) await turn();
       const chunks = await readChunks(request);

@@ -89,7 +89,7 @@ it('of 20,000 requests five are answered, and then the connection closes', async
   expect(client.received.match(/connection: close/gi)).toHaveLength(1);
 });
 
-it('of 20,000 requests hardly more than five get the memory of a response', async () => {
+it('20,000 pipelined requests allocate few more than five responses', async () => {
   client.send(get('/a') + flood);
   await starts(1);
   await vi.waitFor(() => expect(client.socket.writableLength).toBe(0));

@@ -71,7 +71,7 @@ describe('a stream that breaks before it is sent', () => {
     expect((await run(trace({ enter: () => streamed(body) }))).status).toBe(504);
   });
 
-  it('is nobody’s error any more when a stage has answered otherwise', async () => {
+  it('is not recorded as an error when a stage has replaced the answer', async () => {
     const body = idle();
     const leave = async () => {
       body.destroy(broken);

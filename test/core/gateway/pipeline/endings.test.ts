@@ -28,7 +28,7 @@ describe('a refusal', () => {
     expect(exchange.failure?.code).toBe('forbidden');
   });
 
-  it('from a promise is one too', async () => {
+  it('of an asynchronous stage is handled the same way', async () => {
     expect((await run(trace({ enter: async () => refuse() }))).status).toBe(403);
   });
 
@@ -39,7 +39,7 @@ describe('a refusal', () => {
 });
 
 describe('a mistake in enter', () => {
-  it('is a 500 that tells nothing', async () => {
+  it('is a 500 without details', async () => {
     const answered = await run(trace({ enter: fail }));
     expect(answered.status).toBe(500);
     expect(String(answered.body)).not.toContain('secret');

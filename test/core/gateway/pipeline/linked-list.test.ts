@@ -33,7 +33,7 @@ describe('a linked list', () => {
     expect(list.items()).toEqual(['b']);
   });
 
-  it('removes an item once, however often it is told', () => {
+  it('removes an item once, even if it is removed again', () => {
     const { list, links } = listOf('a', 'b');
     list.remove(links[0]!);
     list.remove(links[0]!);

@@ -174,7 +174,7 @@ describe.each(names)('the text of a %s answer', (name) => {
     expect(seen).toEqual(['From ', 'Jakarta ', 'to ', 'Jakarta.']);
   });
 
-  it('can be held back by a mapper of its own, to the end', async () => {
+  it('can be held back to the end by a mapper of each answer', async () => {
     const got = streamed(
       await readEvents(mapText(exchangeOf(name), streamOf(events([...text])), { create: createLoud })),
     );
@@ -182,7 +182,7 @@ describe.each(names)('the text of a %s answer', (name) => {
   });
 });
 
-it('events that are added to a Responses stream are numbered, and those behind them anew', async () => {
+it('events added to a Responses stream are numbered, and later ones renumbered', async () => {
   const reply = streamOf(samples.responses.events(['Jak', 'arta']));
   const events = await readEvents(mapText(exchangeOf('responses'), reply, redact));
   expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_event, index) => index));

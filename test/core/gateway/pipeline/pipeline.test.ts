@@ -169,7 +169,7 @@ describe('done', () => {
     expect(traced.events.slice(-3)).toEqual(['a done', 'log: stage "a" failed in done', 'b done']);
   });
 
-  it('is told how it ended', async () => {
+  it('gets the outcome of the exchange', async () => {
     const told: Outcome[] = [];
     await run(trace({ enter: () => reply('hi'), done: (_exchange, how) => void told.push(how) }));
     expect(told).toEqual([outcome]);
@@ -224,7 +224,7 @@ describe('an exchange whose client leaves', () => {
   });
 });
 
-it('an exchange that the gateway gives up is told why', async () => {
+it('an exchange that the gateway aborts has the reason on its signal', async () => {
   const exchange = createExchange();
   const reason = new GatewayError('shutting_down', 'the gateway stops');
   expect((await run(trace({ enter: () => exchange.abort(reason) }), exchange)).status).toBe(503);

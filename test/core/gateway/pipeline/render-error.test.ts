@@ -171,7 +171,7 @@ describe('an error in a stream', () => {
     expect(renderStreamError(failure, callerOf('responses'))).toContain('"code":"context_length_exceeded"');
   });
 
-  it('of responses continues from the events sent before, and is failed whatever they said', () => {
+  it('in Responses continues the numbering of earlier events and ends as failed, whatever their status', () => {
     const sent = { id: 'resp_9', model: 'test', status: 'in_progress' };
     const [event] = eventsIn(renderResponseFailed(error, 'req_1', 7, sent));
     expect(event?.data).toMatchObject({
@@ -219,7 +219,7 @@ describe('the words of an error in a stream', () => {
 });
 
 describe('what keeps a stream alive', () => {
-  it('is an event of its own in messages', () => {
+  it('is a ping event in Messages', () => {
     expect(eventsIn(renderKeepAlive(descriptors.messages))).toEqual([{ name: 'ping', data: { type: 'ping' } }]);
   });
 

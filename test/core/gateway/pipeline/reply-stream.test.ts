@@ -44,7 +44,7 @@ describe('a reply that breaks off', () => {
     expect(seen.join('')).toBe('abc');
   });
 
-  it('tells it at once who has read everything', async () => {
+  it('reports the break at once to a reader that has read everything', async () => {
     const stream = create();
     stream.resume();
     const failed = once(stream, 'error');
@@ -52,7 +52,7 @@ describe('a reply that breaks off', () => {
     expect(await failed).toEqual([broken]);
   });
 
-  it('harms nobody before it is read', () => {
+  it('raises no unhandled error before it is read', () => {
     const stream = create();
     stream.breakOff(broken);
     expect(stream.destroyed).toBe(false);

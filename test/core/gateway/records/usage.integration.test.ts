@@ -196,7 +196,7 @@ describe('time to the first content', () => {
 });
 
 describe('usage of routes', () => {
-  it('tells faults of the route from those of clients, with the last one in words', async () => {
+  it('separates faults of the route from client errors, with the message of the last one', async () => {
     const route = 'only/here';
     const failed = { route, outcome: 'failed' as const, started_ms: 5, duration_ms: 10 };
     const at = today + 50 * day;

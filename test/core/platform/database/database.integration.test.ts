@@ -179,7 +179,7 @@ describe('a gateway that is the only one', () => {
     expect(await DatabaseClaim.make(lonely.url, 'exclusive', silentLog)).toBeUndefined();
   });
 
-  it('says so when another took the database meanwhile, and takes it back when that one stops', async () => {
+  it('logs that another gateway has claimed the database, and claims it again when that one stops', async () => {
     await using lonely = await createTestDatabase();
     const info = vi.fn<(message: string) => void>();
     const error = vi.fn<(message: string) => void>();
@@ -314,7 +314,7 @@ describe('a query', () => {
     await database.ping();
   });
 
-  it.concurrent('is given up when the database has gone silent', async () => {
+  it.concurrent('fails when the database stops responding', async () => {
     await using lonely = await createTestDatabase();
     const url = new URL(lonely.url);
     await using proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
@@ -478,7 +478,7 @@ describe('a notification', () => {
     end();
   });
 
-  it('comes again after the connection was cut, and the gap is told', async () => {
+  it('resumes after the connection was cut, and the gap is reported', async () => {
     await using lonely = await createTestDatabase();
     const gap = Promise.withResolvers<void>();
     const heard = Promise.withResolvers<string>();

@@ -146,7 +146,7 @@ describe('the database that comes with the gateway', () => {
     }
   });
 
-  it('goes on when its gateway was killed', async () => {
+  it('keeps running when its gateway is killed', async () => {
     const killed = await startGateway();
     const pid = await serverPid();
     await kill(killed);
@@ -174,7 +174,7 @@ describe('the database that comes with the gateway', () => {
     await second.ping();
   });
 
-  it('is made anew when its making was cut short', async () => {
+  it('is created again when its creation was interrupted', async () => {
     useNewFolder();
     await mkdir(join(dataFolder, 'postgres.new'), { recursive: true });
     await writeFile(join(dataFolder, 'postgres.new', 'PG_VERSION'), '18\n');
@@ -266,7 +266,7 @@ describe('the embedded database under a running gateway', () => {
 });
 
 describe('a start that fails', () => {
-  it('on a full disk says so, and leaves no file of its lock behind', async ({ skip }) => {
+  it('on a full disk names the folder, and leaves no file of its lock behind', async ({ skip }) => {
     skip(!(await fillDisk()), 'this process cannot mount a file system');
     try {
       await expect(open()).rejects.toThrow(`The disk of the data folder ${dataFolder} is full. Free some space`);
@@ -276,7 +276,7 @@ describe('a start that fails', () => {
     }
   });
 
-  it('because the password is not that of the database says so at once, and stops the database', async () => {
+  it('because of a wrong password reports it at once, and stops the database', async () => {
     const file = join(dataFolder, 'postgres.json');
     const right = await readFile(file, 'utf8');
     await writeFile(file, right.replace(/"password": "[^"]+"/, '"password": "wrong"'));

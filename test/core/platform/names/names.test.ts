@@ -99,7 +99,7 @@ describe('a name', () => {
     await know('192.0.2.2');
   });
 
-  it('that is not known fails with an error of its own after 5 s', async () => {
+  it('that is unknown fails with a NameError after 5 s', async () => {
     const found = server.find();
     await pass(5 * second - 1);
     expect(found.value).toBeUndefined();
@@ -206,7 +206,7 @@ describe('a known name', () => {
     expect(server.names.failing()).toEqual([]);
   });
 
-  it('is reported when its name server has been silent for a minute', async () => {
+  it('is reported when its name server has not responded for a minute', async () => {
     server.find();
     await pass(minute);
     expect(server.names.failing()).toHaveLength(1);

@@ -51,7 +51,7 @@ it('reports the error of the helper with its code', async () => {
   });
 });
 
-it('goes on in this process when the helper ends', async () => {
+it('lookups continue in this process when the helper ends', async () => {
   lookup.mockImplementation(() => undefined);
   await resolver.resolve(localhost);
   const question = resolver.resolve(localhost);

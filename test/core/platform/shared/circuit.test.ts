@@ -46,7 +46,7 @@ describe('an open circuit', () => {
     expect(command).not.toHaveBeenCalled();
   });
 
-  it('is closed by probes in time, before anything else is sent, and says so', async () => {
+  it('is closed by timely probes, before any other command is sent, with a log line', async () => {
     await fallSilent();
     expect(warn.mock.calls).toEqual([['Redis is down: no response in time']]);
     probe.mockResolvedValue('alive');
@@ -72,7 +72,7 @@ describe('an open circuit', () => {
     expect(circuit.isOpen).toBe(false);
   });
 
-  it('replaces a connection that stays silent', async () => {
+  it('replaces a connection that does not respond', async () => {
     await fallSilent();
     await pass(2_000);
     expect(replaceConnection).toHaveBeenCalledTimes(1);
@@ -102,7 +102,7 @@ describe('a start', () => {
     expect(started.isOpen).toBe(false);
   });
 
-  it('goes on without Redis after a while', async () => {
+  it('continues without Redis after its timeout', async () => {
     using started = open();
     probe.mockRejectedValue(new Error('Connection is closed.'));
     const starting = started.start(1_000);
@@ -130,7 +130,7 @@ describe('a closed circuit', () => {
     expect(circuit.isOpen).toBe(true);
   });
 
-  it('lets nobody wait after a late reply, and sends commands, until a probe is in time', async () => {
+  it('sends commands after a late reply without waiting for them, until a probe is in time', async () => {
     probe.mockImplementation(takes(100));
     await expect(Promise.all([circuit.run(takes(100), () => 'own'), pass(60)])).resolves.toContain('own');
     const command = vi.fn(takes(100));
@@ -141,7 +141,7 @@ describe('a closed circuit', () => {
     expect([await circuit.run(async () => 'reply', fallback), fallback.mock.calls.length]).toEqual(['reply', 0]);
   });
 
-  it('lets those wait after a late reply who cannot decide without one', async () => {
+  it('still waits after a late reply for callers that cannot decide without one', async () => {
     probe.mockImplementation(takes(100));
     await Promise.all([circuit.run(takes(100), () => 'own'), pass(60)]);
     const waiting = circuit.run(takes(100), () => undefined);

@@ -39,7 +39,7 @@ describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
     expect((await shared.limiter.take(key, one)).refusedBy).toBeUndefined();
   });
 
-  it('is given back when its end could not be told at once', async () => {
+  it('is released later when Redis could not be reached at its end', async () => {
     await using proxy = await startProxy();
     await using shared = await openRedis(proxy.url);
     await using client = connect();
@@ -81,7 +81,7 @@ describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
     shared.limiter.release(key, lease);
   });
 
-  it('is given back when Redis grants it after its caller has gone on without', async () => {
+  it('is released when Redis grants it after its caller has continued without it', async () => {
     await using proxy = await startProxy();
     await using shared = await openRedis(proxy.url);
     await using client = connect();
@@ -139,7 +139,7 @@ describe.skipIf(redisUrl === undefined)('a connection to Redis', () => {
 });
 
 describe.skipIf(redisUrl === undefined)('an event loop that was late', () => {
-  it('finds the answers that wait, and does not take Redis for silent', async () => {
+  it('reads the pending replies before it counts any as late', async () => {
     await using shared = await openRedis();
     const key = `late-${randomUUID()}`;
     await shared.limiter.take(key, limits({}));

@@ -36,7 +36,7 @@ it('lines of each kind pass once an interval, with the number of those held back
   ]);
 });
 
-it('errors of the same work are told apart by their place, not by their message', () => {
+it('errors of the same work are distinguished by their place, not by their message', () => {
   const lines = new LineThrottle(100);
   expect([fail('1'), fail('2'), new Error('1')].map((error) => lines.pass('a', error))).toEqual(['', undefined, '']);
 });

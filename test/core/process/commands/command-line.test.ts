@@ -56,7 +56,7 @@ describe('gateway check', () => {
     expect(out).toMatch(/^note: setup\.model "gone" is not used: all upstreams of the model are off$/m);
   });
 
-  it('says how people sign in and pay, and warns in production where nobody can', async () => {
+  it('prints how people sign in and pay, and warns in production if nobody can', async () => {
     const providers = 'sign_in: { google: { client_id: a, client_secret: b } }\n';
     expect((await runWith(valid, 'check')).out).toMatch(
       /^service\n(?: .*\n)* {2}sign-in +on this machine without a password$/m,

@@ -58,7 +58,7 @@ const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
 const named = (heard: readonly LiveChange[]) =>
   heard.map(({ topic, accounts }) => [topic, accounts === undefined ? 'all' : [...accounts]]);
 
-it('tells its own pages at once and other instances in a moment, each once', async () => {
+it('an update reaches pages of this instance at once, and other instances within a moment, once each', async () => {
   const [one, two] = [await open('one'), await open('two')];
   one.bus.publish('requests', ['a', 'b']);
   expect(named(one.heard)).toEqual([['requests', ['a', 'b']]]);

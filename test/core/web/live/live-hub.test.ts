@@ -187,7 +187,7 @@ describe('a reader that does not read', () => {
 });
 
 describe('a page that cannot be rendered', () => {
-  it('says so once, keeps what it had, and says when it can be again', async () => {
+  it('is logged once, keeps its last content, and is logged when it can be rendered again', async () => {
     let failure: Error | undefined;
     const tab = openTab(hub, {
       values: () => {
@@ -305,7 +305,7 @@ describe('bounds', () => {
     expect(other.events).toHaveLength(3);
   });
 
-  it('tells a tab that it was one too many', async () => {
+  it('end the oldest stream of an account with a reason for its tab', async () => {
     const oldest = openTab(hub, counting());
     await pass(0);
     for (let count = 0; count < bounds.accountStreams; count++) openTab(hub, counting());

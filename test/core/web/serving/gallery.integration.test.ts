@@ -37,7 +37,7 @@ describe('the components', () => {
     expect(await auditPage(window, url)).toEqual([]);
   });
 
-  it('copy, and say so', async () => {
+  it('copy text and confirm it', async () => {
     const { page } = window;
     await page.goto(url);
     // Watched for before the click: it is shown for three seconds only.

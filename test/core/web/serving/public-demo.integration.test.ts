@@ -18,12 +18,15 @@ afterAll(async () => {
 });
 
 describe('a demonstration that strangers can reach', () => {
-  it.each(['/', '/sign-in', '/status', '/docs', '/nothing-here', '/preferences'])('says so on %s', async (path) => {
-    const english = await new PageClient(gateway.url).get(path, { 'accept-language': 'en' });
-    expect(english.text).toContain('This is a demonstration.');
-    const indonesian = await new PageClient(gateway.url).get(path, { 'accept-language': 'id' });
-    expect(indonesian.text).toContain('Ini hanya demonstrasi.');
-  });
+  it.each(['/', '/sign-in', '/status', '/docs', '/nothing-here', '/preferences'])(
+    'shows its warning on %s',
+    async (path) => {
+      const english = await new PageClient(gateway.url).get(path, { 'accept-language': 'en' });
+      expect(english.text).toContain('This is a demonstration.');
+      const indonesian = await new PageClient(gateway.url).get(path, { 'accept-language': 'id' });
+      expect(indonesian.text).toContain('Ini hanya demonstrasi.');
+    },
+  );
 
   it('ends by a reload only as a whole: without the option, the running configuration stays', async () => {
     await gateway.write(demo('{ base_url: "https://ai.example" }'));

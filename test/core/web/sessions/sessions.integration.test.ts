@@ -91,7 +91,7 @@ describe('a session', () => {
     expect(row?.all).not.toContain(token);
   });
 
-  it('has 256 random bits, anew each time', async () => {
+  it('has 256 random bits, different each time', async () => {
     const accountId = await newAccount();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => sessions.create(accountId, undefined)));
     expect(new Set(tokens.map(({ token }) => token)).size).toBe(20);
@@ -165,7 +165,7 @@ describe('the sessions of an account', () => {
     expect(await sessions.read(token)).toBeDefined();
   });
 
-  it('are revoked all at once, but for the one that goes on', async () => {
+  it('are revoked together, except the current one', async () => {
     const [accountId, other] = [await newAccount(), await newAccount()];
     const [one, two, three] = await Promise.all([1, 2, 3].map(() => sessions.create(accountId, undefined)));
     const foreign = await sessions.create(other, undefined);

@@ -278,7 +278,7 @@ describe('while the database is away', () => {
     expect(payload).toContain('<p id="account">nobody</p>');
   });
 
-  it('a page for accounts says so, without a stack and without a sign-out', async () => {
+  it('a page for accounts reports the outage, without a stack and without a sign-out', async () => {
     const browser = await signedIn(await serve(), rani);
     isAway = true;
     const { statusCode, payload } = await browser.get('/mine');
@@ -289,7 +289,7 @@ describe('while the database is away', () => {
     expect((await browser.get('/mine')).statusCode).toBe(200);
   });
 
-  it('one line in the log tells of all pages that fail', async () => {
+  it('all failing pages share one log line', async () => {
     const lines: unknown[][] = [];
     const error = (...line: unknown[]) => void lines.push(line);
     const log = { info: () => undefined, warn: () => undefined, error };

@@ -135,29 +135,8 @@ export function findFileCycles(graph: ModuleGraph): string[] {
   return found;
 }
 
-/**
- * Circles of folders that are not known, and known ones that have become smaller.
- *
- * @param known by folder, the names that may import each other in a circle
- */
-export function judgeCycles(cycles: readonly Cycle[], known: Readonly<Record<string, readonly string[]>>): string[] {
-  const found = new Map(cycles.map(({ folder }) => [folder, inCircles(cycles, folder)]));
-  const added = cycles
-    .filter(({ folder, members }) => members.some((name) => known[folder]?.includes(name) !== true))
-    .map(describeCycle);
-  const gone = Object.entries(known).flatMap(([folder, names]) =>
-    names
-      .filter((name) => found.get(folder)?.has(name) !== true)
-      .map((name) => `${folder}/${name} is in no cycle of folders any more: remove it from .ci/known-cycles.json`),
-  );
-  return [...added, ...gone];
-}
-
-function inCircles(cycles: readonly Cycle[], folder: string): ReadonlySet<string> {
-  return new Set(cycles.filter((cycle) => cycle.folder === folder).flatMap(({ members }) => members));
-}
-
-function describeCycle({ folder, members, imports }: Cycle): string {
+/** The sentence about a circle. */
+export function describeCycle({ folder, members, imports }: Cycle): string {
   const advice = 'move what both need into the lower one, or let a caller pass it in';
   return `${folder}: ${members.join(', ')} import each other in a circle: ${advice}\n  ${imports.join('\n  ')}`;
 }

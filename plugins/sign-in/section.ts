@@ -2,7 +2,7 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Infer } from '#core/platform/schema.ts';
-import { providerTitles } from './providers/titles.ts';
+import { providerTitles } from './provider-titles.ts';
 
 const url = { type: 'string', pattern: '^https?://[^\\s/]\\S*$', description: 'URL.' } as const;
 

@@ -5,7 +5,7 @@ import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
-import { overviewReadings } from '../overview/readings.ts';
+import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';

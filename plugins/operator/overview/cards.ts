@@ -4,7 +4,7 @@ import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { CheckCounts } from '#core/business/payments/check-counts.ts';
 import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
-import { overviewReadings } from './readings.ts';
+import { overviewReadings } from '../readings.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 

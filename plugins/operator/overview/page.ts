@@ -2,13 +2,13 @@ import type { Registry } from '#core/extension/registry.ts';
 import { type RouteStatus, readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeRoutes, type RouteRow } from '../routes/route-rows.ts';
-import type { RecentRoutes } from '../routes/route-traffic.ts';
+import type { RecentRoutes } from '../route-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds } from './needs.ts';
 import { findRejectedKeys } from './rejected-keys.ts';
-import { overviewReadings } from './readings.ts';
+import { overviewReadings } from '../readings.ts';
 import { describeTiles } from './tiles.ts';
 
 /** Routes on the overview, at least; all routes of a model stay together. */

@@ -1,5 +1,5 @@
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import type { RecentRoutes, RouteTraffic } from '../routes/route-traffic.ts';
+import type { RecentRoutes, RouteTraffic } from '../route-traffic.ts';
 
 /** An upstream that rejects an API key of gateway.yaml: revoked, or without credit. */
 export interface RejectedKey {

@@ -3,7 +3,7 @@ import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
-import { overviewReadings } from './readings.ts';
+import { overviewReadings } from '../readings.ts';
 
 /** Ms after which a running request is a long one. */
 const long = 60_000;

@@ -1,7 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { overviewReadings } from '../overview/readings.ts';
+import { overviewReadings } from '../readings.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describeRoutes } from './route-rows.ts';
 

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { RecentRoutes, RouteTraffic } from './route-traffic.ts';
+import type { RecentRoutes, RouteTraffic } from '../route-traffic.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 

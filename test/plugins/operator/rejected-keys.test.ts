@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { findRejectedKeys } from '../../../plugins/operator/overview/rejected-keys.ts';
-import type { RouteTraffic } from '../../../plugins/operator/routes/route-traffic.ts';
+import type { RouteTraffic } from '../../../plugins/operator/route-traffic.ts';
 
 function find(traffic: readonly Partial<RouteTraffic>[], coolingDown: Record<string, number> = {}) {
   const whole = traffic.map((one) => one as RouteTraffic);

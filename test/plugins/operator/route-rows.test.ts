@@ -7,7 +7,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { mostUrgentRows } from '../../../plugins/operator/overview/page.ts';
 import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
-import type { RouteTraffic } from '../../../plugins/operator/routes/route-traffic.ts';
+import type { RouteTraffic } from '../../../plugins/operator/route-traffic.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 

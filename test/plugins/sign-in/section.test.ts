@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { CheckContext } from '#core/config/section.ts';
 import { localSection } from '../../../plugins/sign-in/local-section.ts';
-import { providerTitles } from '../../../plugins/sign-in/providers/titles.ts';
+import { providerTitles } from '../../../plugins/sign-in/provider-titles.ts';
 import { configuredProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
 
 const app = (change: Partial<ProviderSettings> = {}): ProviderSettings => ({

@@ -7,7 +7,7 @@ import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { countChecks } from '#core/business/payments/check-counts.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { readRouteTraffic } from '../routes/route-traffic.ts';
+import { readRouteTraffic } from './route-traffic.ts';
 
 /** Ms after which a reading is made again, so that many operators cost no more than one. The old one is shown meanwhile. */
 const ages = { traffic: 5_000, passes: 30_000 };

@@ -46,7 +46,7 @@ export function readWord(value: JsonValue | undefined, path: string): string | u
   return word === undefined || word === '' || word.endsWith('_UNSPECIFIED') ? undefined : word;
 }
 
-/** The members of an object; none for any other value. */
-export function fieldsOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? camelFields(value) : {};
+/** The members of an object; none for any other value. @template T says which members the object may have */
+export function fieldsOf<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
+  return (isJsonObject(value) ? camelFields(value) : {}) as T;
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
 import { type Adaptation, type Probe, rewriteMembers } from '../contract/adaptation.ts';
+import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 
 type Medium = 'images' | 'files' | 'audio';
 const media: readonly Medium[] = ['images', 'files', 'audio'];
@@ -52,8 +53,8 @@ function holds(value: JsonValue | undefined, refused: ReadonlySet<Medium>): bool
 function mediumOf(part: JsonObject): Medium | undefined {
   const { type } = part;
   if (type !== undefined) return mediumOfType.get(type);
-  const { inlineData, fileData } = fieldsOf(part);
-  const { mimeType } = fieldsOf(inlineData ?? fileData);
+  const { inlineData, fileData } = fieldsOf<GeminiPart>(part);
+  const { mimeType } = fieldsOf<GeminiBlob>(inlineData ?? fileData);
   if (typeof mimeType !== 'string') return undefined;
   if (mimeType.startsWith('image/')) return 'images';
   return mimeType.startsWith('audio/') ? 'audio' : 'files';

@@ -9,10 +9,17 @@ import type { Adaptation } from '../contract/adaptation.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
 import { readThinking } from './request/read-generation.ts';
 import { writeThinking } from './request/write-thinking.ts';
+import type { GeminiGeneration, GeminiThinking } from '../../wire/gemini.ts';
 
 type Change = (value: JsonValue) => JsonValue | undefined;
 
-const samplingNames = ['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty'];
+const samplingNames: readonly (keyof GeminiGeneration)[] = [
+  'temperature',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+];
 
 /**
  * Removes members of a Gemini request that a route is known to reject. Returns the same object when there are none.
@@ -27,9 +34,11 @@ export const adaptGeneration: Adaptation = (body, { profile, notes }) => {
   );
 };
 
-function changesFor(profile: Profile, notes: Notes): Map<string, Change> {
+function changesFor(profile: Profile, notes: Notes): Map<keyof GeminiGeneration, Change> {
   const { sampling, max_output_tokens: most, stop } = profile.quirks;
-  const changes = new Map<string, Change>([['thinkingConfig', (value) => changeThinking(value, { profile, notes })]]);
+  const changes = new Map<keyof GeminiGeneration, Change>([
+    ['thinkingConfig', (value) => changeThinking(value, { profile, notes })],
+  ]);
   if (most !== undefined) changes.set('maxOutputTokens', (value) => limit(value, most, notes));
   changes.set('stopSequences', (value) => cutStops(value, stop, notes));
   for (const name of sampling ? [] : samplingNames)
@@ -69,7 +78,7 @@ function cutStops(value: JsonValue, most: number, notes: Notes): JsonValue | und
 
 /** What cannot be read stays as it is: the route may know more of its own format. */
 function changeThinking(value: JsonValue, target: Pick<EncodeTarget, 'profile' | 'notes'>): JsonValue | undefined {
-  if (!isJsonObject(value) || !isRefused(fieldsOf(value), target.profile)) return value;
+  if (!isJsonObject(value) || !isRefused(fieldsOf<GeminiThinking>(value), target.profile)) return value;
   try {
     return writeThinking(readThinking(value), target);
   } catch (error) {
@@ -79,7 +88,7 @@ function changeThinking(value: JsonValue, target: Pick<EncodeTarget, 'profile' |
 }
 
 /** Models that think by levels take budgets too, those that think by budgets know no levels. */
-function isRefused(config: JsonObject, { capabilities, quirks }: Profile): boolean {
+function isRefused(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;
   const isOff = thinkingBudget === 0;

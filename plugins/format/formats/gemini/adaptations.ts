@@ -11,6 +11,14 @@ import { type Adaptation, type AdaptationTarget, inOrder, type Probe } from '../
 import { adaptGeneration } from './adapt-generation.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
 import { cleanSchema } from './schema/clean-schema.ts';
+import type {
+  GeminiCalling,
+  GeminiContent,
+  GeminiGeneration,
+  GeminiRequest,
+  GeminiSchema,
+  GeminiTool,
+} from '../../wire/gemini.ts';
 
 /** Names of members with a JSON Schema, and those of the same in the subset of OpenAPI. */
 const subsetNames: ReadonlyMap<string, string> = new Map([
@@ -32,9 +40,9 @@ function withSubsets(object: JsonObject, notes: Notes): JsonObject {
   const members = Object.entries(changed).flatMap(([name, value]) => {
     const subset = subsetNames.get(camelName(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
-    const schema = cleanSchema(value, notes);
+    const schema: GeminiSchema = cleanSchema(value, notes);
     // An object schema without properties is refused.
-    return schema['type'] === 'object' && schema['properties'] === undefined ? [] : [[subset, schema] as const];
+    return schema.type === 'object' && schema.properties === undefined ? [] : [[subset, schema] as const];
   });
   return Object.fromEntries(members);
 }
@@ -55,12 +63,12 @@ function freeTools(name: string, config: JsonValue): JsonValue {
   if (camelName(name) !== 'toolConfig' || !isJsonObject(config)) return config;
   return mapMembers(config, (inner, value) => {
     if (camelName(inner) !== 'functionCallingConfig') return value;
-    const mode = member(value, 'mode');
+    const mode = member<GeminiCalling>(value, 'mode');
     return typeof mode === 'string' && mode.toUpperCase() === 'ANY' ? { mode: 'AUTO' } : value;
   });
 }
 
-function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): JsonObject | undefined {
+function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): GeminiTool | undefined {
   if (profile.quirks.hosted_search) return tool;
   const names = Object.keys(tool).filter((name) => camelName(name).startsWith('googleSearch'));
   if (names.length === 0) return tool;
@@ -71,17 +79,19 @@ function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): J
 
 const outputWording: OutputWording = {
   find: (body): JsonObject | undefined => {
-    const { responseMimeType, ...config } = fieldsOf(fieldsOf(body)['generationConfig']);
+    const { responseMimeType, ...config } = fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig);
     const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));
     if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
     return { generationConfig: { responseMimeType, ...Object.fromEntries(schemas) } };
   },
   replace: (body, isKnown) => withoutSchemas(body, isKnown),
   instruct: (body, text): JsonObject => {
-    const name = isSet(body['system_instruction']) ? 'system_instruction' : 'systemInstruction';
+    const name = isSet(member<GeminiRequest>(body, 'system_instruction')) ? 'system_instruction' : 'systemInstruction';
     const { [name]: system } = body;
-    const said = isJsonObject(system) ? system : { parts: typeof system === 'string' ? [{ text: system }] : [] };
-    return { ...body, [name]: { ...said, parts: [...readMany(said['parts'], `${name}.parts`), { text }] } };
+    const said: GeminiContent = isJsonObject(system)
+      ? system
+      : { parts: typeof system === 'string' ? [{ text: system }] : [] };
+    return { ...body, [name]: { ...said, parts: [...readMany(said.parts, `${name}.parts`), { text }] } };
   },
 };
 
@@ -90,7 +100,7 @@ function isSchema(name: string): boolean {
 }
 
 function withoutSchemas(body: JsonObject, isJsonKnown: boolean): JsonObject {
-  const name = isSet(body['generationConfig']) ? 'generationConfig' : 'generation_config';
+  const name = isSet(member<GeminiRequest>(body, 'generationConfig')) ? 'generationConfig' : 'generation_config';
   const { [name]: config } = body;
   if (!isJsonObject(config)) return body;
   const isKept = (one: string) => !isSchema(one) && (isJsonKnown || one !== 'responseMimeType');

@@ -9,6 +9,14 @@ import { GeminiObserver } from './reply/observer.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
 import { geminiReplyText } from './reply/reply-text.ts';
 import { geminiParameters } from './request/parameters.ts';
+import type {
+  GeminiBlob,
+  GeminiContent,
+  GeminiGeneration,
+  GeminiPart,
+  GeminiRequest,
+  GeminiResult,
+} from '../../wire/gemini.ts';
 
 /** Gemini names model and method in the path. Google's own clients say `/v1beta`, some `/v1`. */
 function endpointsUnder(root: string): ModelEndpoint[] {
@@ -55,7 +63,10 @@ export const gemini: ClientTextFormat = {
     parameters: geminiParameters,
     isModelInPath: true,
     observe: (id, body) =>
-      new GeminiObserver(id, count(fieldsOf(fieldsOf(body)['generationConfig'])['candidateCount'])),
+      new GeminiObserver(
+        id,
+        count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount),
+      ),
     modelPlace: { member: 'modelVersion' },
     adaptReply: ({ body }, origin) => new GeminiReplyAdapter(body, origin),
     settle: (body, before) => joinContents(body, before),
@@ -79,7 +90,8 @@ export const gemini: ClientTextFormat = {
       parallelSwitch: false,
       reasoning: 'signed',
     },
-    reportedStops: (body) => textsOf(fieldsOf(fieldsOf(body)['generationConfig'])['stopSequences']),
+    reportedStops: (body) =>
+      textsOf(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).stopSequences),
     adapt: adaptGemini,
   },
 };
@@ -90,7 +102,7 @@ export const gemini: ClientTextFormat = {
  *
  * @param before the same request, with everything in it
  */
-export function joinContents(body: JsonObject, before: JsonObject): JsonObject {
+export function joinContents(body: GeminiRequest, before: GeminiRequest): GeminiRequest {
   const { contents } = body;
   const { contents: all } = before;
   if (!Array.isArray(contents) || contents.length === (Array.isArray(all) ? all.length : 0)) return body;
@@ -104,9 +116,11 @@ export function joinContents(body: JsonObject, before: JsonObject): JsonObject {
 }
 
 /** Undefined for contents of different sides. */
-function join(last: JsonValue | undefined, next: JsonValue): JsonObject | undefined {
-  if (!isJsonObject(last) || !isJsonObject(next) || last['role'] !== next['role']) return undefined;
-  const [before, after] = [last['parts'], next['parts']];
+function join(last: JsonValue | undefined, next: JsonValue): GeminiContent | undefined {
+  if (!isJsonObject(last) || !isJsonObject(next)) return undefined;
+  const { role, parts: before }: GeminiContent = last;
+  const { role: other, parts: after }: GeminiContent = next;
+  if (role !== other) return undefined;
   return Array.isArray(before) && Array.isArray(after) ? { ...last, parts: [...before, ...after] } : undefined;
 }
 
@@ -119,11 +133,11 @@ export function omitResultImages(body: JsonObject): JsonObject {
 function fromPart(part: JsonObject): JsonObject {
   for (const name of ['functionResponse', 'function_response']) {
     const result = part[name];
-    if (!isJsonObject(result) || !Array.isArray(result['parts'])) continue;
-    const { parts, ...rest } = result;
-    const kept = (parts as JsonValue[]).filter((shown) => !isImage(shown));
-    if (kept.length === (parts as JsonValue[]).length) continue;
-    const said = isJsonObject(result['response']) ? result['response'] : {};
+    const { parts, ...rest }: GeminiResult = isJsonObject(result) ? result : {};
+    if (!Array.isArray(parts)) continue;
+    const kept = parts.filter((shown) => !isImage(shown));
+    if (kept.length === parts.length) continue;
+    const said = isJsonObject(rest.response) ? rest.response : {};
     return {
       ...part,
       [name]: { ...rest, response: { ...said, images: omittedImage }, ...(kept.length > 0 && { parts: kept }) },
@@ -133,7 +147,6 @@ function fromPart(part: JsonObject): JsonObject {
 }
 
 function isImage(part: JsonValue): boolean {
-  if (!isJsonObject(part)) return false;
-  const data = part['inlineData'] ?? part['inline_data'] ?? part['fileData'] ?? part['file_data'];
-  return isJsonObject(data) && String(data['mimeType'] ?? data['mime_type']).startsWith('image/');
+  const { inlineData, fileData } = fieldsOf<GeminiPart>(part);
+  return String(fieldsOf<GeminiBlob>(inlineData ?? fileData).mimeType).startsWith('image/');
 }

@@ -3,6 +3,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/js
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../canonical/reply.ts';
 import { count, member, parseBody } from '../../wire/members.ts';
+import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
 /** Every other reason, such as `stop`, is an ordinary end. */
 const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
@@ -26,17 +27,18 @@ export class OllamaDecoder implements ReplyDecoder {
   whole(body: JsonObject): Fragment[] {
     const fragments = this.#chunk(body);
     if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
-    return isJsonObject(body['message']) ? [...fragments, { type: 'end' }] : [nothingAnswered()];
+    return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [nothingAnswered()];
   }
 
   #chunk(chunk: JsonObject): Fragment[] {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const said = isJsonObject(chunk['message']) ? this.#message(chunk['message']) : [];
-    return chunk['done'] === true ? [...said, ...readEnd(chunk)] : said;
+    const { message, done }: OllamaReply = chunk;
+    const said = isJsonObject(message) ? this.#message(message) : [];
+    return done === true ? [...said, ...readEnd(chunk)] : said;
   }
 
-  #message({ thinking, content, tool_calls }: JsonObject): Fragment[] {
+  #message({ thinking, content, tool_calls }: OllamaMessage): Fragment[] {
     return [
       ...(typeof thinking === 'string' ? [{ type: 'reasoning', text: thinking } as const] : []),
       ...(typeof content === 'string' ? [{ type: 'text', text: content } as const] : []),
@@ -46,9 +48,9 @@ export class OllamaDecoder implements ReplyDecoder {
 
   /** Calls come whole; older versions give them no ids. */
   #call(call: JsonValue): Fragment[] {
-    const name = member(member(call, 'function'), 'name');
-    const input = member(member(call, 'function'), 'arguments');
-    const id = member(call, 'id');
+    const name = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name');
+    const input = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'arguments');
+    const id = member<OllamaCall>(call, 'id');
     if (typeof name !== 'string' || name === '') return [];
     const key = this.#callCount++;
     return [
@@ -59,7 +61,7 @@ export class OllamaDecoder implements ReplyDecoder {
   }
 }
 
-function readEnd({ done_reason: reason, prompt_eval_count, eval_count }: JsonObject): Fragment[] {
+function readEnd({ done_reason: reason, prompt_eval_count, eval_count }: OllamaReply): Fragment[] {
   if (idleReasons.has(reason)) return [nothingAnswered()];
   return [
     { type: 'usage', usage: { input: count(prompt_eval_count), output: count(eval_count) } },

@@ -7,6 +7,7 @@ import { inOrder, withInner } from '../contract/adaptation.ts';
 import type { TextFormat } from '../contract/descriptor.ts';
 import { OllamaDecoder } from './decode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
+import type { OllamaOptions, OllamaRequest } from '../../wire/ollama.ts';
 
 /** Adapts an Ollama request to the capabilities and quirks of a route. */
 export const adaptOllama = inOrder(
@@ -36,7 +37,7 @@ export const ollama: TextFormat = {
       parallelSwitch: false,
       reasoning: 'text',
     },
-    reportedStops: ({ options }) => textsOf(member(options, 'stop')),
+    reportedStops: ({ options }: OllamaRequest) => textsOf(member<OllamaOptions>(options, 'stop')),
     adapt: adaptOllama,
   },
 };

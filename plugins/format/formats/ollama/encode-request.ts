@@ -8,6 +8,7 @@ import { describeFreeform, freeformSchema } from '../../canonical/tools.ts';
 import { writeFormat } from '../../canonical/output-format.ts';
 import { writeMessages } from './write-messages.ts';
 import { withoutUnset } from '../../wire/members.ts';
+import type { OllamaMessage, OllamaOptions, OllamaRequest, OllamaTool } from '../../wire/ollama.ts';
 
 /** Levels that the format has words for. */
 const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
@@ -21,7 +22,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const { format, instruction } = writeFormat(conversation, target);
   const options = withoutUnset(writeOptions(conversation));
   noteUnsaid(conversation, target);
-  return withoutUnset({
+  const request: OllamaRequest = {
     model: target.model,
     messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],
     tools: writeTools(conversation, target),
@@ -29,15 +30,16 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     options: Object.keys(options).length === 0 ? undefined : options,
     think: writeThink(conversation, target),
     stream: target.isStream,
-  });
+  };
+  return withoutUnset(request);
 }
 
-function writeInstructions(conversation: Conversation, more: string | undefined): JsonObject[] {
+function writeInstructions(conversation: Conversation, more: string | undefined): OllamaMessage[] {
   const content = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-function writeOptions({ sampling, maxOutputTokens, stop }: Conversation): JsonObject {
+function writeOptions({ sampling, maxOutputTokens, stop }: Conversation): OllamaOptions {
   return {
     temperature: sampling.temperature,
     top_p: sampling.topP,
@@ -83,7 +85,7 @@ function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue
   return callable.map((tool) => writeTool(tool, target));
 }
 
-function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): JsonObject {
+function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool {
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
   if (tool.strict === true) notes.drop('strict of tools');

@@ -6,6 +6,8 @@ import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { readFailure, type Fragment } from '../../../canonical/reply.ts';
 import { readBlock, readFinish, readUsage } from './finish.ts';
 import { PartReader } from './read-output.ts';
+import { member } from '../../../wire/members.ts';
+import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
  * Reads a generateContent reply. A stream is a sequence of such replies, each with the new parts. It has no end event,
@@ -34,12 +36,12 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 
   #chunk(envelope: JsonObject): Fragment[] {
-    const body = inner(envelope);
+    const body: GeminiReply = inner(envelope);
     if (readReportedError(body) !== undefined) return [{ type: 'error', error: readFailure(body, true) }];
-    const usage = readUsage(body['usageMetadata']);
+    const usage = readUsage(body.usageMetadata);
     const counted: Fragment[] = usage === undefined ? [] : [{ type: 'usage', usage }];
     const candidate = candidateOf(body);
-    if (candidate === undefined) return [...counted, ...readBlock(body['promptFeedback'])];
+    if (candidate === undefined) return [...counted, ...readBlock(body.promptFeedback)];
     return [...this.#parts.read(candidate), ...counted, ...readFinish(candidate, this.#parts.hasSpoken)];
   }
 
@@ -49,15 +51,16 @@ export class GeminiDecoder implements ReplyDecoder {
 }
 
 /** The first; the gateway never requests more. */
-function candidateOf({ candidates }: JsonObject): JsonObject | undefined {
+function candidateOf({ candidates }: GeminiReply): GeminiCandidate | undefined {
   const first = Array.isArray(candidates) ? candidates[0] : undefined;
   return isJsonObject(first) ? first : undefined;
 }
 
 /** Some relays wrap the reply in an object. */
 function inner(body: JsonObject): JsonObject {
-  const packed = body['response'];
-  return body['candidates'] === undefined && isJsonObject(packed) && packed['candidates'] !== undefined ? packed : body;
+  const { response, candidates }: GeminiReply = body;
+  const isPacked = candidates === undefined && member<GeminiReply>(response, 'candidates') !== undefined;
+  return isPacked && isJsonObject(response) ? response : body;
 }
 
 const startsChunk = /^\s*[[{]/;

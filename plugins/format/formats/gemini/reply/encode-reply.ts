@@ -6,6 +6,16 @@ import type { Block, CompleteReply, ReplyEvent } from '../../../canonical/reply.
 import { fieldsOf } from '../../../wire/gemini-fields.ts';
 import { PartWriter, writeFinish, writeGrounding } from './write-output.ts';
 import { writeUsage } from './finish.ts';
+import type {
+  GeminiCandidate,
+  GeminiContent,
+  GeminiGeneration,
+  GeminiPart,
+  GeminiReply,
+  GeminiRequest,
+  GeminiThinking,
+  GeminiUsage,
+} from '../../../wire/gemini.ts';
 
 /**
  * Writes a generateContent reply. Every chunk has a usage and the last one a finish reason: clients take a stream
@@ -14,9 +24,9 @@ import { writeUsage } from './finish.ts';
 export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
-  #usage: JsonObject = writeUsage({});
+  #usage: GeminiUsage = writeUsage({});
   /** Calls are emitted together: clients keep every chunk as a content, and calls must be in one. */
-  #calls: JsonObject[] = [];
+  #calls: GeminiPart[] = [];
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -40,7 +50,7 @@ export class GeminiEncoder implements ReplyEncoder {
     }
   }
 
-  whole(reply: CompleteReply): JsonObject {
+  whole(reply: CompleteReply): GeminiReply {
     const writer = new PartWriter(wantsThoughts(this.#context.request));
     const parts = reply.blocks.flatMap((block) => [...writeText(writer, block), ...writer.stop(block)]);
     return this.#reply([...parts, ...writer.rest(parts.length === 0)], reply);
@@ -57,39 +67,45 @@ export class GeminiEncoder implements ReplyEncoder {
     return '';
   }
 
-  #chunk(parts: readonly JsonObject[]): string {
+  #chunk(parts: readonly GeminiPart[]): string {
     if (parts.length === 0) return '';
     const said = [...this.#calls, ...parts];
     this.#calls = [];
     return write({ candidates: [{ content: content(said), index: 0 }], ...this.#envelope(this.#usage) });
   }
 
-  #reply(parts: readonly JsonObject[], reply: CompleteReply): JsonObject {
-    const candidate = { content: content(parts), finishReason: writeFinish(reply), index: 0, ...writeGrounding(reply) };
+  #reply(parts: readonly GeminiPart[], reply: CompleteReply): GeminiReply {
+    const candidate: GeminiCandidate = {
+      content: content(parts),
+      finishReason: writeFinish(reply),
+      index: 0,
+      ...writeGrounding(reply),
+    };
     return { candidates: [candidate], ...this.#envelope(writeUsage(reply.usage)) };
   }
 
-  #envelope(usageMetadata: JsonObject): JsonObject {
+  #envelope(usageMetadata: GeminiUsage): GeminiReply {
     const { id, model } = this.#context;
     return { usageMetadata, modelVersion: model, responseId: id };
   }
 }
 
-function content(parts: readonly JsonObject[]): JsonObject {
+function content(parts: readonly GeminiPart[]): GeminiContent {
   return { role: 'model', parts: [...parts] };
 }
 
-function writeText(writer: PartWriter, block: Block): JsonObject[] {
+function writeText(writer: PartWriter, block: Block): GeminiPart[] {
   return block.type === 'tool_call' || block.text === '' ? [] : writer.delta(block, block.text);
 }
 
 /** A client that has not requested thoughts would take them for the answer. */
 function wantsThoughts(request: JsonObject): boolean {
-  const config = fieldsOf(fieldsOf(request)['generationConfig']);
-  return fieldsOf(config['thinkingConfig'])['includeThoughts'] === true;
+  const { generationConfig } = fieldsOf<GeminiRequest>(request);
+  const { thinkingConfig } = fieldsOf<GeminiGeneration>(generationConfig);
+  return fieldsOf<GeminiThinking>(thinkingConfig).includeThoughts === true;
 }
 
 /** One event. */
-function write(chunk: JsonObject): string {
+function write(chunk: GeminiReply): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }

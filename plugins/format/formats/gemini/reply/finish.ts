@@ -1,8 +1,9 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { member, count, sum } from '../../../wire/members.ts';
+import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 
 /** Finish reasons. Any other ends the answer too: vendors and mock servers invent reasons. */
 const reasons = new Map<string, FinishReason>([
@@ -33,7 +34,7 @@ const failures = new Set([
 
 /** The finish reason of a candidate; undefined while it continues. */
 export function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
-  const reported = member(candidate, 'finishReason');
+  const reported = member<GeminiCandidate>(candidate, 'finishReason');
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
@@ -41,7 +42,7 @@ export function finishReasonOf(candidate: JsonValue | undefined): string | undef
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
   const reported = finishReasonOf(candidate);
   if (reported === undefined || !failures.has(reported)) return undefined;
-  const message = textOf(member(candidate, 'finishMessage'));
+  const message = textOf(member<GeminiCandidate>(candidate, 'finishMessage'));
   const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
   return new GatewayError('upstream_failed', `The upstream ended its response with ${reported}${why}`);
 }
@@ -51,12 +52,12 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
  *
  * @param hasSpoken false when the answer has no visible part: then the reason becomes a refusal
  */
-export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[] {
+export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Fragment[] {
   const reported = finishReasonOf(candidate);
   if (reported === undefined) return [];
   const error = readAbort(candidate);
   if (error !== undefined) return [{ type: 'error', error }];
-  const message = textOf(candidate['finishMessage']);
+  const message = textOf(candidate.finishMessage);
   const reason = reasons.get(reported) ?? 'stop';
   const refusal: Fragment = {
     type: 'refusal',
@@ -67,9 +68,9 @@ export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[
 
 /** A blocked prompt has no answer. */
 export function readBlock(feedback: JsonValue | undefined): Fragment[] {
-  const reason = textOf(member(feedback, 'blockReason'));
+  const reason = textOf(member<GeminiFeedback>(feedback, 'blockReason'));
   if (reason === '') return [];
-  const message = textOf(member(feedback, 'blockReasonMessage'));
+  const message = textOf(member<GeminiFeedback>(feedback, 'blockReasonMessage'));
   const text = message === '' ? `The prompt was blocked: ${reason}.` : message;
   return [{ type: 'refusal', text }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
@@ -82,19 +83,19 @@ function textOf(value: JsonValue | undefined): string {
  * Reads usage. Gemini counts thoughts separately from the answer, and tool prompts separately from the prompt.
  */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
-  const input = count(member(usage, 'promptTokenCount'));
+  const input = count(member<GeminiUsage>(usage, 'promptTokenCount'));
   if (input === undefined) return undefined;
-  const reasoning = count(member(usage, 'thoughtsTokenCount'));
+  const reasoning = count(member<GeminiUsage>(usage, 'thoughtsTokenCount'));
   return {
-    input: sum(input, count(member(usage, 'toolUsePromptTokenCount'))),
-    output: sum(count(member(usage, 'candidatesTokenCount')), reasoning),
-    cacheRead: count(member(usage, 'cachedContentTokenCount')),
+    input: sum(input, count(member<GeminiUsage>(usage, 'toolUsePromptTokenCount'))),
+    output: sum(count(member<GeminiUsage>(usage, 'candidatesTokenCount')), reasoning),
+    cacheRead: count(member<GeminiUsage>(usage, 'cachedContentTokenCount')),
     reasoning,
   };
 }
 
 /** Writes usage. Counts of zero are left out, as Google does. */
-export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): JsonObject {
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): GeminiUsage {
   return {
     promptTokenCount: input,
     ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),

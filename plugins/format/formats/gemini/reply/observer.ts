@@ -7,6 +7,7 @@ import { readReportedError, reportedFailure } from '#core/gateway/model-call/ups
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { finishReasonOf, readAbort, readUsage } from './finish.ts';
+import type { GeminiCandidate, GeminiContent, GeminiFeedback, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 
 /** Observes a generateContent reply. Source: Gemini API reference, "GenerateContentResponse". */
 export class GeminiObserver implements ReplyObserver {
@@ -36,7 +37,7 @@ export class GeminiObserver implements ReplyObserver {
 
   whole(body: JsonObject): void {
     this.#chunk(body);
-    this.hasContent ||= typeof body['totalTokens'] === 'number';
+    this.hasContent ||= typeof member<GeminiReply>(body, 'totalTokens') === 'number';
     this.#isSettled = true;
   }
 
@@ -61,20 +62,21 @@ export class GeminiObserver implements ReplyObserver {
   #chunk(chunk: JsonObject): void {
     const error = readReportedError(chunk);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.usage = readUsage(chunk['usageMetadata']) ?? this.usage;
-    if (member(chunk['promptFeedback'], 'blockReason') !== undefined) {
+    const { usageMetadata, promptFeedback, candidates }: GeminiReply = chunk;
+    this.usage = readUsage(usageMetadata) ?? this.usage;
+    if (member<GeminiFeedback>(promptFeedback, 'blockReason') !== undefined) {
       this.hasContent = true;
       this.#isSettled = true;
     }
-    for (const candidate of Array.isArray(chunk['candidates']) ? chunk['candidates'] : []) this.#candidate(candidate);
+    for (const candidate of Array.isArray(candidates) ? candidates : []) this.#candidate(candidate);
   }
 
   #candidate(candidate: JsonValue): void {
     this.failure ??= readAbort(candidate);
-    const index = member(candidate, 'index') ?? 0;
-    const parts = member(member(candidate, 'content'), 'parts');
+    const index = member<GeminiCandidate>(candidate, 'index') ?? 0;
+    const parts = member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts');
     const said = Array.isArray(parts) ? parts : [];
-    this.#hasContinued ||= this.#finished.has(index) && said.some((part) => member(part, 'text') !== '');
+    this.#hasContinued ||= this.#finished.has(index) && said.some((part) => member<GeminiPart>(part, 'text') !== '');
     this.#begun.add(index);
     this.hasContent ||= said.length > 0;
     if (finishReasonOf(candidate) === undefined) return;

@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { member } from '../../../wire/members.ts';
+import type { GeminiPartialArg } from '../../../wire/gemini.ts';
 
 /** The most entries of a list; arguments of a call have no more. */
 const maxIndex = 10_000;
@@ -14,7 +16,7 @@ export class PartialArgs {
     for (const piece of Array.isArray(pieces) ? pieces : []) {
       const value = isJsonObject(piece) ? valueOf(piece) : undefined;
       if (!isJsonObject(piece) || value === undefined) continue;
-      const path = readPath(piece['jsonPath']);
+      const path = readPath(member<GeminiPartialArg>(piece, 'jsonPath'));
       if (path.length > 0) this.#set(path, value);
     }
   }
@@ -53,12 +55,12 @@ function put(holder: JsonObject, step: string | number, value: JsonValue): void 
   Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function valueOf(piece: JsonObject): JsonValue | undefined {
-  if (piece['nullValue'] !== undefined) return null;
-  return ['stringValue', 'numberValue', 'boolValue'].map((name) => piece[name]).find((value) => value !== undefined);
+function valueOf({ nullValue, stringValue, numberValue, boolValue }: GeminiPartialArg): JsonValue | undefined {
+  if (nullValue !== undefined) return null;
+  return [stringValue, numberValue, boolValue].find((value) => value !== undefined);
 }
 
-/** The steps of a path like `$.a.b[0]['c']`; empty for anything else. */
+/** The steps of a path like `$.a.b[0].c`; empty for anything else. */
 function readPath(value: JsonValue | undefined): (string | number)[] {
   if (typeof value !== 'string' || !value.startsWith('$')) return [];
   const steps = [...value.slice(1).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g)];

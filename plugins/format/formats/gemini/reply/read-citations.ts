@@ -1,6 +1,16 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Citation, Fragment } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
+import type {
+  GeminiCandidate,
+  GeminiCitation,
+  GeminiCitations,
+  GeminiGrounding,
+  GeminiGroundingChunk,
+  GeminiGroundingSource,
+  GeminiGroundingSupport,
+  GeminiSegment,
+} from '../../../wire/gemini.ts';
 
 /**
  * Reads the sources of an answer, found by a search or quoted. Google's positions are bytes of a part, so the quoted
@@ -8,14 +18,18 @@ import { member } from '../../../wire/members.ts';
  *
  * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
  */
-export function readCitations(candidate: JsonObject, text: string): Fragment[] {
-  const grounding = candidate['groundingMetadata'];
-  const chunks = listOf(member(grounding, 'groundingChunks'));
-  const supports = listOf(member(grounding, 'groundingSupports'));
+export function readCitations(candidate: GeminiCandidate, text: string): Fragment[] {
+  const grounding = candidate.groundingMetadata;
+  const chunks = listOf(member<GeminiGrounding>(grounding, 'groundingChunks'));
+  const supports = listOf(member<GeminiGrounding>(grounding, 'groundingSupports'));
   const supported = supports.flatMap((support) => readSupport(support, chunks, text));
   const found = supports.length > 0 ? supported : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
-  const repeated = listOf(member(candidate['citationMetadata'], 'citationSources')).flatMap((source) =>
-    cite({ uri: member(source, 'uri'), title: member(source, 'title') }, undefined, text),
+  const repeated = listOf(member<GeminiCitations>(candidate.citationMetadata, 'citationSources')).flatMap((source) =>
+    cite(
+      { uri: member<GeminiCitation>(source, 'uri'), title: member<GeminiCitation>(source, 'title') },
+      undefined,
+      text,
+    ),
   );
   return [...found, ...repeated];
 }
@@ -26,15 +40,18 @@ interface Source {
 }
 
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
-  const words = textOf(member(member(support, 'segment'), 'text'));
-  return listOf(member(support, 'groundingChunkIndices')).flatMap((index) =>
+  const words = textOf(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
+  return listOf(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
     typeof index === 'number' ? cite(sourceOf(chunks[index]), words, text) : [],
   );
 }
 
 function sourceOf(chunk: JsonValue | undefined): Source {
-  const source = member(chunk, 'web') ?? member(chunk, 'retrievedContext') ?? member(chunk, 'maps');
-  return { uri: member(source, 'uri'), title: member(source, 'title') };
+  const source =
+    member<GeminiGroundingChunk>(chunk, 'web') ??
+    member<GeminiGroundingChunk>(chunk, 'retrievedContext') ??
+    member<GeminiGroundingChunk>(chunk, 'maps');
+  return { uri: member<GeminiGroundingSource>(source, 'uri'), title: member<GeminiGroundingSource>(source, 'title') };
 }
 
 function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {

@@ -3,6 +3,7 @@ import type { Fragment } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 import { readCitations } from './read-citations.ts';
+import type { GeminiBlob, GeminiCall, GeminiCandidate, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
 
 /** Reads the parts of one answer in the order of arrival. */
 export class PartReader {
@@ -14,8 +15,8 @@ export class PartReader {
   /** A call whose arguments come in pieces. */
   #open: { readonly key: number; readonly args: PartialArgs } | undefined;
 
-  read(candidate: JsonObject): Fragment[] {
-    const parts = member(candidate['content'], 'parts');
+  read(candidate: GeminiCandidate): Fragment[] {
+    const parts = member<GeminiContent>(candidate.content, 'parts');
     const fragments = (Array.isArray(parts) ? parts : []).flatMap((part) =>
       isJsonObject(part) ? this.#part(part) : [],
     );
@@ -31,24 +32,24 @@ export class PartReader {
     return open === undefined ? [] : [{ type: 'call_end', key: open.key, input: open.args.text }];
   }
 
-  #part(part: JsonObject): Fragment[] {
-    const call = part['functionCall'];
-    const signature = readSignature(part['thoughtSignature']);
+  #part(part: GeminiPart): Fragment[] {
+    const call = part.functionCall;
+    const signature = readSignature(part.thoughtSignature);
     // The signature of a call belongs to the thoughts before it; that of a text comes after the text.
     if (isJsonObject(call)) return [...signature, ...this.#call(call)];
     return [...this.#say(part), ...readDropped(part), ...signature];
   }
 
-  #say(part: JsonObject): Fragment[] {
-    const text = typeof part['text'] === 'string' ? part['text'] : '';
+  #say(part: GeminiPart): Fragment[] {
+    const text = typeof part.text === 'string' ? part.text : '';
     if (text === '') return [];
-    if (part['thought'] === true) return [{ type: 'reasoning', text }];
+    if (part.thought === true) return [{ type: 'reasoning', text }];
     this.hasSpoken = true;
     this.#text += text;
     return [{ type: 'text', text }];
   }
 
-  #call(call: JsonObject): Fragment[] {
+  #call(call: GeminiCall): Fragment[] {
     const { id, name, args } = call;
     const isNew = typeof name === 'string' && name !== '';
     const before = isNew ? this.finish() : [];
@@ -58,24 +59,24 @@ export class PartReader {
     this.hasSpoken = true;
     if (isJsonObject(args) && isNew) return [...before, ...head, ...wholeCall(key, args)];
     this.#open ??= { key, args: new PartialArgs() };
-    this.#open.args.add(call['partialArgs']);
-    return [...before, ...head, ...(call['willContinue'] === true ? [] : this.finish())];
+    this.#open.args.add(call.partialArgs);
+    return [...before, ...head, ...(call.willContinue === true ? [] : this.finish())];
   }
 }
 
 /** Members of parts that have no place in a reply of another format, and their names in notes. */
-const codeMembers = ['executableCode', 'codeExecutionResult'];
-const mediaMembers = ['inlineData', 'fileData'];
+const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
+const mediaMembers = ['inlineData', 'fileData'] as const;
 const mediaNames = new Map([
   ['image', 'images'],
   ['audio', 'audio'],
 ]);
 
-function readDropped(part: JsonObject): Fragment[] {
+function readDropped(part: GeminiPart): Fragment[] {
   const lost = codeMembers.some((name) => isJsonObject(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isJsonObject(part[name])) continue;
-    const [kind = ''] = String(member(part[name], 'mimeType')).split('/');
+    const [kind = ''] = String(member<GeminiBlob>(part[name], 'mimeType')).split('/');
     lost.push(mediaNames.get(kind) ?? 'files');
   }
   return lost.map((what) => ({ type: 'dropped', what: `${what} in the answer` }));

@@ -6,6 +6,7 @@ import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { member } from '../../../wire/members.ts';
 import { tagSignatures } from '../request/thought-signature.ts';
 import { writeUsage } from './finish.ts';
+import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
 
 export class GeminiReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
@@ -24,19 +25,22 @@ export class GeminiReplyAdapter implements ReplyAdapter {
     return tagSignatures(isLast ? rewriteData(text, this.#withUsage(chunk, counted)) : text, this.#origin);
   }
 
-  whole(text: string, body: JsonObject, counted?: Usage): string {
+  whole(text: string, body: GeminiReply, counted?: Usage): string {
     if (isCounted(counted)) return tagSignatures(text, this.#origin);
     this.meter.whole(body);
     return tagSignatures(JSON.stringify(this.#withUsage(body, counted)), this.#origin);
   }
 
-  #withUsage(body: JsonObject, counted: Usage | undefined): JsonObject {
+  #withUsage(body: GeminiReply, counted: Usage | undefined): GeminiReply {
     const usage = writeUsage(this.meter.complete(counted, true));
-    return { ...body, usageMetadata: { ...objectOr(body['usageMetadata']), ...usage } };
+    return { ...body, usageMetadata: { ...objectOr(body.usageMetadata), ...usage } };
   }
 }
 
 /** True for the chunk that says why a candidate ends. */
-function hasFinished({ candidates }: JsonObject): boolean {
-  return Array.isArray(candidates) && candidates.some((one) => typeof member(one, 'finishReason') === 'string');
+function hasFinished({ candidates }: GeminiReply): boolean {
+  return (
+    Array.isArray(candidates) &&
+    candidates.some((one) => typeof member<GeminiCandidate>(one, 'finishReason') === 'string')
+  );
 }

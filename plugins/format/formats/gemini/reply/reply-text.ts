@@ -1,5 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import type { GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** The texts of Gemini: the parts of each candidate, one text until a call or another part comes between them. */
 export const geminiReplyText: ReplyText = {
@@ -8,35 +10,38 @@ export const geminiReplyText: ReplyText = {
   },
   mapEvents: (blocks) => (event) => {
     const candidates = candidatesOf(event.data);
-    for (const candidate of candidates) mapCandidate(candidate, candidate['finishReason'] !== undefined, blocks);
+    for (const candidate of candidates) mapCandidate(candidate, candidate.finishReason !== undefined, blocks);
     return candidates.length === 0 ? undefined : [event];
   },
 };
 
-function candidatesOf({ candidates }: JsonObject): JsonObject[] {
+function candidatesOf({ candidates }: GeminiReply): Editable<GeminiCandidate>[] {
   return Array.isArray(candidates) ? candidates.filter(isJsonObject) : [];
 }
 
-function mapCandidate(candidate: JsonObject, isLast: boolean, blocks: TextBlocks): void {
-  const block = String(candidate['index'] ?? 0);
-  const content = isJsonObject(candidate['content']) ? candidate['content'] : { role: 'model' };
-  const parts = Array.isArray(content['parts']) ? content['parts'] : [];
+function mapCandidate(candidate: Editable<GeminiCandidate>, isLast: boolean, blocks: TextBlocks): void {
+  const block = String(candidate.index ?? 0);
+  const content: GeminiContent = isJsonObject(candidate.content) ? candidate.content : { role: 'model' };
+  const parts = Array.isArray(content.parts) ? content.parts : [];
   const mapped = parts.flatMap((part) => mapPart(part, block, blocks));
   const held = isLast ? blocks.end(block) : '';
   if (held !== '') addText(mapped, held);
   if (mapped.length === 0 && parts.length === 0) return;
-  candidate['content'] = { ...content, parts: mapped };
+  candidate.content = { ...content, parts: mapped };
 }
 
 function mapPart(part: JsonValue, block: string, blocks: TextBlocks): JsonValue[] {
-  if (isJsonObject(part) && typeof part['text'] === 'string' && part['thought'] !== true)
-    return [{ ...part, text: blocks.push(block, part['text']) }];
+  const { text, thought }: GeminiPart = isJsonObject(part) ? part : {};
+  if (isJsonObject(part) && typeof text === 'string' && thought !== true)
+    return [{ ...part, text: blocks.push(block, text) }];
   const held = blocks.end(block);
   return held === '' ? [part] : [{ text: held }, part];
 }
 
 function addText(parts: JsonValue[], text: string): void {
   const last = parts.at(-1);
-  if (isJsonObject(last) && typeof last['text'] === 'string' && last['thought'] !== true) last['text'] += text;
+  const { text: before, thought }: GeminiPart = isJsonObject(last) ? last : {};
+  if (isJsonObject(last) && typeof before === 'string' && thought !== true)
+    parts[parts.length - 1] = { ...last, text: before + text };
   else parts.push({ text });
 }

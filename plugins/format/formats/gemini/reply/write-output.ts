@@ -1,7 +1,16 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { noSignature, encodeSignature } from '../request/thought-signature.ts';
+import type {
+  GeminiCall,
+  GeminiCandidate,
+  GeminiGrounding,
+  GeminiGroundingChunk,
+  GeminiGroundingSource,
+  GeminiGroundingSupport,
+  GeminiPart,
+  GeminiSegment,
+} from '../../../wire/gemini.ts';
 
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
@@ -19,14 +28,14 @@ export class PartWriter {
   }
 
   /** A delta of a block. Calls are emitted whole. */
-  delta({ type }: BlockHead, text: string): JsonObject[] {
+  delta({ type }: BlockHead, text: string): GeminiPart[] {
     if (type === 'tool_call') return [];
     if (type !== 'reasoning') return [{ text }];
     return this.#showsThoughts ? [...this.rest(false), { text, thought: true }] : [];
   }
 
   /** The end of a block. */
-  stop(block: Block): JsonObject[] {
+  stop(block: Block): GeminiPart[] {
     if (block.type === 'tool_call') return [this.#call(block)];
     if (block.type !== 'reasoning') return [];
     const before = this.rest(false);
@@ -35,12 +44,12 @@ export class PartWriter {
   }
 
   /** A signature without a following part; an empty text where a part is required, as at the end of a stream. */
-  rest(isNeeded = true): JsonObject[] {
+  rest(isNeeded = true): GeminiPart[] {
     return this.#signature === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSignature() }];
   }
 
   /** The first call always has a signature: Google refuses a history without it. */
-  #call(block: CallBlock): JsonObject {
+  #call(block: CallBlock): GeminiPart {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;
     return {
@@ -50,14 +59,14 @@ export class PartWriter {
     };
   }
 
-  #takeSignature(): { thoughtSignature?: string } {
+  #takeSignature(): GeminiPart {
     const signature = this.#signature;
     this.#signature = '';
     return signature === '' ? {} : { thoughtSignature: encodeSignature(signature) };
   }
 }
 
-function writeCall({ id, name, form, input }: CallBlock): JsonObject {
+function writeCall({ id, name, form, input }: CallBlock): GeminiCall {
   const args = form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
   return { id, name, args };
 }
@@ -79,9 +88,9 @@ export function writeFinish({ blocks, finish }: CompleteReply): string {
 }
 
 /** The sources of an answer. Positions are in bytes of the answer's text. */
-export function writeGrounding({ blocks }: CompleteReply): { groundingMetadata?: JsonObject } {
-  const chunks = new Map<string, JsonObject>();
-  const supports: JsonObject[] = [];
+export function writeGrounding({ blocks }: CompleteReply): GeminiCandidate {
+  const chunks = new Map<string, GeminiGroundingChunk>();
+  const supports: GeminiGroundingSupport[] = [];
   let textBefore = '';
   for (const block of blocks) {
     if (block.type !== 'text') continue;
@@ -94,14 +103,16 @@ export function writeGrounding({ blocks }: CompleteReply): { groundingMetadata?:
     textBefore += block.text;
   }
   if (chunks.size === 0) return {};
-  return { groundingMetadata: { groundingChunks: [...chunks.values()], groundingSupports: supports } };
+  const groundingMetadata: GeminiGrounding = { groundingChunks: [...chunks.values()], groundingSupports: supports };
+  return { groundingMetadata };
 }
 
-function writeSource({ url, title }: Citation): JsonObject {
-  return { web: { uri: url, ...(title !== undefined && { title }) } };
+function writeSource({ url, title }: Citation): GeminiGroundingChunk {
+  const web: GeminiGroundingSource = { uri: url, ...(title !== undefined && { title }) };
+  return { web };
 }
 
-function writeSegment({ start, end }: Citation, before: string, text: string): JsonObject | undefined {
+function writeSegment({ start, end }: Citation, before: string, text: string): GeminiSegment | undefined {
   if (start === undefined || end === undefined || start < 0 || end > text.length || start >= end) return undefined;
   const startIndex = Buffer.byteLength(before + text.slice(0, start));
   const words = text.slice(start, end);

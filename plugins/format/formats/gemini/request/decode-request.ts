@@ -7,6 +7,7 @@ import { camelFields, maybeFields } from '../../../wire/gemini-fields.ts';
 import { ContentReader, readInstructions } from './read-contents.ts';
 import { readGeneration } from './read-generation.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import type { GeminiRequest } from '../../../wire/gemini.ts';
 
 /** Members that are read. The model is in the path. */
 const known = new Set(
@@ -19,24 +20,24 @@ const known = new Set(
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
-  const fields = camelFields(body);
-  refuseCached(fields['cachedContent']);
-  const instructions = readInstructions(fields['systemInstruction'], notes);
+  const fields: GeminiRequest = camelFields(body);
+  refuseCached(fields.cachedContent);
+  const instructions = readInstructions(fields.systemInstruction, notes);
   const reader = new ContentReader(notes);
-  reader.readContents(fields['contents']);
-  const tools = readTools(fields['tools'], notes);
+  reader.readContents(fields.contents);
+  const tools = readTools(fields.tools, notes);
   notes.dropUnknown(fields, known);
   return {
     instructions,
     items: reader.items,
     tools,
-    toolChoice: readToolChoice(fields['toolConfig'], tools, notes),
+    toolChoice: readToolChoice(fields.toolConfig, tools, notes),
     parallelToolCalls: undefined,
-    ...readGeneration(maybeFields(fields['generationConfig'], 'generationConfig') ?? {}, notes),
+    ...readGeneration(maybeFields(fields.generationConfig, 'generationConfig') ?? {}, notes),
     verbosity: undefined,
     user: undefined,
     cacheKey: undefined,
-    serviceTier: readTier(fields['serviceTier']),
+    serviceTier: readTier(fields.serviceTier),
   };
 }
 

@@ -8,6 +8,7 @@ import { cleanSchema } from '../schema/clean-schema.ts';
 import { writeContents } from './write-contents.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
+import type { GeminiContent, GeminiGeneration, GeminiRequest } from '../../../wire/gemini.ts';
 
 /**
  * Writes a request to generate content. Source: Gemini API reference, "GenerateContent".
@@ -17,28 +18,30 @@ import { writeTools } from './write-tools.ts';
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { config, instruction } = writeFormat(conversation, target);
   noteUnsaid(conversation, target);
-  const generationConfig = withoutUnset({
+  const generation: GeminiGeneration = {
     ...writeSampling(conversation),
     maxOutputTokens: conversation.maxOutputTokens,
     stopSequences: conversation.stop.length === 0 ? undefined : [...conversation.stop],
     ...config,
     thinkingConfig: writeThinking(conversation.reasoning, target),
-  });
-  return withoutUnset({
+  };
+  const generationConfig = withoutUnset(generation);
+  const request: GeminiRequest = {
     systemInstruction: writeSystem(conversation, instruction),
     contents: writeContents(toTurns(normalizeCalls(conversation.items)), target),
     ...writeTools(conversation, target),
     generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
-  });
+  };
+  return withoutUnset(request);
 }
 
-function writeSystem({ instructions }: Conversation, instruction: string | undefined): JsonObject | undefined {
+function writeSystem({ instructions }: Conversation, instruction: string | undefined): GeminiContent | undefined {
   const texts = instruction === undefined ? instructions : [...instructions, instruction];
   const parts = texts.filter((text) => text.trim() !== '').map((text) => ({ text }));
   return parts.length === 0 ? undefined : { parts };
 }
 
-function writeSampling({ sampling }: Conversation): JsonObject {
+function writeSampling({ sampling }: Conversation): GeminiGeneration {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   return {
     temperature,
@@ -66,12 +69,12 @@ function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
 
 /** How an output format is requested: in the configuration, by an instruction, or both. */
 export interface GeminiOutputFormat {
-  readonly config?: JsonObject;
+  readonly config?: GeminiGeneration;
   /** Goes after all other instructions. */
   readonly instruction?: string;
 }
 
-const json = { responseMimeType: 'application/json' };
+const json: GeminiGeneration = { responseMimeType: 'application/json' };
 
 /** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
 export function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
@@ -82,7 +85,7 @@ export function writeFormat({ output, tools }: Conversation, { profile, notes }:
   const known = isCombined ? 'none' : capabilities.structured_output;
   if (output.type === 'json_object' && known !== 'none') return { config: json };
   if (output.type === 'json_schema' && known === 'schema') {
-    const schema =
+    const schema: GeminiGeneration =
       quirks.tool_schema === 'subset'
         ? { responseSchema: cleanSchema(output.schema, notes) }
         : { responseJsonSchema: output.schema };

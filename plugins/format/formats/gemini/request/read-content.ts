@@ -1,13 +1,14 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Part, Source } from '../../../canonical/conversation.ts';
 import { standardBase64, placeParts } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { maybeFields, readFields } from '../../../wire/gemini-fields.ts';
 import { isMissing, maybeText, readText } from '../../../wire/read.ts';
+import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 
 /** A part and its path. */
 export interface PlacedPart {
-  readonly part: JsonObject;
+  readonly part: GeminiPart;
   readonly path: string;
 }
 
@@ -25,11 +26,11 @@ export function readPart(placed: PlacedPart, notes: Notes): Part[] {
 }
 
 function readShown({ part, path }: PlacedPart, notes: Notes): Part[] {
-  const text = maybeText(part['text'], `${path}.text`);
+  const text = maybeText(part.text, `${path}.text`);
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
-  const inline = maybeFields(part['inlineData'], `${path}.inlineData`);
+  const inline = maybeFields(part.inlineData, `${path}.inlineData`);
   if (inline !== undefined) return [readInline(inline, `${path}.inlineData`)];
-  const file = maybeFields(part['fileData'], `${path}.fileData`);
+  const file = maybeFields(part.fileData, `${path}.fileData`);
   if (file !== undefined) return [readFile(file, `${path}.fileData`)];
   const unknown = Object.entries(part).find(([name, value]) => !besides.has(name) && !isMissing(value));
   if (unknown !== undefined) notes.dropPart(unknown[0], path);
@@ -40,18 +41,18 @@ export function readPlaced(entry: JsonValue, path: string): PlacedPart {
   return { part: readFields(entry, path), path };
 }
 
-function readInline(inline: JsonObject, path: string): Part {
-  const mediaType = readText(inline['mimeType'], `${path}.mimeType`).toLowerCase();
-  const data = standardBase64(readText(inline['data'], `${path}.data`), `${path}.data`);
+function readInline(inline: GeminiBlob, path: string): Part {
+  const mediaType = readText(inline.mimeType, `${path}.mimeType`).toLowerCase();
+  const data = standardBase64(readText(inline.data, `${path}.data`), `${path}.data`);
   if (mediaType.startsWith('audio/')) return { type: 'audio', data, format: audioFormat(mediaType) };
-  return shown({ type: 'base64', mediaType, data }, mediaType, maybeText(inline['displayName'], `${path}.displayName`));
+  return shown({ type: 'base64', mediaType, data }, mediaType, maybeText(inline.displayName, `${path}.displayName`));
 }
 
-function readFile(file: JsonObject, path: string): Part {
-  const url = readText(file['fileUri'], `${path}.fileUri`);
-  const mediaType = maybeText(file['mimeType'], `${path}.mimeType`) ?? '';
+function readFile(file: GeminiFile, path: string): Part {
+  const url = readText(file.fileUri, `${path}.fileUri`);
+  const mediaType = maybeText(file.mimeType, `${path}.mimeType`) ?? '';
   const source: Source = isUpload(url) ? { type: 'id', id: url } : { type: 'url', url };
-  return shown(source, mediaType, maybeText(file['displayName'], `${path}.displayName`));
+  return shown(source, mediaType, maybeText(file.displayName, `${path}.displayName`));
 }
 
 function shown(source: Source, mediaType: string, name: string | undefined): Part {

@@ -5,6 +5,7 @@ import { readFields, readMany } from '../../../wire/gemini-fields.ts';
 import { invalid, maybeObject, maybeText, readList, readText } from '../../../wire/read.ts';
 import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
 import { decodeSignature, skipValidation } from './thought-signature.ts';
+import type { GeminiCall, GeminiContent, GeminiResult } from '../../../wire/gemini.ts';
 
 type Side = 'user' | 'assistant';
 
@@ -19,7 +20,8 @@ const sides = new Map<string, Side>([
 export function readInstructions(value: JsonValue | undefined, notes: Notes): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value];
   if (value === undefined || value === null) return [];
-  const parts = readMany(readFields(value, 'systemInstruction')['parts'], 'systemInstruction.parts');
+  const content: GeminiContent = readFields(value, 'systemInstruction');
+  const parts = readMany(content.parts, 'systemInstruction.parts');
   return parts.flatMap((entry, index) => {
     const path = `systemInstruction.parts[${index}]`;
     const placed = typeof entry === 'string' ? { part: { text: entry }, path } : readPlaced(entry, path);
@@ -63,12 +65,12 @@ export class ContentReader {
     if (this.items.length === count) refuseUnread(`contents[${contents.length - 1}]`, this.#notes);
   }
 
-  #readContent(content: JsonObject, path: string): void {
-    const side = sides.get(maybeText(content['role'], `${path}.role`) || 'user');
+  #readContent(content: GeminiContent, path: string): void {
+    const side = sides.get(maybeText(content.role, `${path}.role`) || 'user');
     if (side === undefined) throw invalid(`${path}.role`, 'user or model');
     // Clients keep each chunk of a stream as a content: the answer continues until a user's content.
     if (side === 'user') this.#endTurn('assistant');
-    for (const [index, entry] of readMany(content['parts'], `${path}.parts`).entries()) {
+    for (const [index, entry] of readMany(content.parts, `${path}.parts`).entries()) {
       this.#readPart(side, readPlaced(entry, `${path}.parts[${index}]`));
     }
     if (side === 'user') this.#endTurn('user');
@@ -81,14 +83,14 @@ export class ContentReader {
 
   #readPart(side: Side, placed: PlacedPart): void {
     const { part, path } = placed;
-    const signature = maybeText(part['thoughtSignature'], `${path}.thoughtSignature`) ?? '';
-    if (part['thought'] === true) this.#think(maybeText(part['text'], `${path}.text`) ?? '');
-    if (signature !== '' || part['thought'] !== true) this.#closeThought(side, signature);
-    if (part['thought'] === true) return;
-    if (part['functionCall'] !== undefined)
-      this.#readCall(side, readFields(part['functionCall'], `${path}.functionCall`), path);
-    else if (part['functionResponse'] !== undefined)
-      this.#readResult(side, readFields(part['functionResponse'], `${path}.functionResponse`), path);
+    const signature = maybeText(part.thoughtSignature, `${path}.thoughtSignature`) ?? '';
+    if (part.thought === true) this.#think(maybeText(part.text, `${path}.text`) ?? '');
+    if (signature !== '' || part.thought !== true) this.#closeThought(side, signature);
+    if (part.thought === true) return;
+    if (part.functionCall !== undefined)
+      this.#readCall(side, readFields(part.functionCall, `${path}.functionCall`), path);
+    else if (part.functionResponse !== undefined)
+      this.#readResult(side, readFields(part.functionResponse, `${path}.functionResponse`), path);
     else for (const shown of readPart(placed, this.#notes)) this.#show(side, shown);
   }
 
@@ -131,10 +133,10 @@ export class ContentReader {
     return last.text;
   }
 
-  #readCall(side: Side, call: JsonObject, path: string): void {
-    const name = readName(call['name'], `${path}.functionCall.name`);
-    const id = maybeText(call['id'], `${path}.functionCall.id`) || undefined;
-    const args = maybeObject(call['args'], `${path}.functionCall.args`) ?? {};
+  #readCall(side: Side, call: GeminiCall, path: string): void {
+    const name = readName(call.name, `${path}.functionCall.name`);
+    const id = maybeText(call.id, `${path}.functionCall.id`) || undefined;
+    const args = maybeObject(call.args, `${path}.functionCall.args`) ?? {};
     this.#flush(side);
     this.items.push({
       type: 'tool_call',
@@ -146,12 +148,12 @@ export class ContentReader {
     });
   }
 
-  #readResult(side: Side, result: JsonObject, path: string): void {
+  #readResult(side: Side, result: GeminiResult, path: string): void {
     const at = `${path}.functionResponse`;
-    const name = readName(result['name'], `${at}.name`);
-    const id = maybeText(result['id'], `${at}.id`) || undefined;
-    const { text, isError } = readResponse(maybeObject(result['response'], `${at}.response`) ?? {});
-    const shown = readMany(result['parts'], `${at}.parts`).flatMap((entry, index) =>
+    const name = readName(result.name, `${at}.name`);
+    const id = maybeText(result.id, `${at}.id`) || undefined;
+    const { text, isError } = readResponse(maybeObject(result.response, `${at}.response`) ?? {});
+    const shown = readMany(result.parts, `${at}.parts`).flatMap((entry, index) =>
       readPart(readPlaced(entry, `${at}.parts[${index}]`), this.#notes),
     );
     this.#flush(side);

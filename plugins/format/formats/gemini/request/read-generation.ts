@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Conversation, Effort, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import {
@@ -13,6 +13,7 @@ import {
 } from '../../../wire/read.ts';
 import { maybeFields, readWord } from '../../../wire/gemini-fields.ts';
 import { readSchema } from '../schema/read-schema.ts';
+import type { GeminiGeneration, GeminiThinking } from '../../../wire/gemini.ts';
 
 type Generation = Pick<Conversation, 'reasoning' | 'output' | 'sampling' | 'maxOutputTokens' | 'stop' | 'candidates'>;
 
@@ -30,25 +31,25 @@ const int32 = 2_147_483_648;
  *
  * @throws GatewayError `invalid_request`
  */
-export function readGeneration(config: JsonObject, notes: Notes): Generation {
+export function readGeneration(config: GeminiGeneration, notes: Notes): Generation {
   for (const [name, value] of Object.entries(config)) {
     if (!known.has(name) && !isMissing(value) && value !== false) notes.drop(`generationConfig.${name}`);
   }
-  readModalities(config['responseModalities'], notes);
+  readModalities(config.responseModalities, notes);
   return {
-    reasoning: readThinking(config['thinkingConfig']),
+    reasoning: readThinking(config.thinkingConfig),
     output: readOutput(config, notes),
     sampling: {
-      temperature: maybeNumber(config['temperature'], at('temperature'), 0, 2),
-      topP: maybeNumber(config['topP'], at('topP'), 0, 1),
-      topK: maybeInteger(config['topK'], at('topK')),
-      presencePenalty: maybeNumber(config['presencePenalty'], at('presencePenalty'), -2, 2),
-      frequencyPenalty: maybeNumber(config['frequencyPenalty'], at('frequencyPenalty'), -2, 2),
-      seed: maybeInteger(config['seed'], at('seed'), -int32, int32),
+      temperature: maybeNumber(config.temperature, at('temperature'), 0, 2),
+      topP: maybeNumber(config.topP, at('topP'), 0, 1),
+      topK: maybeInteger(config.topK, at('topK')),
+      presencePenalty: maybeNumber(config.presencePenalty, at('presencePenalty'), -2, 2),
+      frequencyPenalty: maybeNumber(config.frequencyPenalty, at('frequencyPenalty'), -2, 2),
+      seed: maybeInteger(config.seed, at('seed'), -int32, int32),
     },
-    maxOutputTokens: maybeInteger(config['maxOutputTokens'], at('maxOutputTokens'), 1),
-    stop: readTexts(config['stopSequences'], at('stopSequences')).filter((sequence) => sequence !== ''),
-    candidates: maybeInteger(config['candidateCount'], at('candidateCount'), 1, 8) ?? 1,
+    maxOutputTokens: maybeInteger(config.maxOutputTokens, at('maxOutputTokens'), 1),
+    stop: readTexts(config.stopSequences, at('stopSequences')).filter((sequence) => sequence !== ''),
+    candidates: maybeInteger(config.candidateCount, at('candidateCount'), 1, 8) ?? 1,
   };
 }
 
@@ -61,12 +62,12 @@ function readModalities(value: JsonValue | undefined, notes: Notes): void {
   if (others.length > 0) notes.drop('generationConfig.responseModalities');
 }
 
-function readOutput(config: JsonObject, notes: Notes): OutputFormat | undefined {
-  const mediaType = maybeText(config['responseMimeType'], at('responseMimeType')) || 'text/plain';
-  const own = maybeObject(config['responseSchema'], at('responseSchema'));
+function readOutput(config: GeminiGeneration, notes: Notes): OutputFormat | undefined {
+  const mediaType = maybeText(config.responseMimeType, at('responseMimeType')) || 'text/plain';
+  const own = maybeObject(config.responseSchema, at('responseSchema'));
   const jsonSchema =
-    maybeObject(config['responseJsonSchema'], at('responseJsonSchema')) ??
-    maybeObject(config['_responseJsonSchema'], at('_responseJsonSchema'));
+    maybeObject(config.responseJsonSchema, at('responseJsonSchema')) ??
+    maybeObject(config._responseJsonSchema, at('_responseJsonSchema'));
   const schema = jsonSchema ?? (own && readSchema(own));
   if (mediaType === 'application/json' && schema === undefined) return { type: 'json_object' };
   if (mediaType !== 'application/json' && mediaType !== 'text/plain') notes.approximate('responseMimeType as text');
@@ -88,16 +89,16 @@ const levels = new Map<string, Effort>([
  */
 export function readThinking(value: JsonValue | undefined): ReasoningRequest | undefined {
   const path = at('thinkingConfig');
-  const config = maybeFields(value, path);
+  const config: GeminiThinking | undefined = maybeFields(value, path);
   if (config === undefined) return undefined;
-  const budget = maybeInteger(config['thinkingBudget'], `${path}.thinkingBudget`, -1);
-  const level = readWord(config['thinkingLevel'], `${path}.thinkingLevel`);
+  const budget = maybeInteger(config.thinkingBudget, `${path}.thinkingBudget`, -1);
+  const level = readWord(config.thinkingLevel, `${path}.thinkingLevel`);
   const effort = level === undefined ? undefined : levels.get(level);
   if (level !== undefined && effort === undefined)
     throw invalid(`${path}.thinkingLevel`, [...levels.keys()].join(', '));
   if (level !== undefined && budget !== undefined)
     throw invalid(`${path}.thinkingBudget`, 'left out when `thinkingLevel` is set');
-  const wantsText = maybeBoolean(config['includeThoughts'], `${path}.includeThoughts`) ?? false;
+  const wantsText = maybeBoolean(config.includeThoughts, `${path}.includeThoughts`) ?? false;
   if (budget === 0) return { effort: 'none', budget: undefined, wantsText: false };
   return { effort, budget: budget === -1 ? undefined : budget, wantsText };
 }

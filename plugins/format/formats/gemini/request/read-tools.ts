@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { invalid, isMissing, maybeObject, maybeText, readTexts } from '../../../wire/read.ts';
@@ -6,6 +6,7 @@ import { isClientTool } from '../../../canonical/tool-names.ts';
 import { readName, ToolSet } from '../../../canonical/tools.ts';
 import { maybeFields, readFields, readMany, readWord } from '../../../wire/gemini-fields.ts';
 import { readSchema } from '../schema/read-schema.ts';
+import type { GeminiCalling, GeminiFunction, GeminiTool, GeminiToolConfig } from '../../../wire/gemini.ts';
 
 /** Web search tools of all generations. */
 const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
@@ -26,8 +27,8 @@ export function readTools(value: JsonValue | undefined, notes: Notes): Tool[] {
   return tools.list;
 }
 
-function readEntry(entry: JsonObject, path: string, notes: Notes): Tool[] {
-  const declared = readMany(entry['functionDeclarations'], `${path}.functionDeclarations`);
+function readEntry(entry: GeminiTool, path: string, notes: Notes): Tool[] {
+  const declared = readMany(entry.functionDeclarations, `${path}.functionDeclarations`);
   const functions: Tool[] = declared.map((declaration, index) =>
     readDeclaration(declaration, `${path}.functionDeclarations[${index}]`, notes),
   );
@@ -40,15 +41,15 @@ function readEntry(entry: JsonObject, path: string, notes: Notes): Tool[] {
 }
 
 function readDeclaration(value: JsonValue, path: string, notes: Notes): ClientTool {
-  const declaration = readFields(value, path);
-  if (readWord(declaration['behavior'], `${path}.behavior`) === 'NON_BLOCKING') notes.drop('behavior of a function');
-  const schema = maybeObject(declaration['parametersJsonSchema'], `${path}.parametersJsonSchema`);
-  const own = maybeObject(declaration['parameters'], `${path}.parameters`);
+  const declaration: GeminiFunction = readFields(value, path);
+  if (readWord(declaration.behavior, `${path}.behavior`) === 'NON_BLOCKING') notes.drop('behavior of a function');
+  const schema = maybeObject(declaration.parametersJsonSchema, `${path}.parametersJsonSchema`);
+  const own = maybeObject(declaration.parameters, `${path}.parameters`);
   return {
     form: 'function',
     name: readName(declaration, path),
     namespace: undefined,
-    description: maybeText(declaration['description'], `${path}.description`),
+    description: maybeText(declaration.description, `${path}.description`),
     schema: schema ?? (own && readSchema(own)),
     strict: undefined,
     grammar: undefined,
@@ -61,14 +62,14 @@ export function readToolChoice(
   tools: readonly Tool[],
   notes: Notes,
 ): ToolChoice | undefined {
-  const config = maybeFields(value, 'toolConfig') ?? {};
+  const config: GeminiToolConfig = maybeFields(value, 'toolConfig') ?? {};
   for (const [name, member] of Object.entries(config)) {
     if (name !== 'functionCallingConfig' && !isEmpty(member)) notes.drop(`toolConfig.${name}`);
   }
   const path = 'toolConfig.functionCallingConfig';
-  const calling = maybeFields(config['functionCallingConfig'], path) ?? {};
-  const mode = readWord(calling['mode'], `${path}.mode`);
-  const allowed = readAllowed(calling['allowedFunctionNames'], tools, `${path}.allowedFunctionNames`);
+  const calling: GeminiCalling = maybeFields(config.functionCallingConfig, path) ?? {};
+  const mode = readWord(calling.mode, `${path}.mode`);
+  const allowed = readAllowed(calling.allowedFunctionNames, tools, `${path}.allowedFunctionNames`);
   switch (mode) {
     case undefined:
       return allowed && { type: 'auto', allowed };

@@ -1,4 +1,3 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../../../canonical/conversation.ts';
 import {
@@ -9,6 +8,7 @@ import {
   fileText,
   unsupported,
 } from '../../../canonical/media.ts';
+import type { GeminiPart } from '../../../wire/gemini.ts';
 
 /** Media types by file extension, the only hint in a URL. */
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
-export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
+export function writeInput(parts: readonly Part[], target: EncodeTarget): GeminiPart[] {
   return parts.flatMap((part) => {
     switch (part.type) {
       case 'image':
@@ -46,15 +46,15 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonOb
 }
 
 /** Writes the text of an assistant message. */
-export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): GeminiPart[] {
   return assistantText(parts, notes).flatMap(({ text }) => writeText(text));
 }
 
-export function writeText(text: string): JsonObject[] {
+export function writeText(text: string): GeminiPart[] {
   return text === '' ? [] : [{ text }];
 }
 
-function writeImage(image: ImagePart, target: EncodeTarget): JsonObject {
+function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   const { detail } = image;
   const { profile, notes } = target;
   if (!profile.capabilities.images) throw unsupported('images', image);
@@ -63,7 +63,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): JsonObject {
 }
 
 /** Models without file support still get text files as text. */
-function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
+function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
   const { source, name } = file;
   if (target.profile.capabilities.files) {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
@@ -74,13 +74,13 @@ function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
   return writeText([name, content].filter(Boolean).join('\n\n'));
 }
 
-function writeAudio(audio: AudioPart, { profile }: EncodeTarget): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: EncodeTarget): GeminiPart {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-function writeSource(part: ImagePart | FilePart, { notes }: EncodeTarget): JsonObject {
+function writeSource(part: ImagePart | FilePart, { notes }: EncodeTarget): GeminiPart {
   const { source } = part;
   switch (source.type) {
     case 'base64':
@@ -94,7 +94,7 @@ function writeSource(part: ImagePart | FilePart, { notes }: EncodeTarget): JsonO
 }
 
 /** Google fetches public URLs. */
-function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['notes']): JsonObject {
+function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['notes']): GeminiPart {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
     if (inline === undefined) throw unsupported('data that is not base64', part);

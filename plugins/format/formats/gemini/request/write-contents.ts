@@ -1,4 +1,3 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import {
@@ -13,10 +12,12 @@ import { isMedia } from '../../../canonical/media.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import { requiresSignatures, skipValidation } from './thought-signature.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
+import type { GeminiCall, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 interface Written {
   readonly role: 'user' | 'model';
-  readonly parts: JsonObject[];
+  readonly parts: GeminiPart[];
 }
 
 /** The user's text where a conversation begins with something else. */
@@ -26,7 +27,7 @@ const opening = 'Begin.';
  * Writes turns as contents: a user begins, both sides alternate, results follow their calls.
  * Source: Gemini API reference, "Content".
  */
-export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarget): JsonObject[] {
+export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarget): GeminiContent[] {
   const writer = new ContentWriter(target);
   for (const turn of turns) {
     if (turn.role === 'user') writer.user(turn);
@@ -70,7 +71,7 @@ class ContentWriter {
     this.#push('user', writeText(asReminder(text)));
   }
 
-  finish(): JsonObject[] {
+  finish(): GeminiContent[] {
     if (this.#contents[0]?.role !== 'user') {
       this.#target.notes.approximate('a conversation without a user at its beginning');
       this.#contents.unshift({ role: 'user', parts: writeText(opening) });
@@ -78,7 +79,7 @@ class ContentWriter {
     return this.#contents.map(({ role, parts }) => ({ role, parts }));
   }
 
-  #push(role: Written['role'], parts: JsonObject[]): void {
+  #push(role: Written['role'], parts: GeminiPart[]): void {
     if (parts.length === 0) return;
     const last = this.#contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -92,19 +93,19 @@ class ContentWriter {
     return signature;
   }
 
-  #call(call: ToolCall): JsonObject {
+  #call(call: ToolCall): GeminiCall {
     const name = this.#target.names.toWire(call.name, call.namespace);
     this.#names.set(call.id, name);
     return { ...this.#id(call.id), name, args: objectInput(call, this.#target.notes) };
   }
 
   /** Older models do not know ids; they match calls and results by their order. */
-  #id(id: string): JsonObject {
+  #id(id: string): GeminiCall {
     return this.#target.profile.quirks.tool_schema === 'subset' ? {} : { id };
   }
 
   /** @param shown takes the parts that the result itself cannot hold */
-  #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
+  #result({ id, parts, isError }: ToolResult, shown: Part[]): GeminiPart {
     const others = parts.filter(isMedia);
     const holdsAll = this.#target.profile.quirks.tool_result_images;
     if (!holdsAll && others.length > 0) {
@@ -131,7 +132,7 @@ class ContentWriter {
 class ModelParts {
   hasSkipped = false;
   readonly #needsSignature: boolean;
-  readonly #parts: JsonObject[] = [];
+  readonly #parts: Editable<GeminiPart>[] = [];
   #signature = '';
   #hasCalled = false;
 
@@ -145,11 +146,11 @@ class ModelParts {
     this.#signature = signature;
   }
 
-  say(texts: readonly JsonObject[]): void {
+  say(texts: readonly GeminiPart[]): void {
     this.#parts.push(...texts);
   }
 
-  call(functionCall: JsonObject): void {
+  call(functionCall: GeminiCall): void {
     const isSkipped = this.#signature === '' && !this.#hasCalled && this.#needsSignature;
     const thoughtSignature = isSkipped ? skipValidation : this.#signature;
     this.hasSkipped ||= isSkipped;
@@ -158,7 +159,7 @@ class ModelParts {
     this.#parts.push({ functionCall, ...(thoughtSignature !== '' && { thoughtSignature }) });
   }
 
-  finish(): JsonObject[] {
+  finish(): GeminiPart[] {
     this.#place();
     return this.#parts;
   }
@@ -167,8 +168,8 @@ class ModelParts {
   #place(): void {
     if (this.#signature === '') return;
     const last = this.#parts.at(-1);
-    const isUnsigned = last !== undefined && typeof last['text'] === 'string' && last['thoughtSignature'] === undefined;
-    if (isUnsigned) last['thoughtSignature'] = this.#signature;
+    const isUnsigned = last !== undefined && typeof last.text === 'string' && last.thoughtSignature === undefined;
+    if (isUnsigned) last.thoughtSignature = this.#signature;
     else this.#parts.push({ text: '', thoughtSignature: this.#signature });
     this.#signature = '';
   }

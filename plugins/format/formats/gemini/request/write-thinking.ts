@@ -1,8 +1,8 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
 import { maxThinkingTokens } from './parameters.ts';
+import type { GeminiThinking } from '../../../wire/gemini.ts';
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
@@ -24,7 +24,10 @@ const levels: Readonly<Record<Effort, string>> = {
  * Requests reasoning: by a level where the model has levels, else by a budget, never by both. Source: Gemini docs,
  * "Thinking".
  */
-export function writeThinking(reasoning: ReasoningRequest | undefined, target: ThinkingTarget): JsonObject | undefined {
+export function writeThinking(
+  reasoning: ReasoningRequest | undefined,
+  target: ThinkingTarget,
+): GeminiThinking | undefined {
   const wanted = requestedEffort(reasoning);
   if (reasoning === undefined) return undefined;
   const { capabilities, quirks } = target.profile;
@@ -40,7 +43,7 @@ export function writeThinking(reasoning: ReasoningRequest | undefined, target: T
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 }
 
-function writeLevel(wanted: Effort | undefined, { profile, notes }: ThinkingTarget): JsonObject {
+function writeLevel(wanted: Effort | undefined, { profile, notes }: ThinkingTarget): GeminiThinking {
   if (wanted === undefined) return {};
   const effort = clampEffort(wanted, profile.quirks.efforts);
   const thinkingLevel = levels[effort];

@@ -1,15 +1,15 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
+import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
 
 /**
  * Writes the tools of a request and their choice; nothing without tools. Source: Gemini API reference, "Tool",
  * "ToolConfig".
  */
-export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget): GeminiRequest {
   const { capabilities, quirks } = target.profile;
   const { tools, parallelToolCalls, toolChoice } = conversation;
   if (!capabilities.tools) {
@@ -39,8 +39,8 @@ function offeredTools({ tools, toolChoice }: Conversation): ClientTool[] {
   return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
 }
 
-function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): JsonObject[] {
-  const written = new Map<string, JsonObject>();
+function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): GeminiFunction[] {
+  const written = new Map<string, GeminiFunction>();
   for (const tool of tools) {
     const name = target.names.toWire(tool.name, tool.namespace);
     if (!written.has(name)) written.set(name, writeDeclaration(tool, name, target));
@@ -48,7 +48,7 @@ function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): 
   return [...written.values()];
 }
 
-function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): JsonObject {
+function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): GeminiFunction {
   const { profile, notes } = target;
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
@@ -62,19 +62,19 @@ function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget):
   };
 }
 
-function writeParameters(schema: JsonObject, { profile, notes }: EncodeTarget): JsonObject {
-  const object = schema['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
+function writeParameters(schema: GeminiSchema, { profile, notes }: EncodeTarget): GeminiFunction {
+  const object = schema.type === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
   if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
-  const parameters = cleanSchema(object, notes);
+  const parameters: GeminiSchema = cleanSchema(object, notes);
   // An object schema without properties is refused.
-  return parameters['properties'] === undefined ? {} : { parameters };
+  return parameters.properties === undefined ? {} : { parameters };
 }
 
 function writeChoice(
   choice: ToolChoice | undefined,
   functions: readonly ClientTool[],
   target: EncodeTarget,
-): JsonObject | undefined {
+): GeminiCalling | undefined {
   const isStrict = target.profile.quirks.strict_tools && functions.some(({ strict }) => strict === true);
   if (choice?.type === 'none') return { mode: 'NONE' };
   if (choice === undefined || choice.type === 'auto') {

@@ -3,6 +3,7 @@ import { Notes } from '../../../canonical/notes.ts';
 import { describeUnsupported } from './describe-schema.ts';
 import { distributeAnyOf, findReference, mergeSchemas, splitTypes } from './schema-structure.ts';
 import { boundsRule, enumRule, itemsRule, nullRule, requiredRule, typeRule } from './schema-values.ts';
+import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 type Check = (value: JsonValue) => boolean;
 const isText: Check = (value) => typeof value === 'string' && value !== '';
@@ -100,15 +101,16 @@ class Cleaner {
   /** Without references and `allOf`; alternatives have no sibling keywords. */
   #flatten(found: Found): Found {
     this.#count++;
-    const { schema, path } = found;
-    if (typeof schema['$ref'] === 'string') return this.#flatten(this.#resolve(schema, schema['$ref'], path));
-    if (Array.isArray(schema['allOf'])) return this.#flatten(this.#mergeAll(schema, schema['allOf'], path));
-    const flat = distributeAnyOf(splitTypes(schema));
-    const isFlat = typeof flat['$ref'] !== 'string' && !Array.isArray(flat['allOf']);
+    const { path } = found;
+    const schema: GeminiSchema = found.schema;
+    if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, path));
+    if (Array.isArray(schema.allOf)) return this.#flatten(this.#mergeAll(schema, schema.allOf, path));
+    const flat: GeminiSchema = distributeAnyOf(splitTypes(schema));
+    const isFlat = typeof flat.$ref !== 'string' && !Array.isArray(flat.allOf);
     return isFlat ? { schema: flat, path } : this.#flatten({ schema: flat, path });
   }
 
-  #resolve(schema: JsonObject, reference: string, path: readonly string[]): Found {
+  #resolve(schema: GeminiSchema, reference: string, path: readonly string[]): Found {
     const { $ref: _, ...beside } = schema;
     const isEndless = path.includes(reference) || path.length > maxDepth || this.#count > maxSchemas;
     if (isEndless) this.#noteCut();
@@ -118,7 +120,7 @@ class Cleaner {
     return { schema: name === '' ? beside : { description: name, ...beside }, path };
   }
 
-  #mergeAll(schema: JsonObject, allOf: readonly JsonValue[], path: readonly string[]): Found {
+  #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], path: readonly string[]): Found {
     const { allOf: _, ...beside } = schema;
     if (this.#depth > maxDepth) {
       this.#noteCut();

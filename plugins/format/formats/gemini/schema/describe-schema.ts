@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
+import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Appends a line to the description of a schema. */
-export function addWords(schema: JsonObject, words: string): JsonObject {
+export function addWords(schema: GeminiSchema, words: string): JsonObject {
   const { description } = schema;
   const isThere = typeof description === 'string' && description !== '';
   return { ...schema, description: isThere ? `${description}\n${words}` : words };
@@ -42,7 +43,7 @@ const harmless = new Set(['default', 'examples']);
 
 /** Describes keywords that the subset lacks, and notes rules that are no longer enforced. */
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
-  const { format, ...rest } = schema;
+  const { format, ...rest }: GeminiSchema = schema;
   const isKnown = typeof format !== 'string' || formats.has(format);
   const formatted = isKnown ? schema : addWords(rest, `format: ${format}`);
   return words.reduce((described, [keyword, say]) => {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { camelFields } from '../../../wire/gemini-fields.ts';
+import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Counts of 64 bits, which the API writes as strings. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
@@ -11,12 +12,12 @@ const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
  * Gemini API reference, "Schema".
  */
 export function readSchema(schema: JsonObject): JsonObject {
-  const fields = camelFields(schema);
+  const fields: GeminiSchema = camelFields(schema);
   const members = Object.entries(fields)
     .filter(([name, value]) => !foreign.has(name) && !(name === 'format' && value === 'enum'))
     .map(([name, value]) => [name, readMember(name, value)] as const);
   const read: JsonObject = Object.fromEntries(members.filter(([, value]) => value !== undefined));
-  return fields['nullable'] === true ? asNullable(read) : read;
+  return fields.nullable === true ? asNullable(read) : read;
 }
 
 function readMember(name: string, value: JsonValue | undefined): JsonValue | undefined {
@@ -38,10 +39,10 @@ function readType(value: JsonValue | undefined): JsonValue | undefined {
   return value === 'TYPE_UNSPECIFIED' ? undefined : value.toLowerCase();
 }
 
-function asNullable(schema: JsonObject): JsonObject {
+function asNullable(schema: GeminiSchema): JsonObject {
   const { anyOf, type } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] };
   if (typeof type !== 'string' || type === 'null') return schema;
-  const named = Array.isArray(schema['enum']) ? { enum: [...schema['enum'], null] } : {};
+  const named = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
   return { ...schema, type: [type, 'null'], ...named };
 }

@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { addWords } from './describe-schema.ts';
+import type { GeminiSchema } from '../../../wire/gemini.ts';
+import type { Editable } from '../../../wire/loose.ts';
 
 /** Resolves a `$ref` within one document. Source: RFC 6901. */
 export function findReference(root: JsonObject, reference: string): JsonObject | undefined {
@@ -22,27 +24,27 @@ function decodeStep(step: string): string {
 }
 
 /** Keywords that hold alternatives. */
-const choices = ['anyOf', 'oneOf'];
+const choices = ['anyOf', 'oneOf'] as const;
 
 /** A schema with the rules of both. Of two values for one keyword the second counts, and the first is described. */
-export function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
-  const merged: JsonObject = { ...first, ...second };
-  const properties = mergeProperties(first['properties'], second['properties']);
-  if (properties !== undefined) merged['properties'] = properties;
-  if (Array.isArray(first['required']) && Array.isArray(second['required'])) {
-    merged['required'] = [...new Set([...first['required'], ...second['required']])];
+export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObject {
+  const merged: Editable<GeminiSchema> = { ...first, ...second };
+  const properties = mergeProperties(first.properties, second.properties);
+  if (properties !== undefined) merged.properties = properties;
+  if (Array.isArray(first.required) && Array.isArray(second.required)) {
+    merged.required = [...new Set([...first.required, ...second.required])];
   }
   for (const [name, tighter] of tightest) {
     const [one, other] = [first[name], second[name]];
     if (typeof one === 'number' && typeof other === 'number') merged[name] = tighter(one, other);
   }
-  const described = mergeDescriptions(first['description'], second['description']);
+  const described = mergeDescriptions(first.description, second.description);
   return mergeChoices(first, second, described === undefined ? merged : { ...merged, description: described });
 }
 
-const tightest = new Map<string, (one: number, other: number) => number>([
-  ...['minimum', 'minLength', 'minItems', 'exclusiveMinimum'].map((name) => [name, Math.max] as const),
-  ...['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'].map((name) => [name, Math.min] as const),
+const tightest = new Map<keyof GeminiSchema, (one: number, other: number) => number>([
+  ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
+  ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
 ]);
 
 function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | undefined): string | undefined {
@@ -50,7 +52,7 @@ function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | und
   return `${second}\n${first}`;
 }
 
-function mergeChoices(first: JsonObject, second: JsonObject, merged: JsonObject): JsonObject {
+function mergeChoices(first: GeminiSchema, second: GeminiSchema, merged: GeminiSchema): JsonObject {
   const hasBoth = [first, second].every((schema) => choices.some((name) => Array.isArray(schema[name])));
   if (!hasBoth) return merged;
   const { anyOf: _, oneOf: __, ...rest } = merged;
@@ -72,7 +74,7 @@ function mergeProperties(first: JsonValue | undefined, second: JsonValue | undef
 }
 
 /** `[T, "null"]` becomes a nullable T; several types become alternatives. */
-export function splitTypes(schema: JsonObject): JsonObject {
+export function splitTypes(schema: GeminiSchema): JsonObject {
   const { type, ...rest } = schema;
   if (!Array.isArray(type)) return schema;
   const types = [...new Set(type)].filter((one) => typeof one === 'string' && one !== 'null');
@@ -86,13 +88,13 @@ export function splitTypes(schema: JsonObject): JsonObject {
  * In the subset alternatives have no siblings, so sibling keywords move into each of them. A single alternative
  * replaces the schema, and null makes it nullable.
  */
-export function distributeAnyOf(schema: JsonObject): JsonObject {
+export function distributeAnyOf(schema: GeminiSchema): JsonObject {
   const name = choices.find((one) => Array.isArray(schema[one]) && schema[one].length > 0);
   const listed = name === undefined ? undefined : schema[name];
   if (name === undefined || !Array.isArray(listed)) return schema;
   const { [name]: _, description, nullable, ...beside } = schema;
   const branches = listed.map((entry) => (isJsonObject(entry) ? entry : {}));
-  const some = branches.filter((branch) => branch['type'] !== 'null');
+  const some = branches.filter(({ type }: GeminiSchema) => type !== 'null');
   const head = {
     ...(description !== undefined && { description }),
     ...((nullable === true || some.length < branches.length) && { nullable: true }),

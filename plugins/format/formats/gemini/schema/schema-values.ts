@@ -1,27 +1,28 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { addWords, noteDescribed } from './describe-schema.ts';
+import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Null is a type of JSON Schema, but not of the subset. */
-export function nullRule(schema: JsonObject): JsonObject {
-  if (schema['type'] !== 'null') return schema;
+export function nullRule(schema: GeminiSchema): JsonObject {
+  if (schema.type !== 'null') return schema;
   return { ...addWords(schema, 'always null'), type: 'string', nullable: true };
 }
 
 /** `const` is an enumeration of one. Only non-empty strings can be enumerated; other values are described. */
-export function enumRule(schema: JsonObject, notes: Notes): JsonObject {
+export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
   const { enum: listed, const: only, ...rest } = schema;
   const values = only === undefined ? listed : [only];
   if (!Array.isArray(values) || values.length === 0) return rest;
   const nullable = values.includes(null) ? { nullable: true } : {};
   const some = values.filter((value) => value !== null);
   if (some.length === 0) return { ...addWords(rest, 'always null'), ...nullable };
-  if (some.every((value) => typeof value === 'string' && value !== '') && isTextual(rest['type'])) {
+  if (some.every((value) => typeof value === 'string' && value !== '') && isTextual(rest.type)) {
     return { ...rest, ...nullable, type: 'string', enum: [...new Set(some)] };
   }
   noteDescribed('enum', notes);
   const said = addWords(rest, `one of ${some.map((value) => JSON.stringify(value)).join(', ')}`);
-  return { ...said, ...(rest['type'] === undefined && typeOfAll(some)), ...nullable };
+  return { ...said, ...(rest.type === undefined && typeOfAll(some)), ...nullable };
 }
 
 function isTextual(type: JsonValue | undefined): boolean {
@@ -36,10 +37,10 @@ function typeOfAll(values: readonly JsonValue[]): JsonObject {
 }
 
 /** Exclusive bounds: for integers the next value is the inclusive bound. */
-export function boundsRule(schema: JsonObject): JsonObject {
+export function boundsRule(schema: GeminiSchema): JsonObject {
   const { exclusiveMinimum: above, exclusiveMaximum: below, ...rest } = schema;
-  const step = rest['type'] === 'integer' ? 1 : 0;
-  let bound: JsonObject = rest;
+  const step = rest.type === 'integer' ? 1 : 0;
+  let bound: GeminiSchema = rest;
   if (typeof above === 'number')
     bound = withBound(bound, 'minimum', Math.floor(above) + step, above, step, 'more than');
   if (typeof below === 'number') bound = withBound(bound, 'maximum', Math.ceil(below) - step, below, step, 'less than');
@@ -47,7 +48,7 @@ export function boundsRule(schema: JsonObject): JsonObject {
 }
 
 function withBound(
-  schema: JsonObject,
+  schema: GeminiSchema,
   name: 'minimum' | 'maximum',
   next: number,
   limit: number,
@@ -62,7 +63,7 @@ function withBound(
 }
 
 /** Arrays have one schema for all entries; those of a tuple become alternatives, and their order is described. */
-export function itemsRule(schema: JsonObject): JsonObject {
+export function itemsRule(schema: GeminiSchema): JsonObject {
   const { items, prefixItems, ...rest } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
   if (Array.isArray(tuple)) {
@@ -71,12 +72,12 @@ export function itemsRule(schema: JsonObject): JsonObject {
     return { ...addWords(rest, words), items: { anyOf: [...tuple, ...others] } };
   }
   if (isJsonObject(items)) return { ...rest, items };
-  return rest['type'] === 'array' ? { ...rest, items: {} } : rest;
+  return rest.type === 'array' ? { ...rest, items: {} } : rest;
 }
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 /** Keywords that only make sense with a type. */
-const typeOf: readonly (readonly [string, string])[] = [
+const typeOf: readonly (readonly [keyof GeminiSchema, string])[] = [
   ['properties', 'object'],
   ['additionalProperties', 'object'],
   ['required', 'object'],
@@ -90,8 +91,8 @@ const typeOf: readonly (readonly [string, string])[] = [
 const anything = ['string', 'number', 'boolean'].map((type) => ({ type }));
 
 /** Every schema needs a type, or alternatives that have one. */
-export function typeRule(schema: JsonObject): JsonObject {
-  if (Array.isArray(schema['anyOf'])) return schema;
+export function typeRule(schema: GeminiSchema): JsonObject {
+  if (Array.isArray(schema.anyOf)) return schema;
   const { type } = schema;
   const plain = typeof type === 'string' ? type.toLowerCase() : undefined;
   if (plain !== undefined && types.has(plain)) return withItems({ ...schema, type: plain });
@@ -101,12 +102,12 @@ export function typeRule(schema: JsonObject): JsonObject {
   return { ...addWords(rest, 'any JSON value'), anyOf: anything };
 }
 
-function withItems(schema: JsonObject): JsonObject {
-  return schema['type'] === 'array' && schema['items'] === undefined ? { ...schema, items: {} } : schema;
+function withItems(schema: GeminiSchema): JsonObject {
+  return schema.type === 'array' && schema.items === undefined ? { ...schema, items: {} } : schema;
 }
 
 /** Only described members can be required. */
-export function requiredRule(schema: JsonObject): JsonObject {
+export function requiredRule(schema: GeminiSchema): JsonObject {
   const { required, properties, ...rest } = schema;
   if (!isJsonObject(properties) || Object.keys(properties).length === 0) return rest;
   const names = Array.isArray(required)

@@ -6,18 +6,18 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { ClientFormat, StreamEvent, Written } from './clients/client-format.ts';
 import { clients } from './clients/index.ts';
 import {
-  afterLosses,
-  comparableHeard,
+  requestAfterLosses,
+  comparableRequest,
   expectMembers,
-  idealHeard,
-  idealSeen,
+  idealRequest,
+  idealAnswer,
   isLossy,
-  seenAfterLosses,
+  answerAfterLosses,
 } from './expectation.ts';
 import { featureOf, features, type Turn } from './features.ts';
 import { type Loss, lossesOf } from './losses.ts';
 import { askedAs, modelFor, type ConformanceFixture } from './fixture.ts';
-import type { Answer, Entry, Failure } from './talk.ts';
+import type { Answer, Entry, Failure } from './conversation.ts';
 import { upstreams } from './upstreams/index.ts';
 
 export interface Cell {
@@ -90,7 +90,7 @@ class CellRun {
     const model = `dp/${modelFor({ ...this.#cell, upstream: this.#upstream, failure, isElsewhere })}`;
     this.#fixture.answer = turn.answer;
     const before = this.#fixture.requests.length;
-    const question = { ...turn.ask, said: turn.ask.said.map((entry) => this.#written(entry)) };
+    const question = { ...turn.ask, entries: turn.ask.entries.map((entry) => this.#written(entry)) };
     const address = { model, isStream };
     const response = await fetch(`${this.#fixture.url}${this.#client.path(address)}`, {
       method: 'POST',
@@ -100,9 +100,9 @@ class CellRun {
     const body = await response.text();
     this.#notes += `${response.headers.get('x-daypass-notes') ?? ''}\n`;
     if (this.#losses.some(({ isRefused }) => isRefused === true)) return this.#notServed(before, response, body);
-    this.#hear(before, turn, index, body);
+    this.#checkRequest(before, turn, index, body);
     if (typeof turn.answer === 'string') this.#refused(turn.answer, response, body);
-    else this.#see(turn.answer, response, body, model);
+    else this.#checkAnswer(turn.answer, response, body, model);
   }
 
   outcome(): Outcome {
@@ -122,7 +122,7 @@ class CellRun {
   }
 
   /** Checks what the upstream received. */
-  #hear(before: number, turn: Turn, index: number, body: string): void {
+  #checkRequest(before: number, turn: Turn, index: number, body: string): void {
     const upstream = this.#upstream;
     const { isStream } = this.#cell;
     const [request, ...more] = this.#fixture.requests.slice(before);
@@ -134,19 +134,19 @@ class CellRun {
     const format = upstreams[upstream];
     const sent = request.json<JsonObject>();
     validate(format.schema, sent, 'the request to the upstream');
-    const heard = format.hear(sent);
-    const isSigned = heard.said.some((entry) => entry.type === 'thought' && entry.signature !== undefined);
+    const received = format.read(sent);
+    const isSigned = received.entries.some((entry) => entry.type === 'thought' && entry.signature !== undefined);
     ok(turn.elsewhere === undefined || !isSigned, 'the upstream received a foreign signature');
-    const ideal = idealHeard(turn, this.#turns, this.#client, upstream);
+    const ideal = idealRequest(turn, this.#turns, this.#client, upstream);
     this.#isLossy ||= isLossy(
-      comparableHeard(heard, turn, upstream),
+      comparableRequest(received, turn, upstream),
       ideal,
-      afterLosses(this.#losses, ideal, index, upstream),
+      requestAfterLosses(this.#losses, ideal, index, upstream),
     );
   }
 
   /** Checks what the client received. */
-  #see(answer: Answer, response: Response, body: string, model: string): void {
+  #checkAnswer(answer: Answer, response: Response, body: string, model: string): void {
     ok(response.status === 200, `the client got ${response.status}: ${body}`);
     const whole = this.#cell.isStream
       ? this.#readStream(response, body, this.#mayBeMisshapen(answer))
@@ -154,17 +154,17 @@ class CellRun {
     if (!this.#mayBeMisshapen(answer)) validate(this.#client.schemas.whole, whole, 'the answer');
     ok([whole['model'], whole['modelVersion']].includes(model), 'the answer names another model');
     this.#answers.push(whole);
-    const seen = this.#client.read(whole);
-    const ideal = idealSeen(answer, this.#client);
+    const received = this.#client.read(whole);
+    const ideal = idealAnswer(answer, this.#client);
     if (answer.usage === undefined) {
       const isNeeded = this.#cell.client !== 'gemini' || !this.#isPassedThrough;
       ok(
-        !isNeeded || (seen.usage !== undefined && seen.usage.input > 0 && seen.usage.output > 0),
+        !isNeeded || (received.usage !== undefined && received.usage.input > 0 && received.usage.output > 0),
         'nothing was counted',
       );
-      Object.assign(ideal, { usage: seen.usage });
+      Object.assign(ideal, { usage: received.usage });
     }
-    this.#isLossy ||= isLossy(seen, ideal, seenAfterLosses(this.#losses, ideal));
+    this.#isLossy ||= isLossy(received, ideal, answerAfterLosses(this.#losses, ideal));
   }
 
   /** A same-format reply passes through unchanged. */
@@ -202,13 +202,13 @@ class CellRun {
 
   #refused(failure: Failure, { status, headers }: Response, body: string): void {
     const { schemas, failures } = this.#client;
-    const said = JSON.parse(body) as JsonObject;
+    const sent = JSON.parse(body) as JsonObject;
     ok(status === statusOf(failure, this.#cell.client), `${failure} is a ${status}: ${body}`);
-    validate(schemas.error, said, 'the error');
-    expectMembers(said, failures[failure]);
-    if (failure === 'rate limit') ok(headers.get('retry-after') === '7', 'retry-after is not what the upstream said');
+    validate(schemas.error, sent, 'the error');
+    expectMembers(sent, failures[failure]);
+    if (failure === 'rate limit') ok(headers.get('retry-after') === '7', 'retry-after is not what the upstream sent');
     if (failure === 'overflow')
-      ok(isOverflow(said, this.#cell.client), `no client knows this for an overflow: ${body}`);
+      ok(isOverflow(sent, this.#cell.client), `no client knows this for an overflow: ${body}`);
     if (failure === 'bad key') ok(headers.get('x-should-retry') === 'false', 'clients would repeat it');
     ok(!body.includes('sk-ab'), 'the error has a part of the key in it');
   }

@@ -3,24 +3,34 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { UpstreamTextFormat } from '../support/formats.ts';
 import type { ClientFormat } from './clients/client-format.ts';
 import type { Turn } from './features.ts';
-import type { Heard, Loss } from './losses.ts';
-import { type Answer, type Ask, compact, type Entry, type Seen, type Spoken, type Tool } from './talk.ts';
+import type { UpstreamAsk, Loss } from './losses.ts';
+import {
+  type Answer,
+  type Ask,
+  compact,
+  type Entry,
+  type ClientAnswer,
+  type PlainEntry,
+  type Tool,
+} from './conversation.ts';
 
 /** Formats with an error flag on tool results. */
 const flagged: ReadonlySet<UpstreamTextFormat> = new Set(['messages', 'gemini']);
 
 /** The request of a turn as the upstream must receive it without losses. */
-export function idealHeard(
+export function idealRequest(
   turn: Turn,
   turns: readonly Turn[],
   client: ClientFormat,
   upstream: UpstreamTextFormat,
-): Heard {
-  const said = turn.ask.said.flatMap((entry) => spoken(entry, turns, client.echoLosesThoughts && upstream === 'chat'));
+): UpstreamAsk {
+  const entries = turn.ask.entries.flatMap((entry) =>
+    plainEntries(entry, turns, client.echoLosesThoughts && upstream === 'chat'),
+  );
   return normalized(
     {
       ...turn.ask,
-      said: said.map((entry) => (client.hasErrorFlag || !flagged.has(upstream) ? entry : failureInWords(entry))),
+      entries: entries.map((entry) => (client.hasErrorFlag || !flagged.has(upstream) ? entry : failureInWords(entry))),
       // Without stop sequences in the upstream's format, the gateway truncates the answer itself.
       stop: upstream === 'responses' ? undefined : turn.ask.stop,
       isSerial: client.hasSerialCalls ? turn.ask.isSerial : undefined,
@@ -31,27 +41,27 @@ export function idealHeard(
 }
 
 /** The comparable part of the received request. */
-export function comparableHeard(heard: Ask, turn: Turn, upstream: UpstreamTextFormat): Heard {
-  const { limit, ...rest } = heard;
+export function comparableRequest(received: Ask, turn: Turn, upstream: UpstreamTextFormat): UpstreamAsk {
+  const { limit, ...rest } = received;
   return normalized({ ...rest, ...(turn.ask.limit !== undefined && { limit }) }, turn, upstream);
 }
 
-function normalized(ask: Ask, turn: Turn, upstream: UpstreamTextFormat): Heard {
-  const said = ask.said.filter((entry): entry is Spoken => entry.type !== 'echo');
+function normalized(ask: Ask, turn: Turn, upstream: UpstreamTextFormat): UpstreamAsk {
+  const plain = ask.entries.filter((entry): entry is PlainEntry => entry.type !== 'echo');
   const isElsewhere = turn.elsewhere !== undefined;
   // Another upstream cannot use the reasoning; that no signature reaches it is checked separately.
-  const kept = isElsewhere ? said.filter(({ type }) => type !== 'thought') : said;
+  const kept = isElsewhere ? plain.filter(({ type }) => type !== 'thought') : plain;
   return compact({
     ...ask,
     // The rules of its format decide whether it can continue reasoning without them.
     effort: isElsewhere ? undefined : ask.effort,
-    said: kept.map((entry) => (entry.type === 'thought' ? comparableThought(entry, upstream) : entry)),
+    entries: kept.map((entry) => (entry.type === 'thought' ? comparableThought(entry, upstream) : entry)),
     tools: ask.tools?.map(comparableTool),
-  }) as unknown as Heard;
+  }) as unknown as UpstreamAsk;
 }
 
 /** Gemini requires only signatures; Chat and Ollama have none. */
-function comparableThought(entry: Extract<Spoken, { type: 'thought' }>, upstream: UpstreamTextFormat): Spoken {
+function comparableThought(entry: Extract<PlainEntry, { type: 'thought' }>, upstream: UpstreamTextFormat): PlainEntry {
   if (upstream === 'gemini') return { ...entry, text: '' };
   return upstream === 'chat' || upstream === 'ollama' ? { ...entry, signature: undefined } : entry;
 }
@@ -64,7 +74,7 @@ function comparableTool(tool: Tool): Tool {
 }
 
 /** An answer as the same upstream must receive it in the next request. */
-function spoken(entry: Entry, turns: readonly Turn[], isForgotten: boolean): Spoken[] {
+function plainEntries(entry: Entry, turns: readonly Turn[], isForgotten: boolean): PlainEntry[] {
   if (entry.type !== 'echo') return [entry];
   const answer = turns[entry.turn]?.answer;
   if (answer === undefined || typeof answer === 'string') throw new Error('only an answer can be repeated');
@@ -75,14 +85,14 @@ function spoken(entry: Entry, turns: readonly Turn[], isForgotten: boolean): Spo
   );
 }
 
-function failureInWords(entry: Spoken): Spoken {
+function failureInWords(entry: PlainEntry): PlainEntry {
   if (entry.type !== 'result' || entry.isError !== true) return entry;
   const { isError: _, ...result } = entry;
   return { ...result, text: `Error: ${entry.text}` };
 }
 
 /** An answer as the client must receive it without losses. */
-export function idealSeen(answer: Answer, client: ClientFormat): Seen {
+export function idealAnswer(answer: Answer, client: ClientFormat): ClientAnswer {
   const isUntold = answer.end === 'stop_sequence' && !client.tellsStop;
   return {
     text: answer.blocks.map((block) => (block.type === 'text' || block.type === 'refusal' ? block.text : '')).join(''),
@@ -99,22 +109,29 @@ export function idealSeen(answer: Answer, client: ClientFormat): Seen {
  *
  * @throws AssertionError when it is neither that nor the lossless one
  */
-export function isLossy<T>(seen: T, ideal: T, lossy: T): boolean {
+export function isLossy<T>(received: T, ideal: T, lossy: T): boolean {
   try {
-    deepStrictEqual(seen, ideal);
+    deepStrictEqual(received, ideal);
     return false;
   } catch {
-    deepStrictEqual(seen, lossy);
+    deepStrictEqual(received, lossy);
     return true;
   }
 }
 
-export function afterLosses(losses: readonly Loss[], heard: Heard, turn: number, upstream: UpstreamTextFormat): Heard {
-  return compact(losses.reduce((so, loss) => loss.hears?.(so, turn, upstream) ?? so, heard)) as unknown as Heard;
+export function requestAfterLosses(
+  losses: readonly Loss[],
+  received: UpstreamAsk,
+  turn: number,
+  upstream: UpstreamTextFormat,
+): UpstreamAsk {
+  return compact(
+    losses.reduce((so, loss) => loss.atUpstream?.(so, turn, upstream) ?? so, received),
+  ) as unknown as UpstreamAsk;
 }
 
-export function seenAfterLosses(losses: readonly Loss[], seen: Seen): Seen {
-  return losses.reduce((so, loss) => loss.sees?.(so) ?? so, seen);
+export function answerAfterLosses(losses: readonly Loss[], received: ClientAnswer): ClientAnswer {
+  return losses.reduce((so, loss) => loss.atClient?.(so) ?? so, received);
 }
 
 /** Checks members that an error must have. @throws AssertionError */

@@ -1,5 +1,5 @@
 import { type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
-import type { Answer, AnswerBlock, Ask, Call, Entry, Failure, Thought, Tool, Usage } from './talk.ts';
+import type { Answer, AnswerBlock, Ask, Call, Entry, Failure, Thought, Tool, Usage } from './conversation.ts';
 
 /** One feature: a few turns with the same upstream, and the expected result of each. */
 export interface Feature {
@@ -40,7 +40,7 @@ const clock: Tool = {
   description: 'Tells the time of a zone.',
   schema: { type: 'object', properties: { zone: { type: 'string' }, style: { type: 'object' } }, required: ['zone'] },
 };
-const ping: Tool = { name: 'ping', description: 'Looks whether anybody is there.' };
+const ping: Tool = { name: 'ping', description: 'Checks whether the server responds.' };
 const patch: Tool = { name: 'apply_patch', description: 'Changes files.', grammar: 'start: "*** Begin" /.+/' };
 
 /** One pixel. */
@@ -61,9 +61,12 @@ export const features: readonly Feature[] = [
   {
     name: 'text',
     turns: [
-      { ask: { system: 'Be brief.', said: [user('Say hello 👋 in Čeština.')] }, answer: says('Ahoj! 👋\nJak se máš?') },
       {
-        ask: { system: 'Be brief.', said: [user('Say hello 👋 in Čeština.'), echo(0), user('And goodbye?')] },
+        ask: { system: 'Be brief.', entries: [user('Say hello 👋 in Čeština.')] },
+        answer: says('Ahoj! 👋\nJak se máš?'),
+      },
+      {
+        ask: { system: 'Be brief.', entries: [user('Say hello 👋 in Čeština.'), echo(0), user('And goodbye?')] },
         answer: says('Na shledanou.'),
       },
     ],
@@ -72,7 +75,7 @@ export const features: readonly Feature[] = [
     name: 'parallel tools',
     turns: [
       {
-        ask: { said: [user('Weather in Paris, time in UTC?')], tools: [weather, clock] },
+        ask: { entries: [user('Weather in Paris, time in UTC?')], tools: [weather, clock] },
         answer: answers([
           { type: 'text', text: 'I look it up.' },
           paris,
@@ -81,7 +84,7 @@ export const features: readonly Feature[] = [
       },
       {
         ask: {
-          said: [
+          entries: [
             user('Weather in Paris, time in UTC?'),
             echo(0),
             returns('call_paris1', 'Sunny'),
@@ -92,7 +95,7 @@ export const features: readonly Feature[] = [
         answer: says('It is sunny in Paris at noon.'),
       },
       {
-        ask: { said: [user('One after the other.')], tools: [weather, clock], isSerial: true },
+        ask: { entries: [user('One after the other.')], tools: [weather, clock], isSerial: true },
         answer: answers([oslo]),
       },
     ],
@@ -100,9 +103,9 @@ export const features: readonly Feature[] = [
   {
     name: 'zero-argument tool',
     turns: [
-      { ask: { said: [user('Ping.')], tools: [ping] }, answer: answers([calls('call_ping1', 'ping', {})]) },
+      { ask: { entries: [user('Ping.')], tools: [ping] }, answer: answers([calls('call_ping1', 'ping', {})]) },
       {
-        ask: { said: [user('Ping.'), echo(0), returns('call_ping1', 'pong')], tools: [ping] },
+        ask: { entries: [user('Ping.'), echo(0), returns('call_ping1', 'pong')], tools: [ping] },
         answer: says('It answers.'),
       },
     ],
@@ -111,11 +114,11 @@ export const features: readonly Feature[] = [
     name: 'freeform tool',
     turns: [
       {
-        ask: { said: [user('Patch it.')], tools: [patch] },
+        ask: { entries: [user('Patch it.')], tools: [patch] },
         answer: answers([calls('call_patch1', 'apply_patch', '*** Begin "a"\n{+ b}\n')]),
       },
       {
-        ask: { said: [user('Patch it.'), echo(0), returns('call_patch1', 'Done')], tools: [patch] },
+        ask: { entries: [user('Patch it.'), echo(0), returns('call_patch1', 'Done')], tools: [patch] },
         answer: says('Patched.'),
       },
     ],
@@ -124,7 +127,7 @@ export const features: readonly Feature[] = [
     name: 'image in',
     turns: [
       {
-        ask: { said: [user('What is this?'), { type: 'image', image: picture }] },
+        ask: { entries: [user('What is this?'), { type: 'image', image: picture }] },
         answer: says('A pixel.'),
       },
     ],
@@ -133,7 +136,7 @@ export const features: readonly Feature[] = [
     name: 'image by URL',
     turns: [
       {
-        ask: { said: [user('What is this?'), { type: 'image', image: address }] },
+        ask: { entries: [user('What is this?'), { type: 'image', image: address }] },
         answer: says('A cat.'),
       },
     ],
@@ -141,10 +144,10 @@ export const features: readonly Feature[] = [
   {
     name: 'image in a tool result',
     turns: [
-      { ask: { said: [user('Look outside.')], tools: [weather] }, answer: answers([oslo]) },
+      { ask: { entries: [user('Look outside.')], tools: [weather] }, answer: answers([oslo]) },
       {
         ask: {
-          said: [
+          entries: [
             user('Look outside.'),
             echo(0),
             { type: 'result', id: 'call_oslo1', text: 'A photo:', image: picture },
@@ -158,10 +161,10 @@ export const features: readonly Feature[] = [
   {
     name: 'failed tool result',
     turns: [
-      { ask: { said: [user('Weather in Oslo?')], tools: [weather] }, answer: answers([oslo]) },
+      { ask: { entries: [user('Weather in Oslo?')], tools: [weather] }, answer: answers([oslo]) },
       {
         ask: {
-          said: [
+          entries: [
             user('Weather in Oslo?'),
             echo(0),
             { type: 'result', id: 'call_oslo1', text: 'no such city', isError: true },
@@ -176,7 +179,7 @@ export const features: readonly Feature[] = [
     name: 'reasoning',
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
         answer: answers([thought, oslo], { usage: { input: 40, cached: 0, output: 30, thinking: 18 } }),
       },
       reasoningTurn([echo(0)]),
@@ -189,7 +192,7 @@ export const features: readonly Feature[] = [
     turns: [
       {
         ask: {
-          said: [user('The answer as JSON.')],
+          entries: [user('The answer as JSON.')],
           schema: {
             type: 'object',
             properties: { answer: { type: 'integer' } },
@@ -205,7 +208,7 @@ export const features: readonly Feature[] = [
     name: 'refusal',
     turns: [
       {
-        ask: { said: [user('Something bad.')] },
+        ask: { entries: [user('Something bad.')] },
         answer: answers([{ type: 'refusal', text: 'I cannot help with that.' }], { end: 'withheld' }),
       },
     ],
@@ -214,34 +217,34 @@ export const features: readonly Feature[] = [
     name: 'stop sequence',
     turns: [
       {
-        ask: { said: [user('Count to ten.')], stop: ['four', 'END'] },
+        ask: { entries: [user('Count to ten.')], stop: ['four', 'END'] },
         answer: says('one two three ', { end: 'stop_sequence', stopSequence: 'four', unstopped: 'four five' }),
       },
     ],
   },
   {
     name: 'length limit',
-    turns: [{ ask: { said: [user('Tell all.')], limit: 64 }, answer: says('It was a dark and', { end: 'length' }) }],
+    turns: [{ ask: { entries: [user('Tell all.')], limit: 64 }, answer: says('It was a dark and', { end: 'length' }) }],
   },
   {
     name: 'content filter',
-    turns: [{ ask: { said: [user('Sing.')] }, answer: says('Once upon', { end: 'withheld' }) }],
+    turns: [{ ask: { entries: [user('Sing.')] }, answer: says('Once upon', { end: 'withheld' }) }],
   },
   {
     name: 'usage',
     turns: [
       {
-        ask: { said: [user('Count.')] },
+        ask: { entries: [user('Count.')] },
         answer: says('1, 2, 3', { usage: { input: 120, cached: 100, output: 30, thinking: 12 } }),
       },
-      { ask: { said: [user('Count again.')] }, answer: says('1, 2, 3', { usage: undefined }) },
+      { ask: { entries: [user('Count again.')] }, answer: says('1, 2, 3', { usage: undefined }) },
     ],
   },
   {
     name: 'whole for streamed',
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather] },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather] },
         answer: answers([{ type: 'text', text: 'I look it up.' }, oslo], { isOtherKind: true }),
       },
     ],
@@ -249,7 +252,7 @@ export const features: readonly Feature[] = [
   {
     name: 'error',
     turns: (['overflow', 'rate limit', 'bad key'] as const).map((answer) => ({
-      ask: { said: [user('Fail.')] },
+      ask: { entries: [user('Fail.')] },
       answer,
     })),
   },
@@ -259,7 +262,7 @@ export const features: readonly Feature[] = [
 function reasoningTurn(answer: Entry[]): Turn {
   return {
     ask: {
-      said: [user('Weather in Oslo?'), ...answer, returns('call_oslo1', 'Rain')],
+      entries: [user('Weather in Oslo?'), ...answer, returns('call_oslo1', 'Rain')],
       tools: [weather],
       effort: 'high',
     },

@@ -2,7 +2,7 @@ import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextForm
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
 import { clients } from './clients/index.ts';
-import type { Answer, Failure } from './talk.ts';
+import type { Answer, Failure } from './conversation.ts';
 import { upstreams } from './upstreams/index.ts';
 
 /** A gateway between clients and upstreams of every format. Used by one cell at a time. */
@@ -72,26 +72,31 @@ export function askedAs({
 
 function reply(request: RecordedRequest, response: ScriptedResponse, answer: Answer | Failure): void {
   const asked = askedAs(request);
-  if (asked === undefined) return response.json(404, { error: { message: `nobody lives at ${request.path}` } });
+  if (asked === undefined) return response.json(404, { error: { message: `no upstream at ${request.path}` } });
   const upstream = upstreams[asked.format];
   if (typeof answer === 'string') {
     const { status, body } = upstream.failures[answer];
     return response.json(status, body, answer === 'rate limit' ? { 'retry-after': '7' } : {});
   }
-  const said = asked.format === 'responses' ? unstopped(answer) : answer;
+  const suited = asked.format === 'responses' ? unstopped(answer) : answer;
   const isStream = asked.isStream !== (answer.isOtherKind === true);
-  if (!isStream) return response.json(200, upstream.whole(said, modelThere));
-  const stream = upstream.frame(upstream.events(said, modelThere));
+  if (!isStream) return response.json(200, upstream.whole(suited, modelThere));
+  const stream = upstream.frame(upstream.events(suited, modelThere));
   response.send(200, { 'content-type': upstream.streamType ?? 'text/event-stream' }, stream);
 }
 
 /** An upstream without stop sequences continues after one. */
 function unstopped(answer: Answer): Answer {
   if (answer.unstopped === undefined) return answer;
-  return { ...answer, blocks: [...answer.blocks.slice(0, -1), goOn(answer)], end: 'stop', stopSequence: undefined };
+  return {
+    ...answer,
+    blocks: [...answer.blocks.slice(0, -1), continuation(answer)],
+    end: 'stop',
+    stopSequence: undefined,
+  };
 }
 
-function goOn({ blocks, unstopped: more }: Answer): Answer['blocks'][number] {
+function continuation({ blocks, unstopped: more }: Answer): Answer['blocks'][number] {
   const last = blocks.at(-1);
   return { type: 'text', text: `${last?.type === 'text' ? last.text : ''}${more ?? ''}` };
 }

@@ -1,10 +1,10 @@
 import type { TextFormat, UpstreamTextFormat } from '../support/formats.ts';
 import type { ModelFeature } from '#core/config/catalog/abilities.ts';
-import type { Ask, Seen, Spoken, Tool } from './talk.ts';
+import type { Ask, ClientAnswer, PlainEntry, Tool } from './conversation.ts';
 
 /** A request as the upstream must understand it, without echoes. */
-export interface Heard extends Omit<Ask, 'said'> {
-  readonly said: readonly Spoken[];
+export interface UpstreamAsk extends Omit<Ask, 'entries'> {
+  readonly entries: readonly PlainEntry[];
 }
 
 /** What a pair of formats cannot express, and what happens instead. */
@@ -15,9 +15,9 @@ export interface Loss {
   readonly checked?: ModelFeature;
   happens(client: TextFormat, upstream: UpstreamTextFormat): boolean;
   /** What the upstream receives instead. @param turn counts from 0 */
-  hears?(heard: Heard, turn: number, upstream: UpstreamTextFormat): Heard;
+  atUpstream?(received: UpstreamAsk, turn: number, upstream: UpstreamTextFormat): UpstreamAsk;
   /** What the client receives instead. */
-  sees?(seen: Seen): Seen;
+  atClient?(received: ClientAnswer): ClientAnswer;
   /** The client's note about it; undefined when only the reply shows it. */
   readonly note?: RegExp;
   /** True where the gateway refuses the request, because the upstream would. */
@@ -34,10 +34,12 @@ export const losses: readonly Loss[] = [
     checked: 'tools',
     happens: (client, upstream) =>
       (client === 'chat' || client === 'responses') && ['messages', 'gemini', 'ollama'].includes(upstream),
-    hears: (heard) => ({
-      ...heard,
-      ...(heard.tools && { tools: heard.tools.map((tool) => (tool.grammar === undefined ? tool : asFunction(tool))) }),
-      said: heard.said.map((entry) =>
+    atUpstream: (received) => ({
+      ...received,
+      ...(received.tools && {
+        tools: received.tools.map((tool) => (tool.grammar === undefined ? tool : asFunction(tool))),
+      }),
+      entries: received.entries.map((entry) =>
         entry.type === 'call' && typeof entry.input === 'string' ? { ...entry, input: { input: entry.input } } : entry,
       ),
     }),
@@ -48,7 +50,7 @@ export const losses: readonly Loss[] = [
     feature: 'parallel tools',
     checked: 'parallel tools',
     happens: (client, upstream) => ['gemini', 'ollama'].includes(upstream) && client !== 'gemini',
-    hears: (heard) => ({ ...heard, isSerial: undefined }),
+    atUpstream: (received) => ({ ...received, isSerial: undefined }),
     note: /parallel_tool_calls/,
   },
   {
@@ -56,7 +58,7 @@ export const losses: readonly Loss[] = [
     feature: 'image in a tool result',
     checked: 'images',
     happens: (client, upstream) => (upstream === 'chat' || upstream === 'ollama') && client !== 'chat',
-    hears: (heard) => ({ ...heard, said: heard.said.flatMap(besideResult) }),
+    atUpstream: (received) => ({ ...received, entries: received.entries.flatMap(besideResult) }),
     note: /images in tool results as user message/,
   },
   {
@@ -72,14 +74,14 @@ export const losses: readonly Loss[] = [
     feature: 'reasoning',
     checked: 'reasoning',
     happens: (client, upstream) => upstream === 'chat' && client !== 'chat',
-    hears: withoutThoughts,
+    atUpstream: withoutThoughts,
     note: /reasoning of earlier turns/,
   },
   {
     name: 'the stop sequence that was met is not reported',
     feature: 'stop sequence',
     happens: (client, upstream) => client === 'messages' && ['chat', 'gemini', 'ollama'].includes(upstream),
-    sees: (seen) => ({ ...seen, end: 'stop', stopSequence: undefined }),
+    atClient: (received) => ({ ...received, end: 'stop', stopSequence: undefined }),
   },
   {
     name: 'image URLs are refused',
@@ -92,13 +94,14 @@ export const losses: readonly Loss[] = [
     name: 'refusals and filtered answers look like normal answers',
     feature: ['refusal', 'content filter'],
     happens: (_client, upstream) => upstream === 'ollama',
-    sees: (seen) => ({ ...seen, end: 'stop' }),
+    atClient: (received) => ({ ...received, end: 'stop' }),
   },
   {
     name: 'cached and reasoning tokens are not counted separately',
     feature: ['reasoning', 'usage'],
     happens: (_client, upstream) => upstream === 'ollama',
-    sees: (seen) => (seen.usage === undefined ? seen : { ...seen, usage: { ...seen.usage, cached: 0, thinking: 0 } }),
+    atClient: (received) =>
+      received.usage === undefined ? received : { ...received, usage: { ...received.usage, cached: 0, thinking: 0 } },
   },
   {
     name: 'tool calls cannot be forced',
@@ -112,8 +115,8 @@ export function lossesOf(feature: string, client: TextFormat, upstream: Upstream
   return losses.filter((loss) => [loss.feature].flat().includes(feature) && loss.happens(client, upstream));
 }
 
-function withoutThoughts(heard: Heard): Heard {
-  return { ...heard, said: heard.said.filter(({ type }) => type !== 'thought') };
+function withoutThoughts(received: UpstreamAsk): UpstreamAsk {
+  return { ...received, entries: received.entries.filter(({ type }) => type !== 'thought') };
 }
 
 /** The grammar becomes part of the description, and the input the only member of an object. */
@@ -130,7 +133,7 @@ function asFunction({ name, description, grammar }: Tool): Tool {
   };
 }
 
-function besideResult(entry: Spoken): Spoken[] {
+function besideResult(entry: PlainEntry): PlainEntry[] {
   if (entry.type !== 'result' || entry.image === undefined) return [entry];
   const { image, ...result } = entry;
   const text = `${result.text}\n\nWhat this tool has shown follows in a message.`;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { objectOf, objectsOf, textOf } from '../conformance/talk.ts';
+import { objectOf, objectsOf, textOf } from '../conformance/conversation.ts';
 import type { UpstreamTextFormat } from '../support/formats.ts';
 
 /** A tool as an upstream is offered it. */

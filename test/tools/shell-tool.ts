@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { objectOf } from '../conformance/talk.ts';
+import { objectOf } from '../conformance/conversation.ts';
 import { type OfferedTool, sampleInput } from './offered-tools.ts';
 
 /** A call of a tool that runs a command in a shell. */

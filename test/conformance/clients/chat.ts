@@ -13,7 +13,7 @@ import {
   type Result,
   textOf,
   type Tool,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { type ClientFormat, insist, type Question, type StreamEvent, type Written } from './client-format.ts';
 
 /** Chat Completions, as the openai SDK sends and reads it. Source: OpenAI API reference, "Chat Completions". */
@@ -76,9 +76,9 @@ const ends: Readonly<Record<string, End>> = {
   content_filter: 'withheld',
 };
 
-function writeMessages({ system, said }: Question): JsonObject[] {
+function writeMessages({ system, entries }: Question): JsonObject[] {
   const messages: JsonObject[] = system === undefined ? [] : [{ role: 'system', content: system }];
-  for (const entry of said) {
+  for (const entry of entries) {
     const last = messages.at(-1);
     if (entry.type === 'echo') messages.push(...entry.raw);
     else if (entry.type === 'result') messages.push(writeResult(entry));
@@ -94,7 +94,7 @@ function writePart(entry: Written): JsonObject {
   return { type: 'image_url', image_url: { url: entry.image } };
 }
 
-/** The format has no error flag, so the text of the result says it. */
+/** The format has no error flag, so the text of the result begins with "Error:". */
 function writeResult({ id, text, isError }: Result): JsonObject {
   return { role: 'tool', tool_call_id: id, content: isError === true ? `Error: ${text}` : text };
 }
@@ -110,12 +110,12 @@ function readCall(call: JsonObject): Call {
   if (call['type'] === 'custom') {
     return { type: 'call', id: textOf(call['id']), name: textOf(name), input: textOf(input) };
   }
-  const said = objectOf(call['function']);
+  const called = objectOf(call['function']);
   return {
     type: 'call',
     id: textOf(call['id']),
-    name: textOf(said['name']),
-    input: parseInput(textOf(said['arguments'])),
+    name: textOf(called['name']),
+    input: parseInput(textOf(called['arguments'])),
   };
 }
 
@@ -142,7 +142,7 @@ function fold(events: readonly StreamEvent[]): JsonObject {
     const [choice] = objectsOf(chunk['choices']);
     if (choice === undefined) continue;
     const isEmpty = Object.keys(objectOf(choice['delta'])).length === 0 && choice['finish_reason'] === null;
-    insist(finish_reason === undefined || isEmpty, 'a choice goes on after its finish_reason');
+    insist(finish_reason === undefined || isEmpty, 'a choice continues after its finish_reason');
     addDelta(message, objectOf(choice['delta']));
     finish_reason ??= maybeText(choice['finish_reason']);
   }
@@ -178,8 +178,8 @@ function addCalls(message: JsonObject, deltas: readonly JsonObject[]): void {
     insist(delta['id'] === undefined, 'the id of a call is repeated');
     const form = call['type'] === 'custom' ? 'custom' : 'function';
     for (const [name, more] of Object.entries(objectOf(delta[form]))) {
-      const said = objectOf(call[form]);
-      said[name] = textOf(said[name]) + textOf(more);
+      const called = objectOf(call[form]);
+      called[name] = textOf(called[name]) + textOf(more);
     }
   }
   message['tool_calls'] = calls;

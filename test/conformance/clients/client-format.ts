@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import type { Ask, Failure, Seen, Spoken } from '../talk.ts';
+import type { Ask, Failure, ClientAnswer, PlainEntry } from '../conversation.ts';
 
 /** The address of a client's request. */
 export interface Address {
@@ -8,11 +8,11 @@ export interface Address {
 }
 
 /** An entry as a client can write it; answers are in its own format already. */
-export type Written = Spoken | { readonly type: 'echo'; readonly raw: readonly JsonObject[] };
+export type Written = PlainEntry | { readonly type: 'echo'; readonly raw: readonly JsonObject[] };
 
 /** A request as a client writes it. */
-export interface Question extends Omit<Ask, 'said'> {
-  readonly said: readonly Written[];
+export interface Question extends Omit<Ask, 'entries'> {
+  readonly entries: readonly Written[];
 }
 
 /** A client of one format: how it writes requests and reads answers. */
@@ -22,7 +22,7 @@ export interface ClientFormat {
   write(question: Question, address: Address): JsonObject;
   /** Folds a streamed answer. @throws when events contradict each other */
   fold(events: readonly StreamEvent[]): JsonObject;
-  read(whole: JsonObject): Seen;
+  read(whole: JsonObject): ClientAnswer;
   /** An answer in the next request. @param forgets keeps only what the official format has */
   echo(whole: JsonObject, forgets: boolean): JsonObject[];
   /** The error in an answer. */

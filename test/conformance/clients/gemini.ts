@@ -9,7 +9,7 @@ import {
   objectsOf,
   splitDataUrl,
   textOf,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { type ClientFormat, insist, type Question, type StreamEvent, type Written } from './client-format.ts';
 import { chunkSchema, errorSchema, wholeReplySchema } from '../../support/schemas/gemini.ts';
 
@@ -75,9 +75,9 @@ export const geminiClient: ClientFormat = {
 
 const ends: Readonly<Record<string, End>> = { STOP: 'stop', MAX_TOKENS: 'length', SAFETY: 'withheld' };
 
-function writeContents({ said }: Question): JsonObject[] {
+function writeContents({ entries }: Question): JsonObject[] {
   const contents: JsonObject[] = [];
-  for (const entry of said) {
+  for (const entry of entries) {
     const last = contents.at(-1);
     if (entry.type === 'echo') contents.push(...entry.raw);
     else if (last?.['role'] === 'user' && Array.isArray(last['parts'])) last['parts'].push(writePart(entry, contents));

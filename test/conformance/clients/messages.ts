@@ -11,7 +11,7 @@ import {
   parseInput,
   splitDataUrl,
   textOf,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { type ClientFormat, insist, type Question, type StreamEvent, type Written } from './client-format.ts';
 
 /** Messages, as the anthropic SDK and Claude Code send and read it. Source: Anthropic API reference, "Messages". */
@@ -75,9 +75,9 @@ const ends: Readonly<Record<string, End>> = {
   refusal: 'withheld',
 };
 
-function writeMessages({ said }: Question): JsonObject[] {
+function writeMessages({ entries }: Question): JsonObject[] {
   const messages: JsonObject[] = [];
-  for (const entry of said) {
+  for (const entry of entries) {
     const last = messages.at(-1);
     if (entry.type === 'echo') messages.push(...entry.raw);
     else if (last?.['role'] === 'user' && Array.isArray(last['content'])) last['content'].push(writeBlock(entry));

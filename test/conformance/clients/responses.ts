@@ -12,7 +12,7 @@ import {
   type Result,
   textOf,
   type Tool,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { type ClientFormat, insist, type Question, type StreamEvent } from './client-format.ts';
 
 /** Responses, as the openai SDK and Codex send and read it. Source: OpenAI API reference, "Responses". */
@@ -73,9 +73,9 @@ export const responsesClient: ClientFormat = {
   tellsStop: false,
 };
 
-function writeInput({ said }: Question): JsonObject[] {
+function writeInput({ entries }: Question): JsonObject[] {
   const items: JsonObject[] = [];
-  for (const entry of said) {
+  for (const entry of entries) {
     const last = items.at(-1);
     if (entry.type === 'echo') items.push(...entry.raw);
     else if (entry.type === 'result') items.push(writeResult(entry, items));
@@ -92,14 +92,14 @@ function writeInput({ said }: Question): JsonObject[] {
   return items;
 }
 
-/** The format has no error flag, so the text of the result says it. */
+/** The format has no error flag, so the text of the result begins with "Error:". */
 function writeResult({ id, text, image, isError }: Result, items: readonly JsonObject[]): JsonObject {
   const call = items.find((item) => item['call_id'] === id);
   const type = call?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
-  const said = isError === true ? `Error: ${text}` : text;
-  if (image === undefined) return { type, call_id: id, output: said };
+  const output = isError === true ? `Error: ${text}` : text;
+  if (image === undefined) return { type, call_id: id, output };
   const shown = { type: 'input_image', image_url: image, detail: 'auto' };
-  return { type, call_id: id, output: [{ type: 'input_text', text: said }, shown] };
+  return { type, call_id: id, output: [{ type: 'input_text', text: output }, shown] };
 }
 
 function writeTool({ name, description, schema, grammar }: Tool): object {

@@ -1,6 +1,6 @@
 import type { RecordedRequest } from '../../support/faulty-upstream.ts';
-import { objectOf } from '../talk.ts';
-import { formatOf, hear, signatureOf } from './looping-upstream.ts';
+import { objectOf } from '../conversation.ts';
+import { formatOf, readAsk, signatureOf } from './looping-upstream.ts';
 
 /** Files that clients send: bytes whose standard and url-safe base64 differ. */
 export const files = {
@@ -25,10 +25,10 @@ export function findLosses(client: string, requests: readonly RecordedRequest[])
 /** Calls that return without the signature of the reasoning that led to them. */
 function findUnsigned(request: RecordedRequest): string[] {
   if (!signed.has(formatOf(request)) || isContinued(request)) return [];
-  const heard = hear(request, request.json());
+  const received = readAsk(request, request.json());
   const unsigned: string[] = [];
   let [calls, signatures]: [number, (string | undefined)[]] = [0, []];
-  for (const entry of heard instanceof Error ? [] : heard.said) {
+  for (const entry of received instanceof Error ? [] : received.entries) {
     if (entry.type === 'thought') signatures.push(entry.signature);
     if (entry.type !== 'call') continue;
     if (!signatures.includes(signatureOf(++calls))) unsigned.push(`call ${calls} has no signature at ${request.path}`);

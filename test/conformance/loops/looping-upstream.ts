@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { UpstreamTextFormat } from '../../support/formats.ts';
 import { createUpstream, type FaultyUpstream, type RecordedRequest } from '../../support/faulty-upstream.ts';
-import { type Answer, type Ask, objectsOf } from '../talk.ts';
+import { type Answer, type Ask, objectsOf } from '../conversation.ts';
 import { upstreams } from '../upstreams/index.ts';
 
 /** What a client asks, what its tool `look` returns, and what its conversation ends with after two calls of it. */
@@ -10,8 +10,8 @@ export const loop = { question: 'Which way?', result: 'nothing', answer: 'Left.'
 const usage = { input: 3, cached: 0, output: 2, thinking: 1 };
 
 /**
- * Imitates a model that thinks, says so and calls the tool `look`, twice, one call a turn, and then answers. It has no
- * memory: without the question or the tools in a request it says so instead. The first part of a path names the format;
+ * Imitates a model that thinks before it calls the tool `look`, once in each of two turns, and then answers. It has no
+ * memory: without the question or the tools in a request it asks what is meant. The first part of a path names the format;
  * paths that begin with `/threads/` are of a Messages vendor that holds message threads, each for the API key that began it.
  */
 export function createLoopingUpstream(): Promise<FaultyUpstream> {
@@ -22,13 +22,13 @@ export function createLoopingUpstream(): Promise<FaultyUpstream> {
     const body = holdsThreads ? continued(threads, request.json(), key) : request.json<JsonObject>();
     if (body === undefined) return response.json(404, threadError);
     const upstream = upstreams[formatOf(request)];
-    const heard = hear(request, body);
-    if (heard instanceof Error) return response.json(400, { error: { message: heard.message } });
-    const answer = answerTo(heard);
+    const received = readAsk(request, body);
+    if (received instanceof Error) return response.json(400, { error: { message: received.message } });
+    const answer = answerTo(received);
     const whole = upstream.whole(answer, 'there');
     const id = holdsThreads ? `msg_${threads.size}` : String(whole['id']);
-    const said = { role: 'assistant', content: whole['content'] ?? [] };
-    if (holdsThreads) threads.set(`${key} ${id}`, { ...body, messages: [...listOf(body), said] });
+    const reply = { role: 'assistant', content: whole['content'] ?? [] };
+    if (holdsThreads) threads.set(`${key} ${id}`, { ...body, messages: [...listOf(body), reply] });
     if (!isStreamed(request)) return response.json(200, { ...whole, ...(holdsThreads && { id }) });
     const events = upstream.events(answer, 'there').map((event) => (holdsThreads ? renamed(event, id) : event));
     return response.send(200, { 'content-type': upstream.streamType ?? 'text/event-stream' }, upstream.frame(events));
@@ -67,10 +67,10 @@ function isStreamed(request: RecordedRequest): boolean {
 }
 
 /** A request as a vendor understands it, or why it refuses it. */
-export function hear(request: RecordedRequest, body: JsonObject): Ask | Error {
+export function readAsk(request: RecordedRequest, body: JsonObject): Ask | Error {
   const format = formatOf(request);
   try {
-    return upstreams[format].hear(format === 'gemini' ? merged(body) : body);
+    return upstreams[format].read(format === 'gemini' ? merged(body) : body);
   } catch (error) {
     return error as Error;
   }
@@ -88,10 +88,10 @@ function merged(body: JsonObject): JsonObject {
   return { ...body, contents };
 }
 
-function answerTo({ said, tools = [] }: Ask): Answer {
-  const isAsked = said.some((entry) => entry.type === 'text' && entry.text.includes(loop.question));
+function answerTo({ entries, tools = [] }: Ask): Answer {
+  const isAsked = entries.some((entry) => entry.type === 'text' && entry.text.includes(loop.question));
   const isWhole = isAsked && tools.some(({ name }) => name === 'look');
-  const results = said.filter((entry) => entry.type === 'result' && entry.text.includes(loop.result)).length;
+  const results = entries.filter((entry) => entry.type === 'result' && entry.text.includes(loop.result)).length;
   if (!isWhole) return { blocks: [{ type: 'text', text: 'What do you mean?' }], end: 'stop', usage };
   if (results >= 2) return { blocks: [{ type: 'text', text: loop.answer }], end: 'stop', usage };
   const call = results + 1;

@@ -21,7 +21,7 @@ const imagePart = shape({
     { detail: { enum: ['auto', 'low', 'high'] } },
   ),
 });
-const said = { anyOf: [filled, list(textPart)] };
+const content = { anyOf: [filled, list(textPart)] };
 const call = {
   anyOf: [
     shape({ id: filled, type: is('function'), function: shape({ name, arguments: filled }) }),
@@ -30,14 +30,14 @@ const call = {
 };
 const message = {
   anyOf: [
-    shape({ role: { enum: ['system', 'developer'] }, content: said }),
+    shape({ role: { enum: ['system', 'developer'] }, content }),
     shape({ role: is('user'), content: { anyOf: [filled, list({ anyOf: [textPart, imagePart] })] } }),
     // Members that OpenAI does not have are those that clients of this format return.
     shape(
-      { role: is('assistant'), content: { anyOf: [{ type: 'null' }, said] } },
+      { role: is('assistant'), content: { anyOf: [{ type: 'null' }, content] } },
       { refusal: { type: ['string', 'null'] }, tool_calls: list(call), reasoning_content: text },
     ),
-    shape({ role: is('tool'), tool_call_id: filled, content: said }),
+    shape({ role: is('tool'), tool_call_id: filled, content }),
   ],
 };
 const grammar = shape({

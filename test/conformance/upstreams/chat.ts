@@ -14,7 +14,7 @@ import {
   textOf,
   type Tool,
   type Usage,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { chatRequestSchema } from './chat-request.ts';
 import { checkAnswered, interleave, piecesOf, unnamed, type UpstreamFormat } from './upstream-format.ts';
 
@@ -22,7 +22,7 @@ import { checkAnswered, interleave, piecesOf, unnamed, type UpstreamFormat } fro
 export const chatUpstream: UpstreamFormat = {
   path: () => '/chat/completions',
   schema: chatRequestSchema,
-  hear(body) {
+  read(body) {
     const messages = objectsOf(body['messages']);
     const [first] = messages;
     checkOrder(messages);
@@ -32,8 +32,8 @@ export const chatUpstream: UpstreamFormat = {
     const format = objectOf(body['response_format']);
     return compact({
       system: first !== undefined && isInstruction(first) ? first['content'] : undefined,
-      said: messages.filter((message) => message !== first || !isInstruction(message)).flatMap(hearMessage),
-      tools: body['tools'] && objectsOf(body['tools']).map(hearTool),
+      entries: messages.filter((message) => message !== first || !isInstruction(message)).flatMap(readMessage),
+      tools: body['tools'] && objectsOf(body['tools']).map(readTool),
       isSerial: body['parallel_tool_calls'] === false || undefined,
       effort: body['reasoning_effort'],
       schema: objectOf(format['json_schema'])['schema'],
@@ -66,11 +66,11 @@ export const chatUpstream: UpstreamFormat = {
         choices: [{ index: 0, delta, logprobs: null, finish_reason }],
         usage: null,
       });
-    const said = answer.blocks.filter(({ type }) => type !== 'call').flatMap(deltasOf);
+    const contentDeltas = answer.blocks.filter(({ type }) => type !== 'call').flatMap(deltasOf);
     const calls = interleave(callsOf(answer).map(callDeltas));
     const chunks = [
       chunk({ role: 'assistant', content: '', refusal: null }),
-      ...[...said, ...calls].map((delta) => chunk(delta)),
+      ...[...contentDeltas, ...calls].map((delta) => chunk(delta)),
       chunk({}, finishOf(answer)),
     ];
     const { usage } = answer;
@@ -127,33 +127,33 @@ function checkOrder(messages: readonly JsonObject[]): void {
   }
 }
 
-function hearMessage(message: JsonObject): Entry[] {
+function readMessage(message: JsonObject): Entry[] {
   const { role, content } = message;
-  if (role === 'user') return hearParts(content, 'user');
+  if (role === 'user') return readParts(content, 'user');
   if (role === 'tool') {
-    const text = hearText(content);
+    const text = readText(content);
     const isError = text.startsWith('Error: ');
-    const said = isError ? text.slice('Error: '.length) : text;
-    return [{ type: 'result', id: textOf(message['tool_call_id']), text: said, ...(isError && { isError }) }];
+    const result = isError ? text.slice('Error: '.length) : text;
+    return [{ type: 'result', id: textOf(message['tool_call_id']), text: result, ...(isError && { isError }) }];
   }
-  if (role !== 'assistant') return [{ type: 'text', by: 'user', text: `${textOf(role)}: ${hearText(content)}` }];
+  if (role !== 'assistant') return [{ type: 'text', by: 'user', text: `${textOf(role)}: ${readText(content)}` }];
   const thought = maybeText(message['reasoning_content']);
-  const text = hearText(content);
+  const text = readText(content);
   return [
     ...(thought === undefined ? [] : [{ type: 'thought', text: thought, signature: undefined } as const]),
     ...(text === '' ? [] : [{ type: 'text', by: 'model', text } as const]),
-    ...objectsOf(message['tool_calls']).map(hearCall),
+    ...objectsOf(message['tool_calls']).map(readCall),
   ];
 }
 
-function hearText(content: unknown): string {
+function readText(content: unknown): string {
   if (typeof content === 'string') return content;
   return objectsOf(content)
     .map(({ text }) => textOf(text))
     .join('');
 }
 
-function hearParts(content: unknown, by: 'user'): Entry[] {
+function readParts(content: unknown, by: 'user'): Entry[] {
   if (typeof content === 'string') return [{ type: 'text', by, text: content }];
   return objectsOf(content).map((part): Entry => {
     if (part['type'] === 'text') return { type: 'text', by, text: textOf(part['text']) };
@@ -161,15 +161,15 @@ function hearParts(content: unknown, by: 'user'): Entry[] {
   });
 }
 
-function hearCall(call: JsonObject): Call {
+function readCall(call: JsonObject): Call {
   const { name, input } = objectOf(call['custom']);
   const id = textOf(call['id']);
   if (call['type'] === 'custom') return { type: 'call', id, name: textOf(name), input: textOf(input) };
-  const said = objectOf(call['function']);
-  return { type: 'call', id, name: textOf(said['name']), input: parseInput(textOf(said['arguments'])) };
+  const called = objectOf(call['function']);
+  return { type: 'call', id, name: textOf(called['name']), input: parseInput(textOf(called['arguments'])) };
 }
 
-function hearTool(tool: JsonObject): Tool {
+function readTool(tool: JsonObject): Tool {
   const custom = objectOf(tool['custom']);
   const { name, description, parameters } = objectOf(tool['function']);
   if (tool['type'] !== 'custom') {

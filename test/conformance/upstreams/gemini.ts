@@ -13,7 +13,7 @@ import {
   objectsOf,
   textOf,
   type Usage,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { geminiRequestSchema } from './gemini-request.ts';
 import { checkAnswered, piecesOf, unnamed, type UpstreamFormat } from './upstream-format.ts';
 
@@ -21,7 +21,7 @@ import { checkAnswered, piecesOf, unnamed, type UpstreamFormat } from './upstrea
 export const geminiUpstream: UpstreamFormat = {
   path: (model, isStream) => `/models/${model}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   schema: geminiRequestSchema,
-  hear(body) {
+  read(body) {
     const contents = objectsOf(body['contents']);
     checkOrder(contents);
     const config = objectOf(body['generationConfig']);
@@ -29,8 +29,8 @@ export const geminiUpstream: UpstreamFormat = {
     const system = objectsOf(objectOf(body['systemInstruction'])['parts']).map(({ text }) => textOf(text));
     return compact({
       system: maybeText(system.join('\n\n')),
-      said: contents.flatMap(({ role, parts }) =>
-        objectsOf(parts).flatMap((part) => hearPart(role === 'user' ? 'user' : 'model', part)),
+      entries: contents.flatMap(({ role, parts }) =>
+        objectsOf(parts).flatMap((part) => readPart(role === 'user' ? 'user' : 'model', part)),
       ),
       tools:
         body['tools'] &&
@@ -96,7 +96,7 @@ const skipped = 'skip_thought_signature_validator';
 /** The first call of an answer is always signed, thoughts or not. */
 const unthinking = 'bm8gdGhvdWdodHM=';
 
-function hearPart(by: 'user' | 'model', part: JsonObject): Entry[] {
+function readPart(by: 'user' | 'model', part: JsonObject): Entry[] {
   const { functionCall, functionResponse, inlineData, fileData } = part;
   const signature = maybeText(part['thoughtSignature']);
   const isThought = signature !== undefined && signature !== skipped && signature !== unthinking;
@@ -106,22 +106,22 @@ function hearPart(by: 'user' | 'model', part: JsonObject): Entry[] {
     const { id, name, args } = functionCall;
     return [...tagged, { type: 'call', id: textOf(id), name: textOf(name), input: objectOf(args) }];
   }
-  if (isObject(functionResponse)) return [hearResult(functionResponse)];
+  if (isObject(functionResponse)) return [readResult(functionResponse)];
   if (isObject(inlineData)) return [{ type: 'image', image: dataUrl(inlineData['mimeType'], inlineData['data']) }];
   if (isObject(fileData)) return [{ type: 'image', image: textOf(fileData['fileUri']) }];
   const text = textOf(part['text']);
   return text === '' || part['thought'] === true ? tagged : [...tagged, { type: 'text', by, text }];
 }
 
-function hearResult({ id, response, parts }: JsonObject): Entry {
-  const said = objectOf(response);
+function readResult({ id, response, parts }: JsonObject): Entry {
+  const output = objectOf(response);
   const images = objectsOf(parts).map(({ inlineData }) => objectOf(inlineData));
   return {
     type: 'result',
     id: textOf(id),
-    text: textOf(said['error'] ?? said['result'] ?? said['output']),
+    text: textOf(output['error'] ?? output['result'] ?? output['output']),
     ...(images.length > 0 && { image: images.map((image) => dataUrl(image['mimeType'], image['data'])).join() }),
-    ...('error' in said && { isError: true }),
+    ...('error' in output && { isError: true }),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   objectsOf,
   textOf,
   type Usage,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { messagesRequestSchema } from './messages-request.ts';
 import { checkAnswered, named, piecesOf, type UpstreamFormat } from './upstream-format.ts';
 
@@ -20,7 +20,7 @@ import { checkAnswered, named, piecesOf, type UpstreamFormat } from './upstream-
 export const messagesUpstream: UpstreamFormat = {
   path: () => '/messages',
   schema: messagesRequestSchema,
-  hear(body) {
+  read(body) {
     const messages = objectsOf(body['messages']);
     checkOrder(messages);
     const budget = numberOf(objectOf(body['thinking'])['budget_tokens']);
@@ -28,7 +28,7 @@ export const messagesUpstream: UpstreamFormat = {
     if (budget >= numberOf(body['max_tokens'])) throw new Error('the budget of thinking is not less than max_tokens');
     return compact({
       system: typeof body['system'] === 'string' ? body['system'] : undefined,
-      said: messages.flatMap(({ role, content }) => hearContent(role === 'user' ? 'user' : 'model', content)),
+      entries: messages.flatMap(({ role, content }) => readContent(role === 'user' ? 'user' : 'model', content)),
       tools:
         body['tools'] &&
         objectsOf(body['tools']).map(({ name, description, input_schema }) => ({
@@ -123,33 +123,33 @@ function checkThoughts(messages: readonly JsonObject[]): void {
     throw new Error('thinking is on, and its last answer has no thinking');
 }
 
-function hearContent(by: 'user' | 'model', content: unknown): Entry[] {
+function readContent(by: 'user' | 'model', content: unknown): Entry[] {
   if (typeof content === 'string') return [{ type: 'text', by, text: content }];
   return objectsOf(content).map((block): Entry => {
     switch (block['type']) {
       case 'text':
         return { type: 'text', by, text: textOf(block['text']) };
       case 'image':
-        return { type: 'image', image: hearImage(block) };
+        return { type: 'image', image: readImage(block) };
       case 'thinking':
         return { type: 'thought', text: textOf(block['thinking']), signature: textOf(block['signature']) };
       case 'tool_use':
         return { type: 'call', id: textOf(block['id']), name: textOf(block['name']), input: objectOf(block['input']) };
       default:
-        return hearResult(block);
+        return readResult(block);
     }
   });
 }
 
-function hearImage({ source }: JsonObject): string {
+function readImage({ source }: JsonObject): string {
   const { type, media_type, data, url } = objectOf(source);
   return type === 'url' ? textOf(url) : dataUrl(media_type, data);
 }
 
-function hearResult(block: JsonObject): Entry {
+function readResult(block: JsonObject): Entry {
   const { content } = block;
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
-  const image = parts.filter(({ type }) => type === 'image').map(hearImage);
+  const image = parts.filter(({ type }) => type === 'image').map(readImage);
   return {
     type: 'result',
     id: textOf(block['tool_use_id']),

@@ -10,7 +10,7 @@ import {
   objectOf,
   objectsOf,
   textOf,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { ollamaRequestSchema } from './ollama-request.ts';
 import { checkAnswered, piecesOf, type UpstreamFormat } from './upstream-format.ts';
 
@@ -19,14 +19,14 @@ export const ollamaUpstream: UpstreamFormat = {
   path: () => '/chat',
   streamType: 'application/x-ndjson',
   schema: ollamaRequestSchema,
-  hear(body) {
+  read(body) {
     const messages = objectsOf(body['messages']);
     const [first] = messages;
     checkOrder(messages);
     const options = objectOf(body['options']);
     return compact({
       system: first?.['role'] === 'system' ? first['content'] : undefined,
-      said: messages.filter((message) => message !== first || message['role'] !== 'system').flatMap(hearMessage),
+      entries: messages.filter((message) => message !== first || message['role'] !== 'system').flatMap(readMessage),
       tools:
         body['tools'] &&
         objectsOf(body['tools']).map((tool) => {
@@ -69,26 +69,26 @@ function checkOrder(messages: readonly JsonObject[]): void {
   }
 }
 
-function hearMessage(message: JsonObject): Entry[] {
+function readMessage(message: JsonObject): Entry[] {
   const { role, content, images, thinking } = message;
-  const said = textOf(content);
+  const text = textOf(content);
   if (role === 'tool') {
-    const isError = said.startsWith('Error: ');
-    const text = isError ? said.slice('Error: '.length) : said;
-    return [{ type: 'result', id: textOf(message['tool_call_id']), text, ...(isError && { isError }) }];
+    const isError = text.startsWith('Error: ');
+    const result = isError ? text.slice('Error: '.length) : text;
+    return [{ type: 'result', id: textOf(message['tool_call_id']), text: result, ...(isError && { isError }) }];
   }
   const by = role === 'assistant' ? 'model' : 'user';
   const thought = maybeText(thinking);
   const shown = Array.isArray(images) ? images : [];
   return [
     ...(thought === undefined ? [] : [{ type: 'thought', text: thought, signature: undefined } as const]),
-    ...(said === '' ? [] : [{ type: 'text', by, text: said } as const]),
+    ...(text === '' ? [] : [{ type: 'text', by, text } as const]),
     ...shown.map((image): Entry => ({ type: 'image', image: dataUrl('image/png', image) })),
-    ...objectsOf(message['tool_calls']).map(hearCall),
+    ...objectsOf(message['tool_calls']).map(readCall),
   ];
 }
 
-function hearCall(call: JsonObject): Call {
+function readCall(call: JsonObject): Call {
   const { name, arguments: input } = objectOf(call['function']);
   return { type: 'call', id: textOf(call['id']), name: textOf(name), input: objectOf(input) };
 }

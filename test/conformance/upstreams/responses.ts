@@ -11,7 +11,7 @@ import {
   textOf,
   type Tool,
   type Usage,
-} from '../talk.ts';
+} from '../conversation.ts';
 import { responsesRequestSchema } from './responses-request.ts';
 import { checkAnswered, named, piecesOf, type UpstreamFormat } from './upstream-format.ts';
 
@@ -19,7 +19,7 @@ import { checkAnswered, named, piecesOf, type UpstreamFormat } from './upstream-
 export const responsesUpstream: UpstreamFormat = {
   path: () => '/responses',
   schema: responsesRequestSchema,
-  hear(body) {
+  read(body) {
     const items = objectsOf(body['input']);
     const idsOf = (pattern: RegExp): string[] =>
       items.filter(({ type }) => pattern.test(textOf(type))).map((item) => textOf(item['call_id']));
@@ -28,8 +28,8 @@ export const responsesUpstream: UpstreamFormat = {
     const { format } = objectOf(body['text']);
     return compact({
       system: body['instructions'],
-      said: items.flatMap(hearItem),
-      tools: body['tools'] && objectsOf(body['tools']).map(hearTool),
+      entries: items.flatMap(readItem),
+      tools: body['tools'] && objectsOf(body['tools']).map(readTool),
       isSerial: body['parallel_tool_calls'] === false || undefined,
       effort: objectOf(body['reasoning'])['effort'],
       schema: objectOf(format)['schema'],
@@ -89,21 +89,21 @@ function checkReasoning(items: readonly JsonObject[]): void {
   }
 }
 
-function hearItem(item: JsonObject): Entry[] {
+function readItem(item: JsonObject): Entry[] {
   const type = textOf(item['type']);
   const id = textOf(item['call_id']);
   const name = textOf(item['name']);
-  if (type === 'message') return hearMessage(item);
+  if (type === 'message') return readMessage(item);
   if (type === 'function_call') return [{ type: 'call', id, name, input: parseInput(textOf(item['arguments'])) }];
   if (type === 'custom_tool_call') return [{ type: 'call', id, name, input: textOf(item['input']) }];
-  if (type.endsWith('_output')) return [hearResult(id, item['output'])];
+  if (type.endsWith('_output')) return [readResult(id, item['output'])];
   const text = objectsOf(item['summary'])
     .map((part) => textOf(part['text']))
     .join('');
   return [{ type: 'thought', text, signature: textOf(item['encrypted_content']) }];
 }
 
-function hearMessage({ role, content }: JsonObject): Entry[] {
+function readMessage({ role, content }: JsonObject): Entry[] {
   const by = role === 'assistant' ? 'model' : 'user';
   return objectsOf(content).map((part): Entry => {
     if (part['type'] === 'input_image') return { type: 'image', image: textOf(part['image_url']) };
@@ -112,7 +112,7 @@ function hearMessage({ role, content }: JsonObject): Entry[] {
   });
 }
 
-function hearResult(id: string, output: unknown): Entry {
+function readResult(id: string, output: unknown): Entry {
   const parts = typeof output === 'string' ? [{ type: 'input_text', text: output }] : objectsOf(output);
   const text = parts.map((part) => textOf((part as JsonObject)['text'])).join('');
   const image = parts.map((part) => textOf((part as JsonObject)['image_url'])).join('');
@@ -126,7 +126,7 @@ function hearResult(id: string, output: unknown): Entry {
   };
 }
 
-function hearTool(tool: JsonObject): Tool {
+function readTool(tool: JsonObject): Tool {
   const head = { name: textOf(tool['name']), description: textOf(tool['description']) };
   if (tool['type'] === 'custom') return { ...head, grammar: textOf(objectOf(tool['format'])['definition']) };
   return { ...head, schema: (tool['parameters'] ?? undefined) as JsonObject | undefined };

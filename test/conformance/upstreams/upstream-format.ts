@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import type { Answer, Ask, Failure } from '../talk.ts';
+import type { Answer, Ask, Failure } from '../conversation.ts';
 
 /** An upstream of one format: how it reads requests and writes answers. */
 export interface UpstreamFormat {
@@ -10,7 +10,7 @@ export interface UpstreamFormat {
   /** Schema of accepted requests: the vendor refuses or silently ignores anything else. */
   readonly schema: object;
   /** Reads a request. @throws Error when it violates a rule that no schema expresses */
-  hear(body: JsonObject): Ask;
+  read(body: JsonObject): Ask;
   whole(answer: Answer, model: string): JsonObject;
   /** Events of a stream. */
   events(answer: Answer, model: string): JsonObject[];

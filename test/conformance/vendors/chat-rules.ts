@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { objectOf, objectsOf, textOf } from '../talk.ts';
+import { objectOf, objectsOf, textOf } from '../conversation.ts';
 import { checkAnswered } from '../upstreams/upstream-format.ts';
 import type { Rule } from './vendor.ts';
 
@@ -178,7 +178,7 @@ export function outputs(...kinds: readonly string[]): Rule {
   };
 }
 
-/** `json_object` is refused when no message says JSON. */
+/** `json_object` is refused when no message contains the word JSON. */
 export const saysJson: Rule = ({ body }) => {
   const isJson = objectOf(body['response_format'])['type'] === 'json_object';
   return isJson && !/json/i.test(JSON.stringify(body['messages']))

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { objectOf, textOf } from '../talk.ts';
+import { objectOf, textOf } from '../conversation.ts';
 import * as chat from './chat-rules.ts';
 import * as messages from './messages-rules.ts';
 import * as responses from './responses-rules.ts';

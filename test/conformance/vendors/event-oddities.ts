@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { compact, isObject, objectOf, objectsOf, omit, textOf } from '../talk.ts';
+import { compact, isObject, objectOf, objectsOf, omit, textOf } from '../conversation.ts';
 import type { Oddity } from './vendor.ts';
 
 /*
@@ -46,7 +46,7 @@ export const noFirstUsage: Oddity = {
     }),
 };
 
-/** Events without those that say what others say again. */
+/** Omits the events that repeat what others contain. */
 export const noItemEvents: Oddity = {
   events: (events) =>
     renumbered(
@@ -64,7 +64,7 @@ export const emptyOutput: Oddity = {
     ),
 };
 
-/** Deltas name neither item nor place. */
+/** Deltas have neither the id nor the position of their item. */
 export const noPlaces: Oddity = {
   events: (events) =>
     events.map((event) => {

@@ -23,7 +23,7 @@ export function checkRefusal(
   const isRight = fault === 'refused' ? status === 400 || status === 422 : status === 429;
   ok(isRight, `${fault} is a ${status}: ${body}`);
   if (fault === 'refused') ok(body.includes('The request is out of order.'), `the vendor's words are lost: ${body}`);
-  else ok(headers.get('retry-after') === '7', 'retry-after is not what the vendor said');
+  else ok(headers.get('retry-after') === '7', 'retry-after is not that of the vendor');
   checkBody(client, body);
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
-import { compact, objectOf, objectsOf } from '../talk.ts';
+import { compact, objectOf, objectsOf } from '../conversation.ts';
 import type { Habits, VendorTurn } from './scenarios.ts';
 
 /**
@@ -97,7 +97,7 @@ function insertAfterUser(messages: readonly JsonObject[], message: JsonObject | 
   return message === undefined ? [...messages] : messages.toSpliced(first + 1, 0, message);
 }
 
-/** True for a turn that the format has no words for. */
+/** True for a turn that the format cannot express. */
 export function cannotSay(client: TextFormat, { ask, habits = {} }: VendorTurn): boolean {
   if (client === 'chat' && habits.hasSearch === true) return true;
   if (client === 'gemini') return habits.lateSystem !== undefined || ask.isSerial === true;

@@ -1,12 +1,12 @@
 import type { TextFormat } from '../../support/formats.ts';
 import { descriptions } from './descriptions.ts';
 
-/** What vendors cannot do, and why it is nobody's mistake. */
+/** What vendors cannot do, with the reason. */
 export interface VendorLoss {
   readonly loss: string;
   readonly feature: string; // name of a scenario
   readonly vendors: readonly string[];
-  /** Those that lose it where a vendor's endpoints differ; by default all that can say it. */
+  /** Those that lose it where a vendor's endpoints differ; by default all that can express it. */
   readonly clients?: readonly TextFormat[];
   readonly reason: string;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { type Answer, compact, isObject, objectOf, objectsOf, omit, textOf } from '../talk.ts';
+import { type Answer, compact, isObject, objectOf, objectsOf, omit, textOf } from '../conversation.ts';
 import type { Oddity } from './vendor.ts';
 
 /*
@@ -10,7 +10,7 @@ import type { Oddity } from './vendor.ts';
 const choiceOf = (chunk: JsonObject): JsonObject => objectsOf(chunk['choices'])[0] ?? {};
 
 /** Changes the message or delta of each choice. */
-function inEach(change: (said: JsonObject) => JsonObject): Oddity {
+function inEach(change: (delta: JsonObject) => JsonObject): Oddity {
   const inChoices = (reply: JsonObject): JsonObject => ({
     ...reply,
     choices: objectsOf(reply['choices']).map((choice) => {
@@ -32,8 +32,8 @@ function inEachChoice(change: (choice: JsonObject) => JsonObject): Oddity {
 
 /** Changes calls: of messages, and each piece of them in deltas. */
 function inCalls(change: (call: JsonObject, index: number) => JsonObject): Oddity {
-  return inEach(({ tool_calls: calls, ...said }) => ({
-    ...said,
+  return inEach(({ tool_calls: calls, ...delta }) => ({
+    ...delta,
     ...(calls !== undefined && { tool_calls: objectsOf(calls).map(change) }),
   }));
 }
@@ -64,11 +64,11 @@ function addPiece(calls: JsonObject[], piece: JsonObject): void {
     calls.push(structuredClone(piece));
     return;
   }
-  const said = objectOf(call['function']);
-  said['arguments'] = textOf(said['arguments']) + textOf(objectOf(piece['function'])['arguments']);
+  const called = objectOf(call['function']);
+  called['arguments'] = textOf(called['arguments']) + textOf(objectOf(piece['function'])['arguments']);
 }
 
-/** Each call comes whole in a chunk of its own. */
+/** Each call comes in one piece, in a separate chunk. */
 export const callByCall: Oddity = {
   events(events) {
     return (wholeCalls.events?.(events) ?? []).flatMap((event) => {
@@ -108,9 +108,9 @@ export const missingArguments = inArguments((text) => (text === '{}' ? undefined
 
 function inArguments(change: (text: string) => unknown): Oddity {
   return inCalls((call) => {
-    const said = objectOf(call['function']);
-    return 'arguments' in said
-      ? { ...call, function: compact({ ...said, arguments: change(textOf(said['arguments'])) }) }
+    const called = objectOf(call['function']);
+    return 'arguments' in called
+      ? { ...call, function: compact({ ...called, arguments: change(textOf(called['arguments'])) }) }
       : call;
   });
 }
@@ -122,23 +122,23 @@ export const stopsWithCalls = inEachChoice((choice) =>
 
 /** A member under another name. */
 export function renamed(from: string, to: string): Oddity {
-  return inEach(({ [from]: value, ...said }) => ({ ...said, ...(value !== undefined && { [to]: value }) }));
+  return inEach(({ [from]: value, ...delta }) => ({ ...delta, ...(value !== undefined && { [to]: value }) }));
 }
 
 /** Text and reasoning are parts of a list. Source: Mistral API reference, "Reasoning". */
-export const contentParts = inEach(({ content, reasoning_content: thought, ...said }) => {
+export const contentParts = inEach(({ content, reasoning_content: thought, ...delta }) => {
   const parts = [
     ...(textOf(thought) === '' ? [] : [{ type: 'thinking', thinking: [{ type: 'text', text: thought }] }]),
     ...(textOf(content) === '' ? [] : [{ type: 'text', text: content }]),
   ];
-  return { ...said, content: parts.length === 0 ? content : parts };
+  return { ...delta, content: parts.length === 0 ? content : parts };
 });
 
 /** Content is a list where there is reasoning beside it, a text otherwise. */
-export const thoughtParts = inEach(({ content, reasoning_content: thought, ...said }) => {
-  if (textOf(thought) === '') return { ...said, content };
+export const thoughtParts = inEach(({ content, reasoning_content: thought, ...delta }) => {
+  if (textOf(thought) === '') return { ...delta, content };
   const thinking = { type: 'thinking', thinking: [{ type: 'text', text: thought }] };
-  return { ...said, content: textOf(content) === '' ? [thinking] : [thinking, { type: 'text', text: content }] };
+  return { ...delta, content: textOf(content) === '' ? [thinking] : [thinking, { type: 'text', text: content }] };
 });
 
 /** Reasoning is in the text, between tags. */
@@ -178,8 +178,8 @@ export const wholeMessageAtTheEnd: Oddity = {
   },
 };
 
-/** No chunk says `assistant`. */
-export const everyDeltaHasRole = inEach((said) => ({ role: 'assistant', ...said }));
+/** No chunk has the role `assistant`. */
+export const everyDeltaHasRole = inEach((delta) => ({ role: 'assistant', ...delta }));
 
 export const noUsage: Oddity = { answer: (answer) => ({ ...answer, usage: undefined }) };
 
@@ -203,7 +203,7 @@ const prompt_filter_results = [
   { prompt_index: 0, content_filter_results: { hate: { filtered: false, severity: 'safe' } } },
 ];
 
-/** Members of the vendor's own, in every chunk and the whole answer. */
+/** Vendor-specific members, in every chunk and the whole answer. */
 export function extra(members: JsonObject): Oddity {
   return {
     whole: (reply) => ({ ...reply, ...members }),
@@ -211,7 +211,7 @@ export function extra(members: JsonObject): Oddity {
   };
 }
 
-/** Members of the vendor's own in the counts. */
+/** Vendor-specific members in the counts. */
 export function changedUsage(change: (usage: JsonObject) => JsonObject): Oddity {
   const inReply = (reply: JsonObject): JsonObject =>
     isObject(reply['usage']) ? { ...reply, usage: compact(change(reply['usage'])) } : reply;
@@ -253,4 +253,4 @@ export const repeatedReasoning: Oddity = {
 };
 
 /** Members that this vendor does not send. */
-export const plain = inEach((said) => omit(said, 'refusal'));
+export const plain = inEach((delta) => omit(delta, 'refusal'));

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { objectsOf, textOf } from '../talk.ts';
+import { objectsOf, textOf } from '../conversation.ts';
 import { checkAnswered } from '../upstreams/upstream-format.ts';
 import type { Rule } from './vendor.ts';
 

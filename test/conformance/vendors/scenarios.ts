@@ -1,7 +1,7 @@
 import { featureOf, type Turn } from '../features.ts';
-import type { Answer, AnswerBlock, Ask, Call, Entry, Tool } from '../talk.ts';
+import type { Answer, AnswerBlock, Ask, Call, Entry, Tool } from '../conversation.ts';
 
-/** What a client adds to its requests beyond the question. */
+/** What a client adds to its requests besides the question. */
 export interface Habits {
   /** A system message after the first message, as Claude Code sends it. */
   readonly lateSystem?: string;
@@ -56,7 +56,7 @@ const clock: Tool = {
   description: 'Tells the time of a zone.',
   schema: { type: 'object', properties: { zone: { type: 'string' } }, required: ['zone'] },
 };
-const ping: Tool = { name: 'ping', description: 'Looks whether anybody is there.' };
+const ping: Tool = { name: 'ping', description: 'Checks whether the server responds.' };
 
 const paris = call('call_paris1', 'get_weather', { city: 'Paris', note: 'ünï "quoted" \\ {' });
 const oslo = call('call_oslo1', 'get_weather', { city: 'Oslo' });
@@ -68,7 +68,7 @@ const greeted: readonly Entry[] = [user('Say hello 👋 in Čeština.'), echo(0)
 
 function afterCall(ask: Partial<Ask>, entries: Entry[], habits?: Habits): VendorTurn {
   return {
-    ask: { said: [user('Weather in Oslo?'), ...entries, returns('call_oslo1', 'Rain')], tools: [weather], ...ask },
+    ask: { entries: [user('Weather in Oslo?'), ...entries, returns('call_oslo1', 'Rain')], tools: [weather], ...ask },
     answer: says('It rains in Oslo.'),
     ...(habits !== undefined && { habits }),
   };
@@ -87,22 +87,22 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'text',
     turns: [
-      { ask: { system, said: greeted.slice(0, 1) }, answer: says('Ahoj! 👋\nJak se máš?') },
-      { ask: { system, said: greeted }, answer: says('Na shledanou.') },
+      { ask: { system, entries: greeted.slice(0, 1) }, answer: says('Ahoj! 👋\nJak se máš?') },
+      { ask: { system, entries: greeted }, answer: says('Na shledanou.') },
     ],
   },
   {
     name: 'late system message',
     turns: [
-      { ask: { system, said: greeted.slice(0, 1) }, answer: says('Ahoj!'), habits: late },
-      { ask: { system, said: greeted }, answer: says('Na shledanou.'), habits: late },
+      { ask: { system, entries: greeted.slice(0, 1) }, answer: says('Ahoj!'), habits: late },
+      { ask: { system, entries: greeted }, answer: says('Na shledanou.'), habits: late },
     ],
   },
   {
     name: 'tools',
     turns: [
       {
-        ask: { system, said: [user('Weather in Oslo?')], tools: [weather] },
+        ask: { system, entries: [user('Weather in Oslo?')], tools: [weather] },
         answer: answers([{ type: 'text', text: 'I look it up.' }, oslo]),
       },
       afterCall({ system }, [echo(0)]),
@@ -112,12 +112,12 @@ export const scenarios: readonly Scenario[] = [
     name: 'parallel tools',
     turns: [
       {
-        ask: { said: [user('Weather in Paris, time in UTC?')], tools: [weather, clock] },
+        ask: { entries: [user('Weather in Paris, time in UTC?')], tools: [weather, clock] },
         answer: answers([paris, utc]),
       },
       {
         ask: {
-          said: [
+          entries: [
             user('Weather in Paris, time in UTC?'),
             echo(0),
             returns('call_paris1', 'Sunny'),
@@ -132,9 +132,9 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'zero-argument tool',
     turns: [
-      { ask: { said: [user('Ping.')], tools: [ping] }, answer: answers([call('call_ping1', 'ping', {})]) },
+      { ask: { entries: [user('Ping.')], tools: [ping] }, answer: answers([call('call_ping1', 'ping', {})]) },
       {
-        ask: { said: [user('Ping.'), echo(0), returns('call_ping1', 'pong')], tools: [ping] },
+        ask: { entries: [user('Ping.'), echo(0), returns('call_ping1', 'pong')], tools: [ping] },
         answer: says('It answers.'),
       },
     ],
@@ -143,7 +143,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'reasoning',
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
         answer: answers([thought, oslo], { usage: { input: 40, cached: 0, output: 30, thinking: 18 } }),
       },
       afterCall({ effort: 'high' }, [echo(0)]),
@@ -154,7 +154,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'adaptive reasoning',
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
         answer: answers([thought, { type: 'text', text: 'Rain, I think.' }]),
         habits: { ...late, adaptive: true },
       },
@@ -164,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'history from elsewhere',
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather], effort: 'high' },
         answer: answers([thought, oslo]),
         isBefore: true,
       },
@@ -181,7 +181,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'usage',
     turns: [
       {
-        ask: { said: [user('Count.')] },
+        ask: { entries: [user('Count.')] },
         answer: says('1, 2, 3', { usage: { input: 120, cached: 100, output: 30, thinking: 12 } }),
       },
     ],
@@ -190,7 +190,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'forced tool',
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather] },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather] },
         answer: answers([oslo]),
         habits: { isForced: true },
       },
@@ -198,13 +198,15 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'one call at a time',
-    turns: [{ ask: { said: [user('Weather in Oslo?')], tools: [weather], isSerial: true }, answer: answers([oslo]) }],
+    turns: [
+      { ask: { entries: [user('Weather in Oslo?')], tools: [weather], isSerial: true }, answer: answers([oslo]) },
+    ],
   },
   {
     name: 'web search beside a tool',
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather] },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather] },
         answer: answers([oslo]),
         habits: { hasSearch: true },
       },
@@ -212,17 +214,17 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'web search alone',
-    turns: [{ ask: { said: [user('News?')] }, answer: says('None.'), habits: { hasSearch: true } }],
+    turns: [{ ask: { entries: [user('News?')] }, answer: says('None.'), habits: { hasSearch: true } }],
   },
   {
     name: 'repeated member',
-    turns: [{ ask: { said: [user('Hello?')] }, answer: says('Hello.'), habits: { repeatsModel: true } }],
+    turns: [{ ask: { entries: [user('Hello?')] }, answer: says('Hello.'), habits: { repeatsModel: true } }],
   },
   ...(['refused', 'rate limit', 'error in the answer', 'broken answer'] as const).map((fault) => ({
     name: fault,
     turns: [
       {
-        ask: { said: [user('Weather in Oslo?')], tools: [weather] },
+        ask: { entries: [user('Weather in Oslo?')], tools: [weather] },
         answer: answers([{ type: 'text', text: 'I look it up now.' }, oslo]),
         fault,
       },

@@ -7,11 +7,11 @@ import type { Answer as Read } from '../../support/readers/answer.ts';
 import type { Outcome } from '../cell.ts';
 import type { StreamEvent, Written } from '../clients/client-format.ts';
 import { clients } from '../clients/index.ts';
-import type { Answer, Entry } from '../talk.ts';
+import type { Answer, Entry } from '../conversation.ts';
 import { descriptions } from './descriptions.ts';
 import { anotherModel, bytesOf, cannotSay, headersOf, withHabits } from './habits.ts';
 import { checkFailure, checkRefusal, checkUnsupported } from './failures.ts';
-import { checkHeard, lossesHeard, searchIsOff } from './heard.ts';
+import { checkRequest, lossesOf, searchIsOff } from './check-request.ts';
 import { vendorLossesOf } from './losses.ts';
 import { readers } from '../../support/readers/index.ts';
 import { scenarioOf, scenarios, type VendorTurn } from './scenarios.ts';
@@ -32,7 +32,7 @@ export function allVendorCells(): VendorCell[] {
   );
 }
 
-/** What a cell must come to: no more and no less than the accepted losses. */
+/** What a cell must lose: exactly the accepted losses. */
 export function expectedOutcome(cell: VendorCell): Outcome {
   const { client, feature, upstream } = cell;
   const { turns } = scenarioOf(feature);
@@ -92,7 +92,7 @@ class VendorRun {
     return this.#losses.size === 0 ? { verdict: 'pass' } : { verdict: 'loss', losses: [...this.#losses] };
   }
 
-  /** Finds what it can: a wrong name does not hide a lost call. */
+  /** Checks each call on its own: a wrong name does not hide a lost call. */
   #check(check: () => void): void {
     try {
       check();
@@ -118,15 +118,15 @@ class VendorRun {
     if (fault !== undefined) return checkFailure(client, isStream, response, body);
     if (turn.habits?.hasSearch === true && requests.length === 0) return this.#seeNoSearch(response, body);
     ok(response.status === 200, `the client got ${response.status}: ${body}`);
-    if (!isBefore) this.#hear(turn, requests);
-    this.#see(turn, model, body, placeOf(requests[0] as RecordedRequest));
+    if (!isBefore) this.#checkRequest(turn, requests);
+    this.#checkAnswer(turn, model, body, placeOf(requests[0] as RecordedRequest));
   }
 
   #send({ ask, habits }: VendorTurn, model: string): Promise<Response> {
     const { client, isStream } = this.#cell;
     const { path, keyHeader, write } = clients[client];
     const key = keyHeader === 'authorization' ? `Bearer ${this.#fixture.key}` : this.#fixture.key;
-    const question = { ...ask, said: ask.said.map((entry) => this.#written(entry)) };
+    const question = { ...ask, entries: ask.entries.map((entry) => this.#written(entry)) };
     return fetch(`${this.#fixture.url}${path({ model, isStream })}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', [keyHeader]: key, ...headersOf[client] },
@@ -143,7 +143,7 @@ class VendorRun {
     return { type: 'echo', raw: echo(this.#answers[entry.turn] as JsonObject, entry.forgets === true) };
   }
 
-  /** A search that nobody can run is refused, or fails as the tool itself does. */
+  /** A search that no route can run is refused, or fails as the tool itself does. */
   #seeNoSearch(response: Response, body: string): void {
     this.#losses.add(searchIsOff);
     if (response.status === 200) ok(body.includes('"error_code":"unavailable"'), `the search did not fail: ${body}`);
@@ -151,19 +151,19 @@ class VendorRun {
   }
 
   /** Checks what the vendor received. */
-  #hear(turn: VendorTurn, [request, ...more]: readonly RecordedRequest[]): void {
+  #checkRequest(turn: VendorTurn, [request, ...more]: readonly RecordedRequest[]): void {
     ok(request !== undefined, 'the vendor was not asked');
     ok(more.length === 0, 'the vendor was asked more than once');
     const place = placeOf(request);
     ok(place !== undefined, `the vendor was asked at ${request.path}`);
     const body = request.json<JsonObject>();
     this.#check(() => ok(!request.body.includes(anotherModel), 'the vendor was asked for another model'));
-    this.#check(() => checkHeard(turn, this.#turns, body));
-    for (const loss of lossesHeard(turn, this.#cell.client, place, body)) this.#losses.add(loss);
+    this.#check(() => checkRequest(turn, this.#turns, body));
+    for (const loss of lossesOf(turn, this.#cell.client, place, body)) this.#losses.add(loss);
   }
 
   /** Checks what the client received. */
-  #see({ answer, isBefore, ask }: VendorTurn, model: string, body: string, place: Place | undefined): void {
+  #checkAnswer({ answer, isBefore, ask }: VendorTurn, model: string, body: string, place: Place | undefined): void {
     const { client, isStream } = this.#cell;
     const whole = isStream ? clients[client].fold(eventsOf(body)) : (JSON.parse(body) as JsonObject);
     this.#answers.push(whole);
@@ -185,7 +185,7 @@ class VendorRun {
         `the answer names ${names.join(', ')}`,
       );
     });
-    // The gateway stops the answers of vendors that cannot, turns functions into freeform tools, and writes them anew.
+    // The gateway stops the answers of vendors that cannot, turns functions into freeform tools, and encodes them again.
     const isWrittenAnew = ask.stop !== undefined || ask.tools?.some(({ grammar }) => grammar !== undefined) === true;
     if (client === place?.format && !isWrittenAnew) {
       for (const name of place.endpoint.extras ?? []) {
@@ -212,8 +212,8 @@ function checkCounts({ usage }: Read, answer: Answer, place: Place | undefined):
 }
 
 function comparable({ text, reasoning, calls, finish, error }: Read): object {
-  const said = calls.map(({ name, arguments: given, input = given }) => ({ name, input }));
-  return { text: text.trim(), reasoning: reasoning.trim(), calls: said, finish, error };
+  const plainCalls = calls.map(({ name, arguments: given, input = given }) => ({ name, input }));
+  return { text: text.trim(), reasoning: reasoning.trim(), calls: plainCalls, finish, error };
 }
 
 const finishes = {

@@ -4,7 +4,7 @@ import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../
 import { openGatewayHome } from '../../support/gateway-home.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { type Answer, compact, objectOf, objectsOf } from '../talk.ts';
+import { type Answer, compact, objectOf, objectsOf } from '../conversation.ts';
 import { upstreams } from '../upstreams/index.ts';
 import { descriptions } from './descriptions.ts';
 import { type Fault, scenarios } from './scenarios.ts';
@@ -17,14 +17,14 @@ export interface VendorFixture extends AsyncDisposable {
   /** The next answer of the vendors. */
   next: Next;
   readonly requests: readonly RecordedRequest[];
-  /** What vendors would refuse. They answer all the same, so that a cell finds as much as it can. */
+  /** What vendors would refuse. They answer anyway, so that a cell finds as much as possible. */
   readonly complaints: string[];
 }
 
 interface Next {
   readonly answer: Answer;
   readonly fault?: Fault | undefined;
-  /** Resolves when the client has the begin of the answer: a fault in the middle comes after it. */
+  /** Resolves when the client has received the beginning of the answer; a fault in the middle follows it. */
   readonly begun: Promise<void>;
 }
 
@@ -102,7 +102,7 @@ function serve(
 ): void | Promise<void> {
   const place = placeOf(request);
   if (place === undefined) {
-    complaints.push(`nobody lives at ${request.path}`);
+    complaints.push(`no upstream at ${request.path}`);
     return response.json(404, { error: { message: 'not found' } });
   }
   const body = request.json<JsonObject>();
@@ -114,35 +114,35 @@ function serve(
   return fail(response, place, next, next.fault);
 }
 
-function answer(response: ScriptedResponse, place: Place, said: Answer): void {
+function answer(response: ScriptedResponse, place: Place, scripted: Answer): void {
   const { vendor, endpoint, format, isStream } = place;
   if (!isStream) {
-    const whole = upstreams[format].whole(odd(endpoint, said), vendor.model);
+    const whole = upstreams[format].whole(odd(endpoint, scripted), vendor.model);
     return response.json(
       200,
       endpoint.oddities.reduce((so, { whole: change }) => change?.(so) ?? so, whole),
     );
   }
-  const events = oddEvents(place, said);
+  const events = oddEvents(place, scripted);
   const stream = upstreams[format].frame(events);
   response.head(200, { 'content-type': 'text/event-stream' });
   void response.write(endpoint.oddities.reduce((so, { frame }) => frame?.(so) ?? so, stream));
   if (vendor.staysOpen !== true) response.end();
 }
 
-function odd({ oddities }: Endpoint, said: Answer): Answer {
-  return oddities.reduce((so, { answer: change }) => change?.(so) ?? so, said);
+function odd({ oddities }: Endpoint, scripted: Answer): Answer {
+  return oddities.reduce((so, { answer: change }) => change?.(so) ?? so, scripted);
 }
 
-function oddEvents({ vendor, endpoint, format }: Place, said: Answer): JsonObject[] {
-  const events = upstreams[format].events(odd(endpoint, said), vendor.model);
+function oddEvents({ vendor, endpoint, format }: Place, scripted: Answer): JsonObject[] {
+  const events = upstreams[format].events(odd(endpoint, scripted), vendor.model);
   return endpoint.oddities.reduce((so, { events: change }) => change?.(so) ?? so, events);
 }
 
 async function fail(
   response: ScriptedResponse,
   place: Place,
-  { answer: said, begun }: Next,
+  { answer: scripted, begun }: Next,
   fault: Fault,
 ): Promise<void> {
   const { vendor, endpoint, format, isStream } = place;
@@ -161,7 +161,7 @@ async function fail(
     return response.cut();
   }
   // Up to the middle, where there is text and no end.
-  const events = oddEvents(place, { ...said, end: 'stop' });
+  const events = oddEvents(place, { ...scripted, end: 'stop' });
   const half = events.slice(0, 1 + events.findIndex((event) => JSON.stringify(event).includes('it up n')));
   response.head(200, { 'content-type': 'text/event-stream' });
   await response.write(frameOf(format, half));
@@ -188,23 +188,23 @@ function frameOf(format: EndpointFormat, events: readonly JsonObject[]): string 
   return upstreams[format].frame(events.map(compact)).replace(/data: \[DONE\]\n\n$/, '');
 }
 
-/** A model that was told no stop sequences continues after one. */
-function stopped(said: Answer, body: JsonObject): Answer {
-  const { unstopped, stopSequence } = said;
-  if (unstopped === undefined) return said;
+/** A model that received no stop sequences continues after one. */
+function stopped(scripted: Answer, body: JsonObject): Answer {
+  const { unstopped, stopSequence } = scripted;
+  if (unstopped === undefined) return scripted;
   const known = [body['stop'], body['stop_sequences'], objectOf(body['generationConfig'])['stopSequences']].flat();
-  if (known.includes(stopSequence)) return said;
-  const text = said.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
-  return { ...said, blocks: [{ type: 'text', text: `${text}${unstopped}` }], end: 'stop', stopSequence: undefined };
+  if (known.includes(stopSequence)) return scripted;
+  const text = scripted.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  return { ...scripted, blocks: [{ type: 'text', text: `${text}${unstopped}` }], end: 'stop', stopSequence: undefined };
 }
 
 /** A model that knows no freeform tools calls them as functions with one argument. */
-function asFunctions(said: Answer, { tools }: JsonObject): Answer {
-  if (objectsOf(tools).some(({ type }) => type === 'custom')) return said;
-  const blocks = said.blocks.map((block) =>
+function asFunctions(scripted: Answer, { tools }: JsonObject): Answer {
+  if (objectsOf(tools).some(({ type }) => type === 'custom')) return scripted;
+  const blocks = scripted.blocks.map((block) =>
     block.type === 'call' && typeof block.input === 'string' ? { ...block, input: { input: block.input } } : block,
   );
-  return { ...said, blocks };
+  return { ...scripted, blocks };
 }
 
 export function writeYaml(url: string): string {

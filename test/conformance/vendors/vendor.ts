@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '#core/platform/json.ts';
-import type { Answer } from '../talk.ts';
+import type { Answer } from '../conversation.ts';
 
 /** A request of an endpoint, as a rule reads it. */
 export interface Asked {
@@ -23,9 +23,9 @@ export interface Oddity {
 export interface Endpoint {
   readonly rules: readonly Rule[];
   readonly oddities: readonly Oddity[];
-  /** True for a request that asks for reasoning; undefined where nobody needs to ask. */
+  /** True for a request that asks for reasoning; undefined where models always reason. */
   readonly isAskedToThink?: (body: JsonObject) => boolean;
-  /** Members of the vendor's own that its answers have, and clients of the format get. */
+  /** Vendor-specific members of its answers, which clients of the format must receive. */
   readonly extras?: readonly string[];
   /** The event with which it reports a failure in the middle of a stream. */
   readonly failure?: JsonObject;
@@ -42,9 +42,9 @@ export interface VendorDescription {
   readonly endpoints: Readonly<Partial<Record<EndpointFormat, Endpoint>>>;
   /** Names of the scenarios that the vendor's models cannot serve. */
   readonly lacks?: readonly string[];
-  /** With what it refuses a request. */
+  /** How it refuses a request. */
   readonly refusal: (complaint: string) => Refusal;
-  /** With what it says that there are too many; by default as it refuses, with 429. */
+  /** How it reports a rate limit; by default as it refuses, with 429. */
   readonly tooMany?: Refusal;
   /** True for streams whose connection stays open after the last event. */
   readonly staysOpen?: boolean;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 /** A request independent of formats: as a client means it, and as an upstream understands it. */
 export interface Ask {
   readonly system?: string | undefined;
-  readonly said: readonly Entry[];
+  readonly entries: readonly Entry[];
   readonly tools?: readonly Tool[] | undefined;
   /** One call at a time. */
   readonly isSerial?: boolean | undefined;
@@ -89,7 +89,7 @@ export interface Usage {
 export type Failure = 'overflow' | 'rate limit' | 'bad key';
 
 /** An answer as a client received it. */
-export interface Seen {
+export interface ClientAnswer {
   /** The text of a refusal included. */
   readonly text: string;
   readonly thought: string;
@@ -100,7 +100,7 @@ export interface Seen {
 }
 
 /** An entry independent of formats. */
-export type Spoken = Exclude<Entry, { readonly type: 'echo' }>;
+export type PlainEntry = Exclude<Entry, { readonly type: 'echo' }>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

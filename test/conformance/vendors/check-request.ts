@@ -2,37 +2,37 @@ import { ok } from 'node:assert/strict';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
 import { clients } from '../clients/index.ts';
-import { type Answer, type Entry, isObject, objectOf, objectsOf, textOf } from '../talk.ts';
+import { type Answer, type Entry, isObject, objectOf, objectsOf, textOf } from '../conversation.ts';
 import type { VendorTurn } from './scenarios.ts';
 import type { Place } from './vendor-fixture.ts';
 
 /**
- * Checks that a vendor was told everything that the client said, in order. How each vendor must be told is in its rules.
+ * Checks that a vendor received everything that the client sent, in order. The order and form that a vendor requires are in its rules.
  *
  * @throws AssertionError with what is lost
  */
-export function checkHeard({ ask, habits }: VendorTurn, turns: readonly VendorTurn[], body: JsonObject): void {
+export function checkRequest({ ask, habits }: VendorTurn, turns: readonly VendorTurn[], body: JsonObject): void {
   const { system, tools = [], schema } = ask;
   ok(system === undefined || wordsOf(body).some((word) => word.includes(system)), 'the system prompt is lost');
-  checkDialogue(wantedWords(ask.said, turns, habits?.lateSystem), body);
+  checkDialogue(wantedWords(ask.entries, turns, habits?.lateSystem), body);
   for (const { name } of tools) ok(wordsOf(body['tools']).includes(name), `the tool ${name} is lost`);
   const text = JSON.stringify(body).replaceAll('\\"', '"');
   for (const name of Object.keys(schema?.['properties'] ?? {})) ok(text.includes(`"${name}"`), 'the schema is lost');
 }
 
 function checkDialogue(wanted: readonly string[][], body: JsonObject): void {
-  const said = wordsOf(body['messages'] ?? body['input'] ?? body['contents']);
+  const words = wordsOf(body['messages'] ?? body['input'] ?? body['contents']);
   let last = 0;
   for (const spellings of wanted) {
-    const found = said.findIndex((word, at) => at >= last && spellings.some((one) => word.includes(one)));
-    ok(found !== -1, `the vendor has not heard "${String(spellings[0])}": ${JSON.stringify(body)}`);
+    const found = words.findIndex((word, index) => index >= last && spellings.some((one) => word.includes(one)));
+    ok(found !== -1, `the vendor did not receive "${String(spellings[0])}": ${JSON.stringify(body)}`);
     last = found;
   }
 }
 
 /** Texts of the dialogue in order, each with its spellings. */
-function wantedWords(said: readonly Entry[], turns: readonly VendorTurn[], late: string | undefined): string[][] {
-  const words = said.flatMap((entry) => wordsOfEntry(entry, turns));
+function wantedWords(entries: readonly Entry[], turns: readonly VendorTurn[], late: string | undefined): string[][] {
+  const words = entries.flatMap((entry) => wordsOfEntry(entry, turns));
   return late === undefined ? words : words.toSpliced(1, 0, [late]);
 }
 
@@ -70,11 +70,11 @@ function wordsOf(value: unknown): string[] {
   return isObject(value) ? Object.values(value).flatMap(wordsOf) : [];
 }
 
-/** What the client meant, and the vendor cannot be told. */
-export function lossesHeard({ ask, habits }: VendorTurn, client: TextFormat, place: Place, body: JsonObject): string[] {
+/** What the client asked for and the request to the vendor cannot express. */
+export function lossesOf({ ask, habits }: VendorTurn, client: TextFormat, place: Place, body: JsonObject): string[] {
   const { isAskedToThink } = place.endpoint;
   const isFreeform = ask.tools?.some(({ grammar }) => grammar !== undefined) === true;
-  const isShown = ask.said.some((entry) => entry.type === 'result' && entry.image !== undefined);
+  const isShown = ask.entries.some((entry) => entry.type === 'result' && entry.image !== undefined);
   const isSerialLost = ask.isSerial === true && clients[client].hasSerialCalls && !isSerial(body);
   return [
     ...(ask.schema === undefined ? [] : lossOfSchema(body)),
@@ -111,7 +111,7 @@ function hasGrammar(body: JsonObject): boolean {
   return objectsOf(body['tools']).some(({ type }) => type === 'custom');
 }
 
-/** True when the result of a call has the picture, in whatever form the format has for it. */
+/** True when the result of a call has the picture, in any form of the formats. */
 function showsInResult(body: JsonObject): boolean {
   const entries = objectsOf(body['messages'] ?? body['input'] ?? body['contents']);
   return entries

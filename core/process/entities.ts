@@ -13,6 +13,6 @@ export const coreEntities: Entities = [
   accounts.PlanPeriod,
   accounts.LinkedIdentity,
   accounts.Session,
-  accounts.StoredEvent,
+  accounts.AccountEventRow,
   ...[database, modelHealth, operatorActions, payments, records].flatMap((room) => Object.values(room)),
 ];

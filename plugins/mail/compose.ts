@@ -9,6 +9,8 @@ import { type MailContent, oneLine } from './layout.ts';
 import type { ClaimedMail, MailedEvent } from './outbox.ts';
 import { mailSection } from './section.ts';
 import { mailTexts } from './texts.ts';
+import type { Account, PlanPeriodSchema, Session } from '#core/business/accounts/entities.ts';
+import { epoch, type Row } from '#core/platform/database/rows.ts';
 
 /** A mail and its recipient. */
 export interface ComposedMail {
@@ -49,7 +51,7 @@ export async function composeMail(host: Host, mail: ClaimedMail): Promise<Compos
 }
 
 async function languageOf({ database }: Host, accountId: string): Promise<Language> {
-  const [row] = await database.query<{ language: string | null }>('select language from account where id = ?', [
+  const [row] = await database.query<Row<typeof Account, 'language'>>('select language from account where id = ?', [
     accountId,
   ]);
   return languages.find((language) => language === row?.language) ?? 'en';
@@ -122,8 +124,8 @@ async function planEnding(context: Context): Promise<Body | string> {
 }
 
 async function isRecent({ host, mail }: Context): Promise<boolean> {
-  const [row] = await host.database.query<{ created_at: number }>(
-    `select (extract(epoch from max(created_at)) * 1000)::float8 as created_at from plan_period where account_id = ?`,
+  const [row] = await host.database.query<Row<typeof PlanPeriodSchema, 'created_at'>>(
+    `select ${epoch('max(created_at)')} as created_at from plan_period where account_id = ?`,
     [mail.accountId],
   );
   return mail.createdAt.getTime() - (row?.created_at ?? 0) < recentPurchase;
@@ -141,7 +143,7 @@ async function planEnded({ host, mail, account, t, format }: Context): Promise<B
 
 async function signIn({ host, mail, account, t, format }: Context): Promise<Body | string> {
   if (mail.createdAt.getTime() - account.createdAt.getTime() < firstSignIn) return 'it is the first sign-in';
-  const [session] = await host.database.query<{ user_agent: string }>(
+  const [session] = await host.database.query<Row<typeof Session, 'user_agent'>>(
     'select user_agent from session where id::text = ?',
     [mail.payload['sessionId'] ?? ''],
   );

@@ -1,5 +1,8 @@
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import type { AccountEventRow } from '#core/business/accounts/entities.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { MailMessage } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -59,7 +62,7 @@ export async function claimMail(database: Queries): Promise<ClaimedMail | undefi
      update mail_message m set state = 'sending', tries = tries + 1, next_at = clock_timestamp() + ${lease}
      from due, account_event e where m.event_id = due.event_id and e.id = m.event_id
      returning m.event_id::text, m.account_id, e.name, e.payload::text,
-       (extract(epoch from e.created_at) * 1000)::float8 as created_at`,
+       ${epochs('e.created_at')}`,
   );
   if (row === undefined) return undefined;
   return {
@@ -71,13 +74,8 @@ export async function claimMail(database: Queries): Promise<ClaimedMail | undefi
   };
 }
 
-interface ClaimRow {
-  readonly event_id: string;
-  readonly account_id: string;
-  readonly name: MailedEvent;
-  readonly payload: string;
-  readonly created_at: number;
-}
+type ClaimRow = Row<typeof MailMessage, 'event_id' | 'account_id'> &
+  Row<typeof AccountEventRow, 'created_at'> & { readonly name: MailedEvent; readonly payload: string };
 
 /** Records how a try has ended. @returns the state of the mail: a day after its event it is not tried again */
 export async function finishMail(
@@ -86,7 +84,7 @@ export async function finishMail(
   state: MailState,
   error?: string,
 ): Promise<MailState | undefined> {
-  const [row] = await database.query<{ state: MailState }>(
+  const [row] = await database.query<{ readonly state: MailState }>(
     `with ended as (
        select m.event_id, case when ? = 'waiting' and e.created_at < clock_timestamp() - ${longestAge} then 'failed' else ? end as state
        from mail_message m join account_event e on e.id = m.event_id where m.event_id = ?
@@ -101,11 +99,11 @@ export async function finishMail(
 
 /** Closes mails whose sender died: they may have been sent. @returns their ids */
 export async function closeAbandoned(database: Queries): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
+  const rows = await database.query<Row<typeof MailMessage, 'event_id'>>(
     `update mail_message set state = 'uncertain', error = 'the gateway stopped while it was sent', finished_at = clock_timestamp()
-     where state = 'sending' and next_at < clock_timestamp() returning event_id::text as id`,
+     where state = 'sending' and next_at < clock_timestamp() returning event_id::text`,
   );
-  return rows.map(({ id }) => id);
+  return rows.map((row) => row.event_id);
 }
 
 export async function removeOldMails(database: Queries): Promise<void> {

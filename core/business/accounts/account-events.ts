@@ -3,6 +3,8 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { AccountEventRow } from './entities.ts';
 
 /** Channel on which PostgreSQL notifies running gateways of a committed event. */
 export const eventChannel = 'account_event';
@@ -23,6 +25,8 @@ interface StoredEvent<Name extends EventName> {
   readonly payload: EventTypes[Name];
   readonly createdAt: Date;
 }
+
+type EventRow = Row<typeof AccountEventRow, 'id'> & { readonly name: EventName; readonly payload: string };
 
 /**
  * Records an event in the transaction of the change that it reports. A running gateway publishes it right after the commit,
@@ -75,7 +79,7 @@ interface Batch {
 }
 
 async function publishBatch(transaction: EntityManager, { events }: Pick<Services, 'events'>): Promise<Batch> {
-  const rows = await transaction.execute<{ id: string; name: EventName; payload: string }[]>(
+  const rows = await transaction.execute<EventRow[]>(
     `select id::text, name, payload::text from account_event where published_at is null
      order by account_event.id limit ${batchSize} for update skip locked`,
   );
@@ -111,8 +115,8 @@ export async function readEvents(
   after: string,
   limit: number,
 ): Promise<AccountEvent[]> {
-  const rows = await database.query<{ id: string; name: EventName; payload: string; created_at: number }>(
-    `select id::text, name, payload::text, (extract(epoch from created_at) * 1000)::float8 as created_at
+  const rows = await database.query<EventRow & Row<typeof AccountEventRow, 'created_at'>>(
+    `select id::text, name, payload::text, ${epochs('created_at')}
      from account_event where id > ?::bigint order by account_event.id limit ?`,
     [after, Math.min(limit, 1_000)],
   );

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, InferEntity } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { ApiKey } from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
@@ -80,7 +80,7 @@ export async function changeLimits(
   });
 }
 
-async function lockKey(transaction: EntityManager, accountId: string): Promise<ApiKey> {
+async function lockKey(transaction: EntityManager, accountId: string): Promise<InferEntity<typeof ApiKey>> {
   await lockAccount(transaction, accountId);
   const key = await transaction.findOne(ApiKey, { account: accountId });
   if (key === null) throw new AccountError('not_found', `account ${accountId} has no key`);

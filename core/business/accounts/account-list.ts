@@ -5,6 +5,8 @@ import type { AccountRecord } from './account-record.ts';
 import { findAccount } from './accounts.ts';
 import { isApiKey } from './api-key.ts';
 import { periodsInForce } from './periods-in-force.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { Account } from './entities.ts';
 
 /** One line of a list of accounts. */
 export interface AccountSummary {
@@ -47,7 +49,7 @@ export async function listAccounts(
          left join lateral (select max(ends_at) as ends_at from ${periodsInForce} p where p.account_id = a.id) p on true
      )
      select id, name, email, hint, request_count, state,
-       (extract(epoch from created_at) * 1000)::float8 as created_at, (extract(epoch from ends_at) * 1000)::float8 as ends_at
+       ${epochs('created_at', 'ends_at')}
      from found
      where (?::text is null or state = ?)
        and (?::uuid is null or id < ?::uuid)
@@ -59,16 +61,11 @@ export async function listAccounts(
   return rows.map(toSummary);
 }
 
-interface SummaryRow {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
+type SummaryRow = Row<typeof Account, 'id' | 'name' | 'email' | 'request_count' | 'created_at'> & {
   readonly hint: string | null;
   readonly state: AccountState;
-  readonly request_count: number;
-  readonly created_at: number;
   readonly ends_at: number | null;
-}
+};
 
 function toSummary({ id, name, email, hint, state, ...row }: SummaryRow): AccountSummary {
   return {
@@ -94,9 +91,10 @@ export async function findAccountByHandle(
 ): Promise<AccountRecord> {
   const isName = !uuid.test(handle) && !isApiKey(handle, service.prefix) && !/[@…]|\.{3}/.test(handle);
   if (!isName) return findAccount(database, handle);
-  const named = await database.query<{ id: string }>('select id from account where lower(name) = lower(?) limit 20', [
-    handle,
-  ]);
+  const named = await database.query<Row<typeof Account, 'id'>>(
+    'select id from account where lower(name) = lower(?) limit 20',
+    [handle],
+  );
   const [only, ...others] = named.map(({ id }) => id);
   if (only === undefined)
     throw new AccountError(

@@ -1,6 +1,8 @@
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { periodsInForce } from './periods-in-force.ts';
+import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
+import type { Account, ApiKey } from './entities.ts';
 
 /** A snapshot of an account with its key and paid time. */
 export interface AccountRecord {
@@ -54,10 +56,8 @@ const conditions: Record<AccountField, string> = {
   email: 'lower(a.email) in (select lower(value) from json_array_elements_text(?::json))',
 };
 
-/** Times are read as epoch ms, independent of the session's time zone and date style. */
 const select = `
-  select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at,
-    ${epoch('a.blocked_at')} as blocked_at, ${epoch('a.deleted_at')} as deleted_at, a.request_count::float8 as request_count,
+  select a.id, a.name, a.email, ${epochs('a.created_at', 'a.blocked_at', 'a.deleted_at')}, a.request_count::float8 as request_count,
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
     k.shown_at is not null as is_shown,
@@ -70,24 +70,20 @@ const select = `
   from account a left join api_key k on k.account_id = a.id
   where `;
 
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly created_at: number;
-  readonly blocked_at: number | null;
-  readonly deleted_at: number | null;
-  readonly request_count: number;
-  readonly key_id: string | null;
-  readonly digest: string;
-  readonly hint: string;
-  readonly limits: string | null;
-  readonly key_created_at: number;
-  readonly key_rotated_at: number | null;
-  readonly is_shown: boolean;
-  readonly periods: string | null;
-  readonly read_at: number;
-}
+type AccountRow = Row<
+  typeof Account,
+  'id' | 'name' | 'email' | 'created_at' | 'blocked_at' | 'deleted_at' | 'request_count'
+> &
+  Row<typeof ApiKey, 'hint'> & {
+    readonly key_id: string | null;
+    readonly digest: string;
+    readonly limits: string | null;
+    readonly key_created_at: number;
+    readonly key_rotated_at: number | null;
+    readonly is_shown: boolean;
+    readonly periods: string | null;
+    readonly read_at: number;
+  };
 
 /** Reads all accounts whose field has one of these values, in one query. */
 export async function readAccounts(
@@ -98,11 +94,11 @@ export async function readAccounts(
   // PostgreSQL rejects a text that is not a UUID; here it is an id that no account has.
   const sought = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
   if (sought.length === 0) return [];
-  const rows = await database.query<Row>(select + conditions[field], [JSON.stringify(sought)]);
+  const rows = await database.query<AccountRow>(select + conditions[field], [JSON.stringify(sought)]);
   return rows.map(toRecord);
 }
 
-function toRecord(row: Row): AccountRecord {
+function toRecord(row: AccountRow): AccountRecord {
   return {
     id: row.id,
     name: row.name,
@@ -117,7 +113,7 @@ function toRecord(row: Row): AccountRecord {
   };
 }
 
-function toKey(row: Row): KeyRecord | undefined {
+function toKey(row: AccountRow): KeyRecord | undefined {
   if (row.key_id === null) return undefined;
   return {
     id: row.key_id,
@@ -143,10 +139,6 @@ function toPeriods(json: string | null): PeriodRecord[] {
     label: label ?? (days === 1 ? '1 day' : `${days} days`),
     limits: limits ?? undefined,
   }));
-}
-
-function epoch(expression: string): string {
-  return `(extract(epoch from ${expression}) * 1000)::float8`;
 }
 
 /**

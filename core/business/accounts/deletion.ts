@@ -2,6 +2,8 @@ import type { Database } from '#core/platform/database/database.ts';
 import { removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { lockAccount } from './ledger.ts';
 import { type PersonalColumn, type PersonalTable, personalTables } from './personal-tables.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { Account } from './entities.ts';
 
 /** Rows that are cleaned in one statement. */
 const batchSize = 500;
@@ -60,7 +62,7 @@ function replacementOf({ replacement }: PersonalColumn): string {
 
 /** Accounts that were deleted within these days. */
 export async function recentlyDeleted(database: Pick<Database, 'query'>, days: number): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
+  const rows = await database.query<Row<typeof Account, 'id'>>(
     'select id from account where deleted_at > clock_timestamp() - make_interval(days => ?)',
     [days],
   );

@@ -3,7 +3,7 @@ import type { RateLimits } from '#core/gateway/facts.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /** Someone who buys days and calls models. */
-const AccountSchema = defineEntity({
+export const Account = defineEntity({
   name: 'Account',
   tableName: 'account',
   properties: {
@@ -24,7 +24,7 @@ const AccountSchema = defineEntity({
 });
 
 /** The one live key of an account. Only its SHA-256 is kept; the key itself is shown once. */
-const ApiKeySchema = defineEntity({
+export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_key',
   properties: {
@@ -47,7 +47,7 @@ export const planPeriodReasons = ['grant', 'order', 'refund', 'revoke', 'shift']
  * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in
  * force: an account is active when now lies in one of them.
  */
-const PlanPeriodSchema = defineEntity({
+export const PlanPeriodSchema = defineEntity({
   name: 'PlanPeriod',
   tableName: 'plan_period',
   properties: {
@@ -83,7 +83,7 @@ const PlanPeriodSchema = defineEntity({
 });
 
 /** A way to sign in. */
-const IdentitySchema = defineEntity({
+export const LinkedIdentity = defineEntity({
   name: 'LinkedIdentity',
   tableName: 'identity',
   properties: {
@@ -99,7 +99,7 @@ const IdentitySchema = defineEntity({
 });
 
 /** A browser in which an account is signed in. Only the SHA-256 of its token is kept. */
-const SessionSchema = defineEntity({
+export const Session = defineEntity({
   name: 'Session',
   tableName: 'session',
   properties: {
@@ -114,8 +114,8 @@ const SessionSchema = defineEntity({
 });
 
 /** Something that has happened to an account, until it has been published and for some time after. */
-const StoredEventSchema = defineEntity({
-  name: 'StoredEvent',
+export const AccountEventRow = defineEntity({
+  name: 'AccountEventRow',
   tableName: 'account_event',
   properties: {
     id: p.bigint('string').primary().generated('identity'),
@@ -129,16 +129,6 @@ const StoredEventSchema = defineEntity({
   indexes: [{ name: 'account_event_unpublished', properties: 'id', where: 'published_at is null' }],
 });
 
-export class Account extends AccountSchema.class {}
-export class ApiKey extends ApiKeySchema.class {}
+// A class, because it refers to itself.
 export class PlanPeriod extends PlanPeriodSchema.class {}
-export class LinkedIdentity extends IdentitySchema.class {}
-export class Session extends SessionSchema.class {}
-export class StoredEvent extends StoredEventSchema.class {}
-
-AccountSchema.setClass(Account);
-ApiKeySchema.setClass(ApiKey);
 PlanPeriodSchema.setClass(PlanPeriod);
-IdentitySchema.setClass(LinkedIdentity);
-SessionSchema.setClass(Session);
-StoredEventSchema.setClass(StoredEvent);

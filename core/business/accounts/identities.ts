@@ -2,6 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import { AccountError } from './account-error.ts';
 import { insertAccount, isEmailTaken } from './accounts.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { Account, LinkedIdentity } from './entities.ts';
 
 /** A person as a sign-in provider knows them. */
 export interface SignInProfile {
@@ -72,11 +74,15 @@ export async function lockIdentity(
   ]);
 }
 
+interface Blocking {
+  readonly is_blocked: boolean;
+}
+
 export async function readOwner(
   transaction: EntityManager,
   { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
 ): Promise<IdentityOwner | undefined> {
-  const [row] = await transaction.execute<{ account_id: string; is_blocked: boolean }[]>(
+  const [row] = await transaction.execute<(Row<typeof LinkedIdentity, 'account_id'> & Blocking)[]>(
     `select i.account_id, (a.blocked_at is not null or a.deleted_at is not null) as is_blocked
      from identity i join account a on a.id = i.account_id where i.provider = ? and i.subject = ?`,
     [provider, subject],
@@ -98,7 +104,7 @@ export async function insertIdentity(
 /** Links an account without identities to the first identity whose verified address it has. */
 async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
   if (person.email === undefined || person.provider === unverified) return undefined;
-  const [account] = await transaction.execute<{ id: string; is_blocked: boolean }[]>(
+  const [account] = await transaction.execute<(Row<typeof Account, 'id'> & Blocking)[]>(
     'select id, blocked_at is not null as is_blocked from account where lower(email) = lower(?) for update',
     [person.email],
   );

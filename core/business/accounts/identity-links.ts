@@ -1,6 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { lockAccount } from './ledger.ts';
 import { adoptEmail, cleanProfile, insertIdentity, lockIdentity, readOwner, type SignInProfile } from './identities.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { LinkedIdentity } from './entities.ts';
 
 /** A way to sign in to an account. */
 export interface IdentityRecord {
@@ -15,7 +17,7 @@ export interface IdentityRecord {
 /** The identities of an account, the oldest first. */
 export async function listIdentities(database: Pick<Database, 'query'>, accountId: string): Promise<IdentityRecord[]> {
   const rows = await database.query<IdentityRow>(
-    `select provider, subject, email, name, ${epoch('created_at')} as created_at, ${epoch('last_used_at')} as last_used_at
+    `select provider, subject, email, name, ${epochs('created_at', 'last_used_at')}
      from identity where account_id = ? order by created_at, provider, subject`,
     [accountId],
   );
@@ -65,7 +67,7 @@ export async function unlinkIdentity(
 ): Promise<'unlinked' | 'is_last' | 'not_found'> {
   return database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
-    const identities = await transaction.execute<{ provider: string; subject: string }[]>(
+    const identities = await transaction.execute<Pick<IdentityRow, 'provider' | 'subject'>[]>(
       'select provider, subject from identity where account_id = ?',
       [accountId],
     );
@@ -80,15 +82,7 @@ export async function unlinkIdentity(
   });
 }
 
-interface IdentityRow {
-  readonly provider: string;
-  readonly subject: string;
-  readonly email: string | null;
-  readonly name: string;
-  readonly created_at: number;
-  readonly last_used_at: number;
-}
-
-function epoch(expression: string): string {
-  return `(extract(epoch from ${expression}) * 1000)::float8`;
-}
+type IdentityRow = Row<
+  typeof LinkedIdentity,
+  'provider' | 'subject' | 'email' | 'name' | 'created_at' | 'last_used_at'
+>;

@@ -1,4 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { PlanPeriodSchema } from './entities.ts';
 
 /** An entry of the ledger of paid time, as it was written. */
 export interface LedgerEntry {
@@ -7,7 +9,7 @@ export interface LedgerEntry {
   readonly endsAt: Date;
   readonly days: number;
   readonly label: string | undefined;
-  readonly reason: 'grant' | 'order' | 'refund' | 'revoke' | 'shift';
+  readonly reason: EntryRow['reason'];
   readonly note: string | undefined;
   readonly orderId: string | undefined;
   /** Id of the entry that this one corrects. */
@@ -24,8 +26,7 @@ export async function listLedger(
   orderId?: string,
 ): Promise<LedgerEntry[]> {
   const rows = await database.query<EntryRow>(
-    `select p.id, p.days, p.label, p.reason, p.note, p.order_id, p.replaces, ${epoch('p.starts_at')} as starts_at,
-       ${epoch('p.ends_at')} as ends_at, ${epoch('p.created_at')} as created_at,
+    `select p.id, p.days, p.label, p.reason, p.note, p.order_id, p.replaces, ${epochs('p.starts_at', 'p.ends_at', 'p.created_at')},
        not exists (select 1 from plan_period r where r.replaces = p.id) as is_in_force
      from plan_period p where p.account_id = ? and (?::uuid is null or p.order_id = ?::uuid)
      order by p.created_at, p.starts_at, p.id`,
@@ -34,19 +35,10 @@ export async function listLedger(
   return rows.map(toEntry);
 }
 
-interface EntryRow {
-  readonly id: string;
-  readonly days: number;
-  readonly label: string | null;
-  readonly reason: LedgerEntry['reason'];
-  readonly note: string | null;
-  readonly order_id: string | null;
-  readonly replaces: string | null;
-  readonly starts_at: number;
-  readonly ends_at: number;
-  readonly created_at: number;
-  readonly is_in_force: boolean;
-}
+type EntryRow = Row<
+  typeof PlanPeriodSchema,
+  'id' | 'days' | 'label' | 'reason' | 'note' | 'order_id' | 'replaces' | 'starts_at' | 'ends_at' | 'created_at'
+> & { readonly is_in_force: boolean };
 
 function toEntry({ id, days, reason, ...row }: EntryRow): LedgerEntry {
   return {
@@ -62,8 +54,4 @@ function toEntry({ id, days, reason, ...row }: EntryRow): LedgerEntry {
     createdAt: new Date(row.created_at),
     isInForce: row.is_in_force,
   };
-}
-
-function epoch(expression: string): string {
-  return `(extract(epoch from ${expression}) * 1000)::float8`;
 }

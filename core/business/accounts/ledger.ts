@@ -1,13 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, InferEntity } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import { Account, PlanPeriod } from './entities.ts';
+import { Account, PlanPeriod, type PlanPeriodSchema } from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { maxDaysAhead } from './plans.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 
 /** A new entry of the ledger of paid time. */
 export interface NewPeriod {
@@ -38,7 +39,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   const { days, reason, label = null, note = null, orderId = null, limits } = period;
   const id = randomUUIDv7();
   // Not now(): that is when the transaction began, before it waited for the lock.
-  const inserted = await transaction.execute<{ id: string }[]>(
+  const inserted = await transaction.execute<Row<typeof PlanPeriodSchema, 'id'>[]>(
     `insert into plan_period (id, account_id, starts_at, ends_at, days, label, reason, note, order_id, limits)
      select ?, ?, start, start + length, ?, ?, ?, ?, ?, ?::jsonb
      from (select greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?)) as start) s,
@@ -94,7 +95,7 @@ export async function grantDays(
 }
 
 /** Locks the row of an account until the transaction ends. @throws AccountError `not_found` */
-export async function lockAccount(transaction: EntityManager, accountId: string): Promise<Account> {
+export async function lockAccount(transaction: EntityManager, accountId: string): Promise<InferEntity<typeof Account>> {
   const account = await transaction.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (account === null) throw new AccountError('not_found', `account ${accountId} not found`);
   return account;

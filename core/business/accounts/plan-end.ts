@@ -3,6 +3,8 @@ import type { Database } from '#core/platform/database/database.ts';
 import { recordEvent } from './account-events.ts';
 import { lockAccount } from './ledger.ts';
 import { periodsInForce } from './periods-in-force.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { PlanPeriodSchema } from './entities.ts';
 
 /** Time before the end of a plan at which `plan.ending` is due. */
 const notice = `interval '24 hours'`;
@@ -28,7 +30,7 @@ const endKey = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::b
  * there is no event yet. Earliest first.
  */
 export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds: number): Promise<DuePlanEnd[]> {
-  const rows = await database.query<{ account_id: string; id: string; due_in: number }>(
+  const rows = await database.query<Row<typeof PlanPeriodSchema, 'account_id'> & { id: string; due_in: number }>(
     `with clock as materialized (select clock_timestamp() as now),
      last as (
        select p.account_id, p.ends_at from ${periodsInForce} p, clock
@@ -74,8 +76,7 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
   });
 }
 
-interface PlanEnd {
-  readonly ends_at: number; // epoch ms
+interface PlanEnd extends Row<typeof PlanPeriodSchema, 'ends_at'> {
   readonly key: string;
   readonly is_over: boolean;
   readonly is_near: boolean;
@@ -83,7 +84,7 @@ interface PlanEnd {
 
 async function readEnd(transaction: EntityManager, accountId: string): Promise<PlanEnd | undefined> {
   const [end] = await transaction.execute<PlanEnd[]>(
-    `select (extract(epoch from ends_at) * 1000)::float8 as ends_at, ${endKey('ends_at')} as key,
+    `select ${epochs('ends_at')}, ${endKey('ends_at')} as key,
        ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${notice} as is_near
      from ${periodsInForce} p where account_id = ? order by p.ends_at desc limit 1`,
     [accountId],

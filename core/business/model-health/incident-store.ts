@@ -2,30 +2,31 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import type { Incident } from './incident.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { IncidentRow } from './entities.ts';
 
 /** Days for which incidents are kept, and how many at most. */
 const kept = { days: 400, incidents: 5_000 };
 
-interface Row {
-  readonly id: string;
-  readonly model: string;
-  readonly kind: Incident['kind'];
-  readonly cause: Incident['cause'];
-  readonly lowest_answered: number | null;
-  readonly started_at: number;
-  readonly opened_at: number | null;
-  readonly calm_since: number | null;
-  readonly checked_at: number;
-  readonly ended_at: number | null;
-}
+type StoredIncident = Row<
+  typeof IncidentRow,
+  | 'id'
+  | 'model'
+  | 'kind'
+  | 'cause'
+  | 'lowest_answered'
+  | 'started_at'
+  | 'opened_at'
+  | 'calm_since'
+  | 'checked_at'
+  | 'ended_at'
+>;
 
-const epoch = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8 AS ${column}`;
-const times = ['started_at', 'opened_at', 'calm_since', 'checked_at', 'ended_at'];
-const columns = `id, model, kind, cause, lowest_answered::float8 AS lowest_answered, ${times.map(epoch).join(', ')}`;
+const columns = `id, model, kind, cause, lowest_answered::float8 AS lowest_answered, ${epochs('started_at', 'opened_at', 'calm_since', 'checked_at', 'ended_at')}`;
 
 /** The incidents without an end, suspected ones included. */
 export async function readCurrentIncidents(transaction: EntityManager): Promise<Incident[]> {
-  const rows = await transaction.execute<Row[]>(`SELECT ${columns} FROM incident WHERE ended_at IS NULL`);
+  const rows = await transaction.execute<StoredIncident[]>(`SELECT ${columns} FROM incident WHERE ended_at IS NULL`);
   return rows.map(toIncident);
 }
 
@@ -34,7 +35,7 @@ export async function listIncidents(
   database: Pick<Database, 'query'>,
   { since, limit }: { readonly since: number; readonly limit: number },
 ): Promise<Incident[]> {
-  const rows = await database.query<Row>(
+  const rows = await database.query<StoredIncident>(
     `SELECT ${columns} FROM incident WHERE opened_at IS NOT NULL AND (ended_at IS NULL OR ended_at >= ?)
      ORDER BY incident.started_at DESC, id DESC LIMIT ?`,
     [timestamp(since), Math.min(limit, 500)],
@@ -74,7 +75,7 @@ export async function removeOldIncidents(database: Pick<Database, 'query'>, now:
   );
 }
 
-function toIncident(row: Row): Incident {
+function toIncident(row: StoredIncident): Incident {
   return {
     id: row.id,
     model: row.model,

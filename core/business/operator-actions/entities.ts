@@ -1,10 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { OperatorAction as Action } from './operator-actions.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
 /** What an operator has done on the operator pages. */
-export const OperatorAction = defineEntity({
-  name: 'OperatorAction',
+export const OperatorActionRow = defineEntity({
+  name: 'OperatorActionRow',
   tableName: 'operator_action',
   properties: {
     id: p.uuid().primary(),
@@ -12,7 +11,7 @@ export const OperatorAction = defineEntity({
     operatorId: p.uuid(),
     /** E-mail address at the time. */
     operator: impersonal(p.text()),
-    action: impersonal(p.text().$type<Action['action']>()),
+    action: impersonal(p.text()),
     /** Id of the account or order, or the route. */
     subject: impersonal(p.text()),
     note: impersonal(p.text().nullable()),

@@ -1,5 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { OperatorActionRow } from './entities.ts';
 
 export const operatorActionNames = [
   'flag.resolve',
@@ -76,7 +78,7 @@ export async function listActions(
 ): Promise<RecordedAction[]> {
   const rows = await database.query<ActionRow>(
     `select id, operator, action, subject, note, error, finished_at is not null as is_finished,
-       (extract(epoch from created_at) * 1000)::float8 as created_at
+       ${epochs('created_at')}
      from operator_action where ?::text is null or subject = ? order by operator_action.created_at desc, id desc limit ?`,
     [subject ?? null, subject ?? null, Math.min(limit, 500)],
   );
@@ -90,16 +92,10 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
   ]);
 }
 
-interface ActionRow {
-  readonly id: string;
-  readonly operator: string;
+type ActionRow = Row<typeof OperatorActionRow, 'id' | 'operator' | 'subject' | 'note' | 'error' | 'created_at'> & {
   readonly action: OperatorAction['action'];
-  readonly subject: string;
-  readonly note: string | null;
-  readonly error: string | null;
   readonly is_finished: boolean;
-  readonly created_at: number;
-}
+};
 
 function toAction(row: ActionRow): RecordedAction {
   const outcome = row.is_finished ? 'done' : 'unknown';

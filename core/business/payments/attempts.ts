@@ -6,6 +6,9 @@ import { readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
 import { type Charge, PaymentError } from './payment-provider.ts';
 import { askProvider } from './ask-provider.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { Account } from '../accounts/entities.ts';
+import type { PaymentAttempt } from './entities.ts';
 
 /** Seconds before the next check of an attempt whose charge has failed. */
 const retryAfter = 5;
@@ -14,7 +17,7 @@ export const mostAttempts = 10;
 
 /** Adds an attempt to an order, whose row the caller has locked or just inserted. @returns its reference */
 export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<string> {
-  const [attempt] = await transaction.execute<{ reference: string }[]>(
+  const [attempt] = await transaction.execute<Row<typeof PaymentAttempt, 'reference'>[]>(
     `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, next_check_at)
      select o.code || '.' || n, o.id, n, o.provider, o.price, o.currency, o.expires_at,
        clock_timestamp() + make_interval(secs => ?)
@@ -57,7 +60,7 @@ export async function requireOrder({ database }: Pick<Host, 'database'>, orderId
 
 async function requestCharge(host: Host, order: Order, reference: string): Promise<Charge> {
   const { service, database } = host;
-  const [buyer] = await database.query<{ name: string; email: string | null }>(
+  const [buyer] = await database.query<Row<typeof Account, 'name' | 'email'>>(
     'select name, email from account where id = ?',
     [order.accountId],
   );

@@ -1,4 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { PaymentAttempt } from './entities.ts';
 
 /** The job that checks one payment. */
 export const checkJob = 'check-payment';
@@ -11,7 +13,7 @@ export async function enqueueCheck(
   { database, jobs }: Pick<Host, 'database' | 'jobs'>,
   reference: string,
 ): Promise<void> {
-  const [due] = await database.query<{ checks: number; delay: number }>(
+  const [due] = await database.query<Row<typeof PaymentAttempt, 'checks'> & { delay: number }>(
     `select checks, greatest(0, extract(epoch from next_check_at - clock_timestamp()))::float8 as delay
      from payment_attempt where reference = ? and next_check_at is not null`,
     [reference],

@@ -14,6 +14,8 @@ import type { PaymentError } from './payment-provider.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { paymentsSection } from './section.ts';
 import { settle } from './settle.ts';
+import { epoch, type Row } from '#core/platform/database/rows.ts';
+import type { PlanOrder } from './entities.ts';
 
 /** Open orders of one account. */
 const mostOpenOrders = 5;
@@ -151,8 +153,7 @@ async function recordError({ database }: Host, reference: string, error: string 
 export async function quote(host: Host, accountId: string, days: number): Promise<Quote> {
   const { price, currency } = findOffer(host, days);
   const [row] = await host.database.query<{ starts_at: number }>(
-    `select (extract(epoch from greatest(clock_timestamp(),
-       (select max(ends_at) from ${periodsInForce} p where account_id = ?))) * 1000)::float8 as starts_at`,
+    `select ${epoch(`greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?))`)} as starts_at`,
     [accountId],
   );
   const startsAt = row?.starts_at ?? 0;
@@ -191,7 +192,7 @@ async function findOpenOrder(
   accountId: string,
   { days, price, currency, provider }: Offer,
 ): Promise<string | undefined> {
-  const [open] = await transaction.execute<{ id: string }[]>(
+  const [open] = await transaction.execute<Row<typeof PlanOrder, 'id'>[]>(
     `select id from plan_order where account_id = ? and days = ? and price = ? and currency = ? and provider = ? and ${isOpen}
        and not exists (select 1 from payment where order_id = plan_order.id)
      order by created_at desc limit 1`,
@@ -257,7 +258,7 @@ async function reopen(
   { id, code, accountId, days }: Order,
   minutes: number,
 ): Promise<boolean> {
-  const [locked] = await transaction.execute<{ state: Order['state'] }[]>(
+  const [locked] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
     'select state from plan_order where id = ? for no key update',
     [id],
   );

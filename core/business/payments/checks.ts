@@ -4,9 +4,11 @@ import { askProvider, readStatus } from './ask-provider.ts';
 import { chargeOrder, insertAttempt, mostAttempts } from './attempts.ts';
 import { enqueueCheck } from './check-queue.ts';
 import { nextCheck } from './check-schedule.ts';
-import type { OrderState, PaymentAttempt } from './order-types.ts';
+import type { OrderState } from './order-types.ts';
 import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
+import type { Fields } from '#core/platform/database/rows.ts';
+import type { PaymentAttempt } from './entities.ts';
 
 /** Seconds for which a check belongs to its worker; afterwards another one may take it. */
 const lease = 60;
@@ -20,19 +22,19 @@ const longestFailing = 7 * 86_400;
 const longestCharge = 15;
 
 /** An attempt whose check has been claimed. */
-interface Claimed {
+interface ClaimedRow extends Fields<
+  typeof PaymentAttempt,
+  'provider' | 'reference' | 'providerReference' | 'charge' | 'failures'
+> {
   readonly orderId: string;
   readonly orderState: OrderState;
-  readonly provider: string;
-  readonly reference: string;
-  readonly providerReference: string | undefined;
-  readonly charge: PaymentAttempt['charge'];
   readonly canBePaid: boolean; // its buyer sees a QR code or a page
   readonly isLast: boolean;
   readonly age: number; // seconds
   readonly left: number; // seconds until the order expires
-  readonly failures: number;
 }
+
+type Claimed = Omit<ClaimedRow, 'providerReference'> & { readonly providerReference: string | undefined };
 
 const claim = (which: string) => `
   with due as (
@@ -50,7 +52,7 @@ const claim = (which: string) => `
 
 /** Checks one payment if that is due, and schedules the next check. One worker at a time. */
 export async function checkPayment(host: Host, reference: string): Promise<void> {
-  const [claimed] = await host.database.query<Claimed>(
+  const [claimed] = await host.database.query<ClaimedRow>(
     claim(`reference = ? and next_check_at <= clock_timestamp() + make_interval(secs => ${tolerance})`),
     [reference],
   );
@@ -59,7 +61,7 @@ export async function checkPayment(host: Host, reference: string): Promise<void>
 
 /** Checks payments that are overdue, at most so many at once. @returns how many there were */
 export async function checkOverdue(host: Host, limit: number): Promise<number> {
-  const claimed = await host.database.query<Claimed>(
+  const claimed = await host.database.query<ClaimedRow>(
     claim('next_check_at <= clock_timestamp()').replace('order by next_check_at', 'order by next_check_at limit ?'),
     [limit],
   );
@@ -69,7 +71,7 @@ export async function checkOverdue(host: Host, limit: number): Promise<number> {
   return claimed.length;
 }
 
-function normalized(claimed: Claimed): Claimed {
+function normalized(claimed: ClaimedRow): Claimed {
   return { ...claimed, providerReference: claimed.providerReference ?? undefined };
 }
 

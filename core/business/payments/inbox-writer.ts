@@ -1,4 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { PaymentNotification } from './entities.ts';
 
 /** A notification on its way into the database. Without NUL characters, which PostgreSQL takes in no text. */
 export interface NewNotification {
@@ -64,7 +66,7 @@ export class InboxWriter {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     try {
-      const rows = await this.#database.query<{ id: string; provider: string; event_key: string }>(
+      const rows = await this.#database.query<Row<typeof PaymentNotification, 'id' | 'provider' | 'event_key'>>(
         `insert into payment_notification
            (provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence, next_try_at)
          select provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence::json,

@@ -1,5 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { OrderFilter } from './order.ts';
+import { epoch, type Row } from '#core/platform/database/rows.ts';
+import type { Payment, PlanOrder } from './entities.ts';
 
 /** Money that came or went back, for bookkeeping. */
 export interface Movement {
@@ -71,7 +73,7 @@ async function readPage(
   ];
   return database.query<MovementRow>(
     `select * from (
-       select m.*, m.at::text as at_text, m.amount::float8 as value, (extract(epoch from m.at) * 1000)::float8 as at_ms,
+       select m.*, m.at::text as at_text, m.amount::float8 as value, ${epoch('m.at')} as at_ms,
          o.code, o.state, o.account_id, o.days, o.label,
          exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null) as is_flagged
        from ${movements} m join plan_order o on o.id = m.order_id
@@ -85,23 +87,17 @@ async function readPage(
   );
 }
 
-interface MovementRow {
+interface MovementRow
+  extends
+    Row<typeof Payment, 'id' | 'currency' | 'provider' | 'issuer'>,
+    Row<typeof PlanOrder, 'code' | 'state' | 'account_id' | 'days' | 'label'> {
   readonly kind: Movement['kind'];
-  readonly id: string;
   readonly at_text: string;
   readonly at_ms: number;
   readonly value: number;
-  readonly currency: string;
-  readonly provider: string;
   readonly reference: string;
   readonly payment_id: string | null;
-  readonly issuer: string | null;
   readonly outcome: string;
-  readonly code: string;
-  readonly state: string;
-  readonly account_id: string;
-  readonly days: number;
-  readonly label: string | null;
   readonly is_flagged: boolean;
 }
 

@@ -1,8 +1,7 @@
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import type { Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
-
-/** Times are read as epoch ms, independent of the session's time zone and date style. */
-const epoch = (expression: string) => `(extract(epoch from ${expression}) * 1000)::float8`;
+import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
+import type { PlanOrder } from './entities.ts';
 
 /** What belongs to the order `o` in another table, oldest first, as a JSON array of arrays. */
 const list = (table: string, columns: readonly string[], order: string) =>
@@ -12,8 +11,8 @@ const list = (table: string, columns: readonly string[], order: string) =>
 /** The columns of an order `o`, with what belongs to it. */
 export const orderColumns = `
   o.id, o.code, o.account_id, o.days, o.price::float8 as price, o.currency, o.label, o.limits::text as limits, o.provider,
-  o.state, o.is_late, ${epoch('o.created_at')} as created_at, ${epoch('o.expires_at')} as expires_at,
-  ${epoch('o.paid_at')} as paid_at, ${epoch('clock_timestamp()')} as read_at,
+  o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},
+  ${epoch('clock_timestamp()')} as read_at,
   (select json_build_array(x.reference, x.provider_reference, x.number, x.charge, x.qr, x.payment_url, x.amount, x.currency,
       ${epoch('x.expires_at')}, ${epoch('x.checked_at')}, x.error)::text
     from payment_attempt x where x.order_id = o.id order by x.number desc limit 1) as attempt,
@@ -24,28 +23,30 @@ export const orderColumns = `
   ${list('refund', ['x.key', 'x.amount', 'x.currency', 'x.state', 'x.is_manual', 'x.reason', epoch('x.created_at'), epoch('x.finished_at')], 'x.created_at, x.key')} as refunds`;
 
 /** A row of `orderColumns`. */
-export interface OrderRow {
-  readonly id: string;
-  readonly code: string;
-  readonly account_id: string;
-  readonly days: number;
-  readonly price: number;
-  readonly currency: string;
-  readonly label: string | null;
+export type OrderRow = Row<
+  typeof PlanOrder,
+  | 'id'
+  | 'code'
+  | 'account_id'
+  | 'days'
+  | 'price'
+  | 'currency'
+  | 'label'
+  | 'provider'
+  | 'state'
+  | 'is_late'
+  | 'created_at'
+  | 'expires_at'
+  | 'paid_at'
+> & {
   readonly limits: string | null;
-  readonly provider: string;
-  readonly state: Order['state'];
-  readonly is_late: boolean;
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly paid_at: number | null;
   readonly read_at: number;
   readonly attempt: string | null;
   readonly period: string | null;
   readonly payments: string;
   readonly flags: string;
   readonly refunds: string;
-}
+};
 
 export function toOrder(row: OrderRow): Order {
   return {

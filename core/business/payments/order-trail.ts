@@ -1,4 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 
 /** One attempt to have an order paid, with its checks at the provider. */
 export interface AttemptTrail {
@@ -31,8 +33,7 @@ export interface NotificationTrail {
 export async function listAttempts(database: Pick<Database, 'query'>, orderId: string): Promise<AttemptTrail[]> {
   const rows = await database.query<AttemptTrailRow>(
     `select reference, provider_reference, charge, state, amount::float8 as amount, currency, checks, error,
-       ${epoch('created_at')} as created_at, ${epoch('expires_at')} as expires_at, ${epoch('checked_at')} as checked_at,
-       ${epoch('next_check_at')} as next_check_at
+       ${epochs('created_at', 'expires_at', 'checked_at', 'next_check_at')}
      from payment_attempt where order_id = ? order by number`,
     [orderId],
   );
@@ -52,28 +53,32 @@ export async function listAttempts(database: Pick<Database, 'query'>, orderId: s
   }));
 }
 
-interface AttemptTrailRow {
-  readonly reference: string;
-  readonly provider_reference: string | null;
-  readonly charge: string;
-  readonly state: string;
-  readonly amount: number;
-  readonly currency: string;
-  readonly checks: number;
-  readonly error: string | null;
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly checked_at: number | null;
-  readonly next_check_at: number | null;
-}
+type AttemptTrailRow = Row<
+  typeof PaymentAttempt,
+  | 'reference'
+  | 'provider_reference'
+  | 'charge'
+  | 'state'
+  | 'amount'
+  | 'currency'
+  | 'checks'
+  | 'error'
+  | 'created_at'
+  | 'expires_at'
+  | 'checked_at'
+  | 'next_check_at'
+>;
+
+type NotificationRow = Row<typeof PaymentNotification, 'received_at' | 'tries' | 'outcome'> &
+  Row<typeof PaymentAttempt, 'reference'>;
 
 /** Notifications about an order, the oldest first; at most 100. */
 export async function listNotifications(
   database: Pick<Database, 'query'>,
   orderId: string,
 ): Promise<NotificationTrail[]> {
-  const rows = await database.query<{ received_at: number; reference: string; tries: number; outcome: string | null }>(
-    `select ${epoch('received_at')} as received_at, reference, tries, outcome from payment_notification
+  const rows = await database.query<NotificationRow>(
+    `select ${epochs('received_at')}, reference, tries, outcome from payment_notification
      where reference in (select reference from payment_attempt where order_id = ?)
      order by received_at, id limit 100`,
     [orderId],
@@ -84,10 +89,6 @@ export async function listNotifications(
     tries,
     outcome: outcome ?? undefined,
   }));
-}
-
-function epoch(expression: string): string {
-  return `(extract(epoch from ${expression}) * 1000)::float8`;
 }
 
 function toDate(time: number | null): Date | undefined {

@@ -4,6 +4,8 @@ import { readStatus } from './ask-provider.ts';
 import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
+import type { Fields, Row } from '#core/platform/database/rows.ts';
+import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 
 /** The job that processes one notification. */
 export const notificationJob = 'process-notification';
@@ -19,15 +21,11 @@ const fewestTries = 20;
 /** Seconds between tries, while the order is not known, and while the provider does not respond. */
 const pauses = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
 
-interface Stored {
-  readonly id: string;
-  readonly provider: string;
-  readonly reference: string;
-  readonly providerReference: string | null;
-  readonly refundKey: string | null;
-  readonly paymentId: string | null;
+interface Stored extends Fields<
+  typeof PaymentNotification,
+  'id' | 'provider' | 'reference' | 'providerReference' | 'refundKey' | 'paymentId' | 'tries'
+> {
   readonly evidence: string | null;
-  readonly tries: number;
   readonly age: number; // seconds
 }
 
@@ -86,7 +84,7 @@ async function process(host: Host, stored: Stored): Promise<void> {
 async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence | undefined> {
   if (stored.evidence !== null) return reviveEvidence(JSON.parse(stored.evidence));
   const { provider, reference, providerReference, paymentId } = stored;
-  const [charge] = await host.database.query<{ reference: string; provider_reference: string | null }>(
+  const [charge] = await host.database.query<Row<typeof PaymentAttempt, 'reference' | 'provider_reference'>>(
     `select reference, provider_reference from payment_attempt
      where provider = ? and (reference = ? or provider_reference = ?) order by reference = ? desc limit 1`,
     [provider, reference, providerReference, reference],

@@ -8,6 +8,8 @@ import { recordRefunded } from './record-refunded.ts';
 import { type ChargeReference, PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
 import { settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
+import type { Fields, Row } from '#core/platform/database/rows.ts';
+import type { PaymentAttempt, PlanOrder, Refund as RefundEntity } from './entities.ts';
 
 /** Seconds for which a refund belongs to its worker. */
 const lease = 60;
@@ -16,17 +18,12 @@ const pauses = { pending: 600, failed: { first: 5, longest: 300 } };
 /** Seconds for which a refund that the provider has accepted may be missing from its list. */
 const longestUnlisted = 7 * 86_400;
 
-interface PendingRefund {
-  readonly key: string;
+interface PendingRefund
+  extends
+    Fields<typeof RefundEntity, 'key' | 'amount' | 'currency' | 'reason' | 'failures'>,
+    Fields<typeof PaymentAttempt, 'provider' | 'reference' | 'providerReference'> {
   readonly orderId: string;
   readonly accountId: string;
-  readonly provider: string;
-  readonly reference: string;
-  readonly providerReference: string | null;
-  readonly amount: number;
-  readonly currency: string;
-  readonly reason: string;
-  readonly failures: number;
   readonly isAccepted: boolean; // the provider has answered
   readonly age: number; // seconds
 }
@@ -154,7 +151,7 @@ export async function finishRefund(
   key: string,
   raw: unknown,
 ): Promise<void> {
-  const [order] = await transaction.execute<{ state: string }[]>(
+  const [order] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
     'select state from plan_order where id = ? for no key update',
     [orderId],
   );

@@ -9,6 +9,8 @@ import type { OrderState, PaymentOutcome } from './order-types.ts';
 import type { PaymentEvidence } from './payment-provider.ts';
 import { recordRefunded } from './record-refunded.ts';
 import { toStoredJson } from './stored-json.ts';
+import type { Fields, Row } from '#core/platform/database/rows.ts';
+import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 
 /**
  * What evidence has done. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge with
@@ -28,17 +30,13 @@ export type SettlementOutcome =
   | Exclude<OrderState, 'created' | 'cancelled'>;
 
 /** An order and one of its attempts, read under the lock of the order. */
-interface Subject {
+interface Subject
+  extends
+    Fields<typeof PlanOrder, 'state' | 'days' | 'label'>,
+    Fields<typeof PaymentAttempt, 'reference' | 'providerReference' | 'amount' | 'currency'> {
   readonly orderId: string;
   readonly accountId: string;
-  readonly state: OrderState;
-  readonly days: number;
-  readonly label: string | null;
   readonly limits: string | null;
-  readonly reference: string;
-  readonly providerReference: string | null;
-  readonly amount: number;
-  readonly currency: string;
   readonly isLast: boolean;
 }
 
@@ -92,7 +90,7 @@ async function lockSubject(
   provider: string,
   { reference, providerReference }: PaymentEvidence,
 ): Promise<Subject | undefined> {
-  const [found] = await transaction.execute<{ order_id: string; reference: string }[]>(
+  const [found] = await transaction.execute<Row<typeof PaymentAttempt, 'order_id' | 'reference'>[]>(
     `select order_id, reference from payment_attempt
      where provider = ? and (reference = ? or provider_reference = ?) order by reference = ? desc limit 1`,
     [provider, reference, providerReference ?? null, reference],
@@ -134,7 +132,7 @@ async function readRecorded(
   evidence: PaymentEvidence,
 ): Promise<PaymentOutcome | 'elsewhere' | undefined> {
   const paymentId = paymentIdOf(evidence);
-  const [row] = await transaction.execute<{ order_id: string; outcome: PaymentOutcome; payment_id: string }[]>(
+  const [row] = await transaction.execute<Row<typeof Payment, 'order_id' | 'outcome' | 'payment_id'>[]>(
     `select order_id, outcome, payment_id from payment
      where provider = ? and (payment_id = ? or (reference = ? and (?::boolean or payment_id = ?)))
      order by payment_id = ? desc, outcome = 'activated' desc limit 1`,

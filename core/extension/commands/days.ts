@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Database } from '#core/platform/database/database.ts';
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 
 /** A day of the calendar, `2026-11-22`. */
 export function parseDay(text: string): string {
@@ -32,8 +33,8 @@ export async function rangeOfDays(
   last: string | undefined,
 ): Promise<TimeRange> {
   const [row] = await database.query<{ since: number | null; until: number | null }>(
-    `select (extract(epoch from ?::date::timestamp at time zone ?) * 1000)::float8 as since,
-       (extract(epoch from (?::date + 1)::timestamp at time zone ?) * 1000)::float8 as until`,
+    `select ${epoch('?::date::timestamp at time zone ?')} as since,
+       ${epoch('(?::date + 1)::timestamp at time zone ?')} as until`,
     [first ?? null, timeZone, last ?? null, timeZone],
   );
   return { since: toDate(row?.since), until: toDate(row?.until) };

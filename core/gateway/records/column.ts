@@ -35,10 +35,10 @@ export function columnsOf<Source>() {
 }
 
 /** A row with these columns, as readers get it: every name is there, and null where nothing is known. */
-export type Row<C extends Columns<never>> = { readonly [Name in keyof C]: Value<C[Name]> };
+export type RecordRow<C extends Columns<never>> = { readonly [Name in keyof C]: Value<C[Name]> };
 
 type Value<C extends Column<never>> =
   | (C extends { readonly members: infer Members extends Columns<never> }
-      ? readonly Partial<Row<Members>>[]
+      ? readonly Partial<RecordRow<Members>>[]
       : Exclude<ReturnType<C['read']>, undefined>)
   | (C extends { readonly isRequired: true } ? never : null);

@@ -12,7 +12,7 @@ import {
 } from '../facts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Outcome } from '../pipeline/stage.ts';
-import { type Columns, columnsOf, type Row } from './column.ts';
+import { type Columns, columnsOf, type RecordRow } from './column.ts';
 import { redactKeys } from './redact-keys.ts';
 
 /** Characters of `upstream/model`. */
@@ -117,7 +117,7 @@ export const columns = {
 } as const;
 
 /** A request on record. */
-export type RequestRecord = Row<typeof columns>;
+export type RequestRecord = RecordRow<typeof columns>;
 
 /** When the values of a source are known: as the request comes, before it goes upstream, when it is over. */
 export type Moment = 'request' | 'caller' | 'result';

@@ -1,6 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { conditionsOf, type RequestFilter } from './filter.ts';
 import { countUsage, startOfHour, type UsageCounts, usageHour } from './usage.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -70,7 +71,7 @@ async function countUpTo(database: Queries, filter: RequestFilter, limit: number
 /** The start of the oldest partition: usage is kept longer than records. The least time of a record would be planned over all. */
 async function oldestRecord(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ oldest: number | null }>(
-    String.raw`SELECT (extract(epoch FROM min((regexp_match(bound, 'FROM \(''([^'']+)'))[1]::timestamptz)) * 1000)::float8 AS oldest
+    String.raw`SELECT ${epoch(String.raw`min((regexp_match(bound, 'FROM \(''([^'']+)'))[1]::timestamptz)`)} AS oldest
      FROM (
        SELECT pg_get_expr(relpartbound, oid) AS bound FROM pg_class
        WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'request_log'::regclass)

@@ -3,6 +3,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { columns, type RequestRecord } from './columns.ts';
 import { type Conditions, conditionsOf, type RequestFilter, timestamp } from './filter.ts';
 import { timeOfRequestId } from './request-id.ts';
+import { epochs } from '#core/platform/database/rows.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -19,7 +20,7 @@ export const maxPage = 500;
 /** Times as epoch ms, and 64-bit integers as numbers: the driver would return texts. */
 export const recordColumns = Object.entries(columns)
   .map(([name, { type }]) => {
-    if (type === 'timestamptz') return `(extract(epoch FROM ${name}) * 1000)::float8 AS ${name}`;
+    if (type === 'timestamptz') return epochs(name);
     return type === 'bigint' ? `${name}::float8 AS ${name}` : name;
   })
   .join(', ');

@@ -2,6 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { ownFaults } from '../facts.ts';
 import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 
 /** Attempts on one route, whichever requests they were made for. */
 export interface RouteUsage {
@@ -50,7 +51,7 @@ export async function readRouteUsage(
   const columns = 'route, outcome, fault, attempts, last_at, last_error';
   const rows = await database.query<Row>(
     `SELECT route, outcome, fault, sum(attempts)::float8 AS attempts,
-       (extract(epoch FROM max(last_at)) * 1000)::float8 AS at, (array_agg(last_error ORDER BY last_at DESC))[1] AS error
+       ${epoch('max(last_at)')} AS at, (array_agg(last_error ORDER BY last_at DESC))[1] AS error
      FROM (
        SELECT ${columns} FROM route_usage_hour WHERE ${range} UNION ALL SELECT ${columns} FROM route_usage_delta WHERE ${range}
      ) AS counted

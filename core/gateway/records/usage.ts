@@ -2,6 +2,7 @@ import { uuid } from '#core/platform/database/database.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { type Condition, type Conditions, equalText, joinConditions, timestamp } from './filter.ts';
 import type { LatencyHistogram } from './latency-histogram.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -60,7 +61,7 @@ export interface UsageKeys {
 export type UsageBy = keyof UsageKeys;
 
 const expressions: Readonly<Record<UsageBy, string>> = {
-  hour: '(extract(epoch FROM hour) * 1000)::float8',
+  hour: epoch('hour'),
   account: 'account_id',
   model: 'model',
   route: 'route',
@@ -125,7 +126,7 @@ export async function readUsage<const By extends UsageBy>(
 /** Names of the models that requests were for, in a third of the time that counting them takes. */
 export async function listUsedModels(database: Queries, filter: UsageFilter): Promise<string[]> {
   const { sql, parameters } = conditionsOf(filter);
-  const rows = await database.query<{ model: string }>(
+  const rows = await database.query<{ readonly model: string }>(
     `SELECT model FROM ${tableFor(filter, ['model'])} WHERE ${sql} AND model IS NOT NULL
      UNION SELECT model FROM usage_delta WHERE ${sql} AND model IS NOT NULL ORDER BY 1`,
     [...parameters, ...parameters],
@@ -136,8 +137,8 @@ export async function listUsedModels(database: Queries, filter: UsageFilter): Pr
 /** The hours from which on usage is complete, epoch ms: `since` is undefined before the first request. */
 export async function usageReach(database: Queries): Promise<{ since: number | undefined; until: number }> {
   const [reach] = await database.query<{ since: number | null; until: number }>(
-    `SELECT (extract(epoch FROM least((SELECT min(hour) FROM usage_total), (SELECT min(hour) FROM usage_delta))) * 1000)::float8
-       AS since, (extract(epoch FROM now()) * 1000)::float8 AS until`,
+    `SELECT ${epoch('least((SELECT min(hour) FROM usage_total), (SELECT min(hour) FROM usage_delta))')} AS since,
+       ${epoch('now()')} AS until`,
   );
   return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
+import type { Secret } from './entities.ts';
+import type { Row } from './rows.ts';
 
 /**
  * A random secret of the gateway, 256 bits in base64url: made at its first use, and the same for all instances on the
@@ -11,7 +13,7 @@ export async function readSecret(database: Pick<Database, 'query'>, name: string
     name,
     randomBytes(32).toString('base64url'),
   ]);
-  const [row] = await database.query<{ value: string }>('select value from secret where name = ?', [name]);
+  const [row] = await database.query<Row<typeof Secret, 'value'>>('select value from secret where name = ?', [name]);
   if (row === undefined) throw new Error(`the secret ${name} was deleted while it was made`);
   return row.value;
 }

@@ -8,6 +8,8 @@ import { createToken } from '../pages/cookies.ts';
 import type { SignedInAccount } from '../pages/page.ts';
 import type { Language } from '../texts/texts.ts';
 import { withoutNul } from '../pages/without-nul.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { Account, Session } from '#core/business/accounts/entities.ts';
 
 /** Days after which a session ends, however it is used. */
 const maxDays = 90;
@@ -131,7 +133,7 @@ export class Sessions {
 
   /** Selects the sessions that are still open, with their accounts. */
   async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
-    const rows = await this.#database.query<{ id: string; email: string | null }>(
+    const rows = await this.#database.query<Pick<SessionRow, 'id' | 'email'>>(
       `select s.id, a.email from session s join account a on a.id = s.account_id
        where s.id = any(?::uuid[]) and ${live} and a.blocked_at is null and a.deleted_at is null`,
       [`{${ids.join(',')}}`],
@@ -142,8 +144,7 @@ export class Sessions {
   /** The sessions of an account, the one used last first. */
   async list(accountId: string): Promise<SessionRecord[]> {
     const rows = await this.#database.query<SessionListRow>(
-      `select s.id, s.user_agent, ${epoch('s.created_at')} as created_at, ${epoch('s.last_used_at')} as last_used_at,
-         ${epoch('s.expires_at')} as expires_at
+      `select s.id, s.user_agent, ${epochs('s.created_at', 's.last_used_at', 's.expires_at')}
        from session s where s.account_id = ? and ${live} order by s.last_used_at desc`,
       [accountId],
     );
@@ -190,22 +191,10 @@ function toOpenSession({ id, account_id, name, email, avatar_url }: SessionRow):
   return { id, account: { id: account_id, name, email: email ?? undefined, avatarUrl: avatar_url ?? undefined } };
 }
 
-interface SessionRow {
-  readonly digest: string;
-  readonly id: string;
-  readonly account_id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly avatar_url: string | null;
-}
+type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
+  Row<typeof Account, 'name' | 'email' | 'avatar_url'> & { readonly digest: string };
 
-interface SessionListRow {
-  readonly id: string;
-  readonly user_agent: string;
-  readonly created_at: number;
-  readonly last_used_at: number;
-  readonly expires_at: number;
-}
+type SessionListRow = Row<typeof Session, 'id' | 'user_agent' | 'created_at' | 'last_used_at' | 'expires_at'>;
 
 function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer');
@@ -213,8 +202,4 @@ function digest(token: string): Buffer {
 
 function cleanUserAgent(text: string | undefined): string {
   return withoutNul(text ?? '').slice(0, bounds.userAgent);
-}
-
-function epoch(expression: string): string {
-  return `(extract(epoch from ${expression}) * 1000)::float8`;
 }

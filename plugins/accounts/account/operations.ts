@@ -7,6 +7,9 @@ import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { AccountDetails } from './describe.ts';
+import type { Account } from '#core/business/accounts/entities.ts';
+import type { PlanOrder } from '#core/business/payments/entities.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 
 export { exportAccount } from '#core/business/accounts/account-export.ts';
 export { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
@@ -20,7 +23,7 @@ export async function readDetails(host: Host, handle: string): Promise<AccountDe
 }
 
 async function detailsOf({ database }: Host, record: AccountRecord): Promise<AccountDetails> {
-  const [row] = await database.query<{ language: string | null; blocked_reason: string | null }>(
+  const [row] = await database.query<Row<typeof Account, 'language' | 'blocked_reason'>>(
     'select language, blocked_reason from account where id = ?',
     [record.id],
   );
@@ -36,7 +39,7 @@ async function detailsOf({ database }: Host, record: AccountRecord): Promise<Acc
 
 /** Codes of the orders that may still be paid. */
 export async function openOrders({ database }: Host, accountId: string): Promise<string[]> {
-  const rows = await database.query<{ code: string }>(
+  const rows = await database.query<Row<typeof PlanOrder, 'code'>>(
     `select code from plan_order where account_id = ? and state in ('created', 'pending')`,
     [accountId],
   );

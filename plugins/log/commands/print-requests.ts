@@ -5,6 +5,8 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { findRequest, listRequests, maxPage } from '#core/gateway/records/read-requests.ts';
 import { describeRequest } from './describe-request.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
+import type { Account } from '#core/business/accounts/entities.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 
 /** How a command prints. */
 export interface CommandOutput {
@@ -69,7 +71,7 @@ export async function printRequest(
 }
 
 async function nameOf(database: Host['database'], accountId: string | null): Promise<string | undefined> {
-  const [row] = await database.query<{ name: string; email: string | null }>(
+  const [row] = await database.query<Row<typeof Account, 'name' | 'email'>>(
     'SELECT name, email FROM account WHERE id = ?',
     [accountId],
   );

@@ -12,6 +12,8 @@ import {
 } from '#core/gateway/records/usage.ts';
 import { describeUsage, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './print-requests.ts';
+import type { Account } from '#core/business/accounts/entities.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 
 export async function printUsage(
   { database }: Pick<Host, 'database'>,
@@ -80,7 +82,7 @@ function read(database: Host['database'], filter: UsageFilter, by: UsageBy): Pro
 }
 
 async function readNames(database: Host['database']): Promise<Map<string, string>> {
-  const rows = await database.query<{ id: string; name: string; email: string | null }>(
+  const rows = await database.query<Row<typeof Account, 'id' | 'name' | 'email'>>(
     'SELECT id, name, email FROM account',
   );
   return new Map(rows.map(({ id, name, email }) => [id, email === null ? name : `${name} <${email}>`]));

@@ -8,6 +8,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type Order, type OrderFilter, type OrderState, readOrder } from '#core/business/payments/order.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails, OrderOwner } from './describe.ts';
+import type { OrderFlag } from '#core/business/payments/entities.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 
 export { listMovements } from '#core/business/payments/movements.ts';
 export { listOrders } from '#core/business/payments/order.ts';
@@ -62,8 +64,9 @@ export async function detailsOf(host: Host, order: Order): Promise<OrderDetails>
 
 /** The order of a flag, for `orders resolve FLAG`. */
 export async function orderOfFlag(host: Host, flagId: string): Promise<Order | undefined> {
-  const [row] = await host.database.query<{ order_id: string }>('select order_id from order_flag where id::text = ?', [
-    flagId.toLowerCase(),
-  ]);
+  const [row] = await host.database.query<Row<typeof OrderFlag, 'order_id'>>(
+    'select order_id from order_flag where id::text = ?',
+    [flagId.toLowerCase()],
+  );
   return row === undefined ? undefined : readOrder(host.database, { id: row.order_id });
 }

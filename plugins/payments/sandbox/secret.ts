@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { SandboxSecret } from './entities.ts';
 
 interface Held {
   secret: string | undefined;
@@ -18,7 +20,7 @@ export async function loadSecret(host: Pick<Host, 'keep' | 'database'>): Promise
   await database.query('insert into payments_sandbox_secret (secret) values (?) on conflict do nothing', [
     randomBytes(32).toString('base64url'),
   ]);
-  const [row] = await database.query<{ secret: string }>('select secret from payments_sandbox_secret');
+  const [row] = await database.query<Row<typeof SandboxSecret, 'secret'>>('select secret from payments_sandbox_secret');
   if (row === undefined) throw new Error('the sandbox has no secret');
   return (held.secret = row.secret);
 }

@@ -2,6 +2,8 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { turnFor } from '#core/platform/timing/turn.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { ResponseStore } from './entities.ts';
 
 /** A stored response. */
 export interface StoredResponse {
@@ -23,11 +25,7 @@ export interface NewRow {
   readonly expiresAt: number; // epoch ms
 }
 
-interface Row {
-  readonly id: string;
-  readonly input: string;
-  readonly response: string;
-}
+type Stored = Row<typeof ResponseStore, 'id' | 'input' | 'response'>;
 
 const batch = 1_000;
 /** The most rows deleted for a new one: an answer waits for it, and each may have megabytes. */
@@ -75,7 +73,7 @@ export class ResponseRows {
   /** @param now epoch ms; responses that have expired are not found */
   async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
     if (!isStorable(id)) return undefined;
-    const [row] = await this.#database.query<Row>(
+    const [row] = await this.#database.query<Stored>(
       'SELECT id, input, response FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?',
       [accountId, id, time(now)],
     );
@@ -91,7 +89,7 @@ export class ResponseRows {
     const wanted = ids.filter(isStorable);
     const found = new Map<string, JsonObject>();
     if (wanted.length === 0) return found;
-    const rows = await this.#database.query<Pick<Row, 'response'>>(
+    const rows = await this.#database.query<Pick<Stored, 'response'>>(
       `SELECT response FROM (
          SELECT response, sum(octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes FROM response_store
          WHERE account_id = ? AND item_ids && ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) AND expires_at > ?

@@ -49,7 +49,7 @@ const ask = () =>
     body: JSON.stringify({ model: 'test', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
   });
 
-it('an account that a command blocks is refused by a running gateway, whose plugins hear of it, and its stream ends well', async () => {
+it('a running gateway refuses an account that a command blocks, notifies plugins, and completes its open stream', async () => {
   const streaming = await ask();
   expect(streaming.status).toBe(200);
   const { stdout } = await command('account', 'block', home.accountId, '--reason', 'abuse');

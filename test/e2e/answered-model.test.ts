@@ -86,23 +86,26 @@ describe.each(textFormats)('an answer of a %s route to a client of the same form
     }
   });
 
-  it('names it in a stream that breaks off', async () => {
+  it('has the requested model name in a stream that breaks off', async () => {
     const text = await ask(format, `my-${format}`, true, 'break it');
     expect(text).not.toContain(version);
     expect(text).toMatch(/"error":\{/);
   });
 
-  it.each([true, false])('names it when the upstream refuses a request, streamed: %s', async (isStream) => {
-    const text = await ask(format, `my-${format}`, isStream, 'refuse it');
-    expect(text).toContain(`with dp/my-${format}, nor with \`dp/my-${format}\`.`);
-  });
+  it.each([true, false])(
+    'has the requested model name when the upstream refuses a request, streamed: %s',
+    async (isStream) => {
+      const text = await ask(format, `my-${format}`, isStream, 'refuse it');
+      expect(text).toContain(`with dp/my-${format}, nor with \`dp/my-${format}\`.`);
+    },
+  );
 
-  it('names it in the usage that the gateway adds', async () => {
+  it('has the requested model name in the usage that the gateway adds', async () => {
     const usage = format === 'chat' ? { stream_options: { include_usage: true } } : {};
     expect(namesIn(await ask(format, `my-${format}`, true, 'count it', usage))).toEqual([`dp/my-${format}`]);
   });
 
-  it('names it by each name when it comes from the cache', async () => {
+  it('has the model name of each request when it comes from the cache', async () => {
     const more = format === 'gemini' ? { generationConfig: { temperature: 0 } } : { temperature: 0 };
     for (const asked of [`my-${format}`, `my-${format}`, `claude-${format}`, `my-${format}`]) {
       const answered = asked.startsWith('my') ? `dp/${asked}` : asked;

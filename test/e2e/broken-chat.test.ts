@@ -162,11 +162,14 @@ function expectBroken(client: TextFormat, { status, text }: Received, events: Ev
 }
 
 describe.each(textFormats)('a %s client of a Chat upstream', (client) => {
-  it.each(Object.entries(breaks))('gets an error and no finish, at whatever event %s', async (_name, ending) => {
-    for (const events of beginnings) expectBroken(client, await ask(client, playing(events, ending)), events);
-  });
+  it.each(Object.entries(breaks))(
+    'gets an error and no finish reason when, at any event, %s',
+    async (_name, ending) => {
+      for (const events of beginnings) expectBroken(client, await ask(client, playing(events, ending)), events);
+    },
+  );
 
-  it('gets an error and no finish when the stream stalls', async () => {
+  it('gets an error and no finish reason when the stream stalls', async () => {
     const stalled = stalls.map((events, at) =>
       ask(
         client,
@@ -188,7 +191,7 @@ describe.each(textFormats)('a %s client of a Chat upstream', (client) => {
     expect(readers[client].stream(text)).toMatchObject({ finish, error: undefined });
   });
 
-  it('gets what came when the upstream says [DONE] without a finish reason, and the record says so', async () => {
+  it('gets the received text when the upstream sends [DONE] without a finish reason, and the record notes it', async () => {
     const { id, text } = await ask(client, playing(streams['text'] ?? [], send(done)), 'new');
     expect(text).toContain('two');
     if (client === 'chat') expect(text).not.toMatch(/finish_reason":"|"error"/);
@@ -205,7 +208,7 @@ describe.each(textFormats)('a %s client of a Chat upstream', (client) => {
     );
   });
 
-  it('gets an error for [DONE] without the finish reason that the route gave before', async () => {
+  it('gets an error for [DONE] without a finish reason from a route that has sent finish reasons before', async () => {
     const events = streams['text'] ?? [];
     await ask(client, playing([...events, chunkOf({}, 'stop')], send(done)), 'b');
     expectBroken(client, await ask(client, playing(events, send(done)), 'b'), events);

@@ -87,7 +87,7 @@ it('a model that does not exist is not found, with the nearest public name', asy
   expect(await response.text()).toContain('Model \\"openai/small\\" not found. Did you mean \\"dp/small\\"?');
 });
 
-it('25 token counts at once pass by default, and count apart from model calls', async () => {
+it('25 concurrent token counts pass by default, and have a limit separate from that of model calls', async () => {
   const counts = await Promise.all(
     Array.from({ length: 25 }, () => post('/v1/messages/count_tokens', { model: 'dp/small', messages })),
   );

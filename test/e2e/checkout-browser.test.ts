@@ -31,7 +31,7 @@ afterAll(async () => {
   await shop?.[Symbol.asyncDispose]();
 });
 
-/** Presses Tab until this has the focus: what nobody can reach by keyboard fails. */
+/** Presses Tab until this has the focus; fails if the keyboard cannot reach it. */
 async function tabTo(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     if (await page.locator(selector).evaluateAll((found) => found.some((one) => one.matches(':focus')))) return;
@@ -74,7 +74,7 @@ const setState = (path: string, state: string) =>
   shop.database.query('update plan_order set state = ? where code = ?', [state, path.split('/').at(-1)]);
 
 describe('the purchase', () => {
-  it('works by keyboard alone on a phone in Indonesian, and turns green with the first request', async () => {
+  it('can be completed by keyboard on a phone in Indonesian, and confirms the first request', async () => {
     await using phone = await browser.open({ ...narrow, locale: 'id-ID' });
     const { page, complaints } = phone;
     await page.goto(`${shop.url}/buy?days=1`);
@@ -120,7 +120,7 @@ describe('the purchase', () => {
     expect([await page.textContent('#key'), complaints]).toEqual([key, []]);
   });
 
-  it('prints a receipt on one sheet in both languages, and runs no text of anybody as code', async () => {
+  it('prints a receipt on one sheet in both languages, and executes no stored text as code', async () => {
     await using laptop = await browser.open();
     await signIn(laptop, 'nama@example.com', `${payload} ${'Nama Panjang '.repeat(6)}`);
     // No form takes such an address; a provider might.
@@ -137,7 +137,7 @@ describe('the purchase', () => {
     expect(laptop.complaints).toEqual([]);
   });
 
-  it('has no state that axe, the console or a narrow window complains about, beside those of every-page.test.ts', async () => {
+  it('has no accessibility, console or layout error in the states that every-page.test.ts does not open', async () => {
     await using laptop = await browser.open();
     await signIn(laptop, 'sehat@example.com', 'Rina Pratiwi');
     const audit = async (path: string) =>

@@ -61,7 +61,7 @@ describe('a buyer who connects tools', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('goes from all tools to one and back, and chooses a model on the way', async () => {
+  it('can open one tool, return to all tools, and choose a model', async () => {
     await using window = await openConnect('?system=linux');
     const { page } = window;
     await page.getByRole('link', { name: 'Codex', exact: true }).click();
@@ -75,7 +75,7 @@ describe('a buyer who connects tools', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('sees the same without JavaScript, but for the buttons to copy', async () => {
+  it('sees the same page without JavaScript, except for the copy buttons', async () => {
     await using window = await openConnect('?system=linux', { javaScriptEnabled: false });
     const { page } = window;
     expect(await page.locator('#command').innerText()).toBe(`curl -fsSL ${gateway.url}/setup.sh | sh`);
@@ -85,7 +85,7 @@ describe('a buyer who connects tools', () => {
     expect(await page.locator('#long-way').innerText()).toContain('shasum -a 256 setup.sh');
   });
 
-  it('has the new checksum on the open page when the catalog changes', async () => {
+  it('sees the new checksum on the open page when the catalog changes', async () => {
     await using window = await openConnect('?system=linux');
     const { page } = window;
     const before = await page.locator('#sha256').innerText();

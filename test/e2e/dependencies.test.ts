@@ -178,7 +178,7 @@ describe('while Redis', () => {
       await survive(
         async () => {
           redis?.turn(mode);
-          // A few requests are over before silence counts as an outage.
+          // A few requests are over before silence counts as a failure.
           await vi.waitFor(async () => {
             expect((await ask()).status).toBe(200);
             expect(gateway.output()).toContain('rate limits apply to each instance separately');

@@ -31,7 +31,7 @@ const looks = [
   { views: [{ language: 'en', theme: 'light' }], widths: [1280], axeWidths: [1280] },
 ] as const;
 
-it('every page and state is accessible, fits, and breaks no policy', async () => {
+it('every page and state is accessible, fits its window, and violates no content security policy', async () => {
   const wrong: string[] = [];
   await using stack = new AsyncDisposableStack();
   // One for each reader, whose cache keeps styles and scripts.
@@ -85,7 +85,7 @@ it('the name of the service and the samples of the page after a purchase are sho
   expect(cut).toEqual([]);
 });
 
-it('every page is light on a first visit', async () => {
+it('every page stays below its size limit on a first visit', async () => {
   const known = new Map<string, number>();
   const weights: (PageWeight & { name: string })[] = [];
   for (const { name, reader, path } of screensOf(world)) {

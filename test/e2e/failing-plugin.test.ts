@@ -137,7 +137,7 @@ describe('a plugin that throws', () => {
     ['the trailers of a stream', '/v1/trailers', 'trailers'],
     ['a page', '/faulty', 'page'],
     ['the live parts of a page', '/faulty/live', 'live view'],
-    ['a route of its own', '/faulty-route', 'hapi handler'],
+    ['a route', '/faulty-route', 'hapi handler'],
   ])('in %s ends nothing', async (_, path, where) => {
     await get(gateway.url + path);
     await logged(where);
@@ -154,13 +154,13 @@ describe('a plugin that throws', () => {
     expect(await models()).toBe(200);
   });
 
-  it('in event handlers, a job and a notification ends nothing', async () => {
+  it('in event handlers, a job and a notification does not end the gateway', async () => {
     expect(await get(`${gateway.url}/v1/trigger`)).toBe(200);
     for (const where of ['event handler', 'event handler later', 'job', 'notification']) await logged(where);
     expect(await models()).toBe(200);
   });
 
-  it('has let the gateway run all the time', async () => {
+  it('lets the gateway exit with 0 on SIGTERM', async () => {
     expect(await gateway.end('SIGTERM')).toBe(0);
     expect(gateway.output()).not.toContain('unhandled');
   });

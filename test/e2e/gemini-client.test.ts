@@ -155,7 +155,7 @@ const resultsOf = (parts: readonly JsonObject[]) =>
     }),
   );
 
-it('a JSON array begins while the upstream is still silent', async () => {
+it('a JSON array begins before the upstream has sent anything', async () => {
   const hasBegun = Promise.withResolvers<void>();
   await using slow = await createUpstream(async (_request, response) => {
     await hasBegun.promise;
@@ -206,7 +206,7 @@ describe('the catalog in the format of Gemini', () => {
     expect(models.map(({ name }) => name)).toEqual(['models/dp/chat', 'models/dp/gemini']);
   });
 
-  it('is the same under /v1, where newer clients of Google ask', async () => {
+  it('is the same under /v1, which newer Google clients use', async () => {
     for (const path of ['models', 'models/dp/gemini'])
       expect(await (await get(`/v1/${path}`)).json()).toEqual(await (await get(`/v1beta/${path}`)).json());
   });

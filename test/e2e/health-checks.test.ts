@@ -57,7 +57,7 @@ const setReadOnly = async (value: 'on' | 'off') => {
 };
 const rename = (from: string, to: string) => execute(gateway.database.url, `ALTER TABLE ${from} RENAME TO ${to}`);
 
-it('a failing check is in readiness, metrics, log and operator pages, and the gateway stays ready', async () => {
+it('a failing check appears in readiness, metrics, log and operator pages, and the gateway stays ready', async () => {
   const client = new PageClient(gateway.url);
   await client.submit('/sign-in', '/sign-in', { name: 'Ada', email: operator });
   expect((await readiness()).status).toBe('ok');
@@ -107,7 +107,7 @@ describe('the check of records fails at once when the database', () => {
   });
 });
 
-it('a disk with less than the free bytes that the configuration asks for makes readiness degraded', async () => {
+it('a disk with fewer free bytes than configured makes readiness degraded', async () => {
   await using full = await startGateway({
     yaml: `${yamlFor('http://127.0.0.1:9')}data: { min_free_bytes: ${2 ** 52} }\n`,
   });

@@ -85,7 +85,7 @@ describe('the home page', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('says that the pass has ended when its countdown reaches zero', async () => {
+  it('shows that the pass has ended when its countdown reaches zero', async () => {
     const { accountId } = await newAccount();
     await using window = await openHome(accountId);
     // After the window is open, which can take longer than the pass lasts.
@@ -126,7 +126,7 @@ describe('the home page', () => {
     expect(await page.locator('#chart-plot canvas').count()).toBe(1);
   });
 
-  it('holds no stream while it is hidden, and catches up when it is seen again', async () => {
+  it('closes its stream while it is hidden, and catches up when it is visible again', async () => {
     const { accountId } = await newAccount(1);
     await using window = await openHome(accountId);
     const { page } = window;
@@ -144,7 +144,7 @@ describe('the home page', () => {
     await vi.waitFor(() => expect(streams().size).toBe(1), 10_000);
   });
 
-  it('says why it no longer updates when the session has ended', async () => {
+  it('explains why it no longer updates when the session has ended', async () => {
     const { accountId } = await newAccount(1);
     await using window = await openHome(accountId);
     await window.page.getByRole('timer').waitFor();

@@ -80,7 +80,7 @@ function lastRequest(upstream: FaultyUpstream): JsonObject {
 const signed = { type: 'thinking', thinking: thoughts.text, signature: thoughts.state };
 
 describe.each([false, true])('a Chat client that returns only text and calls, streaming: %s', (isStream) => {
-  it('gets its reasoning back to a Responses upstream', async () => {
+  it('has its reasoning restored for a Responses upstream', async () => {
     const answer = await ask('responses', await takeTurn('responses', `r ${isStream}`, isStream), isStream);
     expect(answer.content).toBe('Done.');
     expect((lastRequest(thinker)['input'] as JsonObject[]).slice(1, 4)).toMatchObject([
@@ -90,7 +90,7 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
     ]);
   });
 
-  it('gets its thinking back to a Messages upstream, before the text', async () => {
+  it('has its thinking restored for a Messages upstream, before the text', async () => {
     const answer = await ask('messages', await takeTurn('messages', `m ${isStream}`, isStream), isStream);
     expect(answer.content).toBe('Done.');
     expect((lastRequest(thinker)['messages'] as JsonObject[])[1]?.['content']).toMatchObject([
@@ -101,7 +101,7 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
     ]);
   });
 
-  it('gets its thought signature back to Gemini, at the first call', async () => {
+  it('has its thought signature restored for Gemini, at the first call', async () => {
     await ask('gemini', await takeTurn('gemini', `g ${isStream}`, isStream), isStream);
     const [, content] = lastRequest(google)['contents'] as { parts: JsonObject[] }[];
     expect(content?.parts).toMatchObject([
@@ -115,7 +115,7 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
     ['all that it got', ['reasoning_content', 'reasoning_details']],
     ['the state without the text', ['reasoning_details']],
     ['the text without the state', ['reasoning_content']],
-  ])('that returns %s gets the signature at the first call, too', async (what, returned) => {
+  ])('that returns %s has the signature restored at the first call, too', async (what, returned) => {
     for (const from of returned.includes('reasoning_details') ? [gateway, other] : [gateway]) {
       const asked: Message = { role: 'user', content: `g ${isStream} ${what}` };
       const message = await ask('gemini', [asked], isStream, from.key, from);
@@ -134,13 +134,13 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
     }
   });
 
-  it('gets the text of its reasoning back to a Chat upstream', async () => {
+  it('has the text of its reasoning restored for a Chat upstream', async () => {
     const answer = await ask('chat', await takeTurn('chat', `c ${isStream}`, isStream), isStream);
     expect(answer.content).toBe('Done.');
     expect((lastRequest(thinker)['messages'] as JsonObject[])[1]).toMatchObject({ reasoning_content: thoughts.text });
   });
 
-  it('gets it back inside the text where the model thinks there', async () => {
+  it('has reasoning restored inside the text for a model that reasons there', async () => {
     await ask('inline', await takeTurn('inline', `i ${isStream}`, isStream), isStream);
     const [, answer] = lastRequest(thinker)['messages'] as JsonObject[];
     expect(answer?.['content']).toContain(`<think>\n${thoughts.text}\n</think>`);
@@ -174,20 +174,20 @@ describe('kept reasoning', () => {
     expect((lastRequest(thinker)['messages'] as JsonObject[])[1]).toMatchObject({ reasoning_content: '' });
   });
 
-  it('stays behind what the client itself returns', async () => {
+  it('is not used where the client returns reasoning itself', async () => {
     const [question, answer, ...results] = await takeTurn('chat', 'returned');
     const returned = { ...answer, reasoning_content: 'My own.' } as unknown as Message;
     await ask('chat', [question as Message, returned, ...results]);
     expect((lastRequest(thinker)['messages'] as JsonObject[])[1]).toMatchObject({ reasoning_content: 'My own.' });
   });
 
-  it('survives another system prompt', async () => {
+  it('is found after a change of the system prompt', async () => {
     const turn = await takeTurn('chat', 'dated');
     await ask('chat', [{ role: 'system', content: 'It is noon.' }, ...turn]);
     expect((lastRequest(thinker)['messages'] as JsonObject[])[2]).toMatchObject({ reasoning_content: thoughts.text });
   });
 
-  it.each(['responses', 'chat'])('is none of %s where the operator has switched it off', async (model) => {
+  it.each(['responses', 'chat'])('is not restored for %s where the operator has turned it off', async (model) => {
     const turn = await takeTurn(model, 'off', false, other);
     await ask(model, turn, false, other.key, other);
     const sent = JSON.stringify(lastRequest(thinker));

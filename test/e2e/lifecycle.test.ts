@@ -247,7 +247,7 @@ describe('SIGKILL', () => {
   });
 });
 
-it('a start listens before what a killed gateway has left is in the database', async () => {
+it('a start listens before the records of a killed gateway are in the database', async () => {
   const count = 20_000;
   const now = Date.now();
   const lines = Array.from({ length: count }, () => {
@@ -271,7 +271,7 @@ it('a start listens before what a killed gateway has left is in the database', a
   await vi.waitFor(async () => expect(await inserted()).toBe(count), { timeout: 30_000, interval: 100 });
 });
 
-it('a gateway that is killed has kept its compiled code for the next start', async () => {
+it('a killed gateway leaves its compiled code for the next start', async () => {
   const cache = join(home.folder, 'compiled');
   const gateway = await home.start({ NODE_COMPILE_CACHE: cache });
   const compiled = async () => (await readdir(cache, { recursive: true })).length;

@@ -103,7 +103,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
     expect(stream.headers.get('content-encoding')).toBeNull();
   });
 
-  it('sends nothing that the page has already', async () => {
+  it('sends nothing that the page already has', async () => {
     await using first = await openHome(one);
     const { id } = await first.find((event) => event.id !== '');
     await using again = await openHome(two, { 'last-event-id': id });
@@ -114,7 +114,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
     expect(again.events.filter(({ name }) => name === 'models')).toHaveLength(1);
   });
 
-  it('opens for hundreds that reconnect at once, each told another time to come back', async () => {
+  it('opens for hundreds that reconnect at once, each with a different reconnection time', async () => {
     const sessions = await Promise.all(Array.from({ length: 20 }, () => newSession()));
     const streams = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -129,12 +129,12 @@ describe('the stream of an open page', { shuffle: false }, () => {
     expect(new Set(times).size).toBeGreaterThan(10);
   });
 
-  it('is for accounts that are signed in', async () => {
+  it('is refused without a session', async () => {
     await using stream = await openEventStream(`${one.url}/dashboard/live`);
     expect(stream.status).toBe(401);
   });
 
-  it('answers HEAD without opening one', async () => {
+  it('answers HEAD without opening a stream', async () => {
     const { headers } = await newSession();
     const response = await fetch(`${one.url}/dashboard/live`, { method: 'HEAD', headers });
     expect([response.status, await response.text()]).toEqual([200, '']);
@@ -150,7 +150,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
     await stream.ended;
   });
 
-  it('stays open while the database is away, says so, and goes on when it is back', async () => {
+  it('stays open and reports it while the database is down, and continues when it is back', async () => {
     await using stream = await openHome(one);
     await stream.find(isLatest);
     postgres.turn('cut');
@@ -166,7 +166,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
   it.skipIf(redisUrl === undefined).each<[string, ProxyMode]>([
     ['is away', 'cut'],
     ['does not answer', 'stall'],
-  ])('goes on while Redis %s, and then shows what other instances have done meanwhile', async (_, mode) => {
+  ])('continues while Redis %s, and then shows the requests of other instances', async (_, mode) => {
     await using own = await openHome(one);
     await using other = await openHome(two);
     for (const stream of [own, other]) await stream.find(isLatest);
@@ -191,7 +191,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
     for (const stream of [own, other]) expect(stream.events.map(({ name }) => name)).not.toContain('live-end');
   });
 
-  it('is one of a bounded number for an account', async () => {
+  it('ends above the limit for an account', async () => {
     const { headers } = await newSession();
     const open = () => openEventStream(`${one.url}/dashboard/live`, headers);
     const streams = await Promise.all(Array.from({ length: bounds.accountStreams + 5 }, open));
@@ -201,7 +201,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
     await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()));
   });
 
-  it('does not hold up a gateway that stops', async () => {
+  it('does not delay the stop of a gateway', async () => {
     await using stream = await openHome(two);
     await stream.find(isLatest);
     const begun = performance.now();

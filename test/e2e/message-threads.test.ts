@@ -96,7 +96,7 @@ const begin = async (to?: string) => String((await ask({ type: 'create' }, { to 
 const instructed = (status: number) => JSON.stringify({ status, error_code: 'x' });
 
 describe('a message thread', () => {
-  it('is refused before the upstream is asked where the route would lose it', async () => {
+  it('is refused before the upstream is asked when the route would drop it', async () => {
     const count = model.requests.length;
     for (const to of [...formats, 'mixed']) {
       const { status, body } = await ask({ type: 'create' }, { to });
@@ -106,7 +106,7 @@ describe('a message thread', () => {
     expect(model.requests.length).toBe(count);
   });
 
-  it('goes with its beta header to the vendor that keeps it, always with the same key', async () => {
+  it('is forwarded with its beta header to the vendor that keeps it, always with the same key', async () => {
     const count = model.requests.length;
     for (let round = 0; round < 5; round++) {
       const { status } = await ask({ type: 'continue', previous_message_id: await begin() });
@@ -132,7 +132,7 @@ describe('a message thread', () => {
     expect([status, model.requests.length]).toEqual([404, count]);
   });
 
-  it('is begun again with all messages at the next upstream when its own fails', async () => {
+  it('restarts with all messages at the next upstream when its own upstream fails', async () => {
     await ask({ type: 'create' }, { to: 'backed', system: instructed(200) });
     const thread = { type: 'continue', previous_message_id: begun.id };
     const { status, body } = await ask(thread, { to: 'backed', system: instructed(503) });

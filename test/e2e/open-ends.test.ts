@@ -189,7 +189,7 @@ describe.each(pairs)('a %s client that wants a whole answer, of a %s upstream th
 describe('an answer that starts a second time', () => {
   const { opening, content, closing } = answers.messages;
 
-  it.each(textFormats)('is a broken one for a %s client', async (client) => {
+  it.each(textFormats)('is reported as broken to a %s client', async (client) => {
     play = (response) =>
       response.send(
         200,

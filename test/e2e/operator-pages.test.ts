@@ -86,7 +86,7 @@ async function breakerState(): Promise<string | undefined> {
 const actionsOn = (subject: string) => listActions(gateway.database, { subject, limit: 10 });
 
 describe('the operator pages', () => {
-  it('are forbidden for other accounts, and lead visitors to the sign-in', async () => {
+  it('are forbidden for other accounts, and redirect visitors to the sign-in', async () => {
     const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
     const customer = await signIn('budi@example.com');
     for (const path of ['/operator', `/operator/accounts/${accountId}`, '/operator/health'])
@@ -94,7 +94,7 @@ describe('the operator pages', () => {
     expect((await new PageClient(gateway.url).get('/operator')).location).toBe('/sign-in?next=%2Foperator');
   });
 
-  it('ask for another key of an upstream that rejects it', async () => {
+  it('ask for a new key of an upstream that rejects its key', async () => {
     const route = 'one/model-there';
     const error = 'key: 401 *revoked* <b>';
     const write = (attempt: { outcome: 'served' } | { outcome: 'failed'; fault: 'key'; error: string }, at: number) =>
@@ -106,7 +106,7 @@ describe('the operator pages', () => {
     await vi.waitFor(async () => expect((await client.get('/operator')).text).not.toMatch(shown), patience);
   });
 
-  it('are clean in both languages and themes, whatever is stored', async () => {
+  it('have no accessibility or console error in both languages and themes, with any stored text', async () => {
     const order = await buy(59_000, attack);
     const flag = order.flags[0]?.id;
     await client.submit(`/operator/accounts/${order.accountId}/days`, `/operator/accounts/${order.accountId}/days`, {
@@ -143,7 +143,7 @@ describe('the operator pages', () => {
     expect(await window.page.evaluate('globalThis.wasAttacked')).toBeUndefined();
   }, 180_000);
 
-  it('show what needs the operator as it comes, and keep who resolved it and how', async () => {
+  it('show new problems live, and record who resolved them and how', async () => {
     await using window = await openWindow();
     const { page } = window;
     await page.goto(`${gateway.url}/operator`);
@@ -244,7 +244,7 @@ async function pauseWatching(): Promise<AsyncDisposable> {
 }
 
 describe('the status page', () => {
-  it('is clean for everybody, in both languages and themes', async () => {
+  it('has no accessibility or console error in both languages and themes', async () => {
     await using window = await browser.open();
     expect(await auditPage(window, `${gateway.url}/status`)).toEqual([]);
   }, 60_000);

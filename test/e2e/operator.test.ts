@@ -73,7 +73,7 @@ describe('the operator listener', () => {
     expect((await get(`${gateway.operatorUrl}${path}`, { authorization: `Bearer ${gateway.key}` })).status).toBe(404);
   });
 
-  it('refuses a page whose name was rebound to this machine', async () => {
+  it('refuses a page whose host name was rebound to this machine', async () => {
     const { status, text } = await get(`${gateway.operatorUrl}/metrics`, { host: 'attacker.example' });
     expect([status, text.includes('daypass')]).toEqual([421, false]);
   });

@@ -65,7 +65,7 @@ async function sendFeedback(message: string, more: Record<string, string> = {}) 
 }
 
 describe('a gateway', () => {
-  it('answers browsers with pages, and model calls with JSON whatever they accept', async () => {
+  it('answers browsers with pages, and model calls with JSON regardless of Accept', async () => {
     expect((await get('/')).headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect((await get('/nothing')).headers.get('content-type')).toBe('text/html; charset=utf-8');
     for (const path of ['/v1/nothing', '/v1beta/nothing', '/v1/models']) {
@@ -81,7 +81,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('serves every asset that its pages name', async () => {
+  it('serves every asset that its pages reference', async () => {
     const page = await (await get('/')).text();
     const urls = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, url = '']) => url);
     expect(urls.length).toBeGreaterThan(2);
@@ -90,7 +90,7 @@ describe('a gateway', () => {
 });
 
 describe('docs/examples/feedback, copied next to gateway.yaml', () => {
-  it('is a whole plugin', async () => {
+  it('consists of one module, a template, a stylesheet and texts', async () => {
     expect((await readdir(join(home.folder, 'feedback'))).toSorted()).toEqual([
       'feedback.css',
       'feedback.eta',
@@ -99,7 +99,7 @@ describe('docs/examples/feedback, copied next to gateway.yaml', () => {
     ]);
   });
 
-  it('shows its page to accounts alone', async () => {
+  it('shows its page to accounts only', async () => {
     const asked = await get('/feedback');
     expect([asked.status, asked.headers.get('location')]).toEqual([302, '/sign-in?next=%2Ffeedback']);
     const page = await (await get('/feedback', { ...html, cookie })).text();
@@ -110,7 +110,7 @@ describe('docs/examples/feedback, copied next to gateway.yaml', () => {
     );
   });
 
-  it('takes a form once', async () => {
+  it('accepts a form once', async () => {
     const response = await sendFeedback('More models, fewer words');
     expect([response.status, response.headers.get('location')]).toEqual([303, '/feedback?sent=1']);
     expect(gateway.output()).toMatch(/feedback from [\da-f-]{36}: "More models, fewer words"/);
@@ -122,7 +122,7 @@ describe('docs/examples/feedback, copied next to gateway.yaml', () => {
     expect(await response.text()).toMatch(/aria-invalid="true"[^>]*>&lt;short<\/textarea>/);
   });
 
-  it('takes no form of another site', async () => {
+  it('refuses a form from another site', async () => {
     const response = await sendFeedback('More models, fewer words', { origin: 'https://evil.example' });
     expect(response.status).toBe(403);
     expect(await response.text()).toContain('<h1>This form was sent from another site.</h1>');
@@ -130,7 +130,7 @@ describe('docs/examples/feedback, copied next to gateway.yaml', () => {
 });
 
 it.each(['cut', 'stall'] as const)(
-  'while PostgreSQL is away (%s), public pages are shown and others say so',
+  'while PostgreSQL is down (%s), public pages are shown and others report it',
   async (mode) => {
     database.turn(mode);
     const [front, own] = [await get('/', { ...html, cookie }), await get('/feedback', { ...html, cookie })];

@@ -76,7 +76,7 @@ async function recordOf(page: Page) {
 }
 
 describe('the playground', () => {
-  it('streams an answer by keyboard alone, and its request is on record as the account’s', async () => {
+  it('streams an answer by keyboard, and records the request for the account', async () => {
     await using opened = await openWindow();
     const { page, window, accountId } = opened;
     await openPlayground(page);
@@ -107,7 +107,7 @@ describe('the playground', () => {
     expect(await page.locator('#sample-curl').isVisible()).toBe(false);
   });
 
-  it('stops an answer, which is on record as stopped by the client', async () => {
+  it('stops an answer, which is recorded as aborted by the client', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
@@ -119,7 +119,7 @@ describe('the playground', () => {
     expect(await recordOf(page)).toMatchObject({ outcome: 'aborted' });
   });
 
-  it('says that an answer broke off, keeps what came, and offers the message again', async () => {
+  it('reports that an answer broke off, keeps the received text, and offers the message again', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
@@ -129,7 +129,7 @@ describe('the playground', () => {
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello [[cut]]');
   });
 
-  it('prints answers as text', async () => {
+  it('shows answers as text, not as HTML', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
@@ -141,7 +141,7 @@ describe('the playground', () => {
 });
 
 describe('a request that fails', () => {
-  it('for lack of a pass leads to the plans, and keeps the message', async () => {
+  it('without a pass links to the plans, and keeps the message', async () => {
     await using opened = await openWindow({ days: 0 });
     const { page } = opened;
     await openPlayground(page);
@@ -151,7 +151,7 @@ describe('a request that fails', () => {
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello');
   });
 
-  it('on every route says so and links to the request', async () => {
+  it('on every route is reported with a link to the request', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page, 'dp/down');
@@ -177,7 +177,7 @@ describe('a request that fails', () => {
     await expect.poll(() => page.locator('.turn.assistant .facts-line a:not([hidden])').count(), patience).toBe(2);
   });
 
-  it('because the session has ended leads to the sign-in', async () => {
+  it('because the session has ended links to the sign-in', async () => {
     await using opened = await openWindow();
     const { page, accountId } = opened;
     await openPlayground(page);
@@ -187,7 +187,7 @@ describe('a request that fails', () => {
     expect(await error(page).getByRole('link').getAttribute('href')).toBe('/sign-in?next=/dashboard/try');
   });
 
-  it('because the gateway cannot be reached says so', async () => {
+  it('because the gateway cannot be reached is reported', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
@@ -223,7 +223,7 @@ describe('without JavaScript the playground', () => {
 });
 
 describe('a model that only makes images', () => {
-  it('cannot be talked to, and its request is shown as code', async () => {
+  it('has no chat, and its request is shown as code', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
@@ -235,7 +235,7 @@ describe('a model that only makes images', () => {
 });
 
 describe('the pages', () => {
-  it('of models, tools and the playground are clean in both languages and themes', async () => {
+  it('of models, tools and the playground have no accessibility or console error in both languages and themes', async () => {
     await using opened = await openWindow();
     const { window, page } = opened;
     const audit = (to: string, options: AuditOptions = {}) => auditPage(window, gateway.url + to, options);
@@ -256,7 +256,7 @@ describe('the pages', () => {
     expect(await page.evaluate('globalThis.wasAttacked')).toBeUndefined();
   });
 
-  it('find models while their name is typed, and say when none matches', async () => {
+  it('filter models while a name is typed, and report when none matches', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await page.goto(`${gateway.url}/dashboard/models`);

@@ -103,7 +103,7 @@ describe('a purchase in a browser', () => {
     await expectSound(phone);
   });
 
-  it('loses its QR code by itself when the time is over', async () => {
+  it('removes its QR code when the order expires', async () => {
     const shop = (sandbox ??= await open(''));
     await using laptop = await browser.open();
     const { page } = laptop;

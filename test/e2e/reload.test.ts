@@ -46,7 +46,7 @@ describe('a reload of the section listen', () => {
     expect(lines.join('')).not.toContain('next start');
   });
 
-  it('keeps the address, and reports that', async () => {
+  it('keeps the address, and reports it', async () => {
     await reload('host: 127.0.0.2');
     expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
     expect(lines.join('')).toContain('listen.host has changed in');
@@ -107,7 +107,7 @@ describe('a plugin that is added to a running gateway', () => {
     await expect(gateway.gateway.reload()).rejects.toThrow(/plugins\[0\].*\n.*keep_days/);
   });
 
-  it('that nothing uses yet does not keep the rest of the file from being loaded', async () => {
+  it('that nothing uses yet does not prevent the rest of the file from loading', async () => {
     await writeAdded(`service: { name: Other }\n${yaml}`);
     expect(await gateway.gateway.reload()).toBe(true);
     expect(gateway.gateway.host.service.name).toBe('Other');
@@ -115,7 +115,7 @@ describe('a plugin that is added to a running gateway', () => {
   });
 });
 
-it('a plugin that fails when the gateway stops keeps nothing open', async () => {
+it('a plugin that fails when the gateway stops does not keep the process running', async () => {
   const hook = "(server) => server.ext('onPreStop', () => { throw new Error('not now'); })";
   const yaml = `plugins: [./greeting.mjs]\n${yamlFor('http://127.0.0.1:9/v1')}`;
   await using started = await startGateway({ yaml, files: { 'greeting.mjs': hookPlugin(hook) } });

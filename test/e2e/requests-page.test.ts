@@ -115,7 +115,7 @@ describe('a request', () => {
 });
 
 describe('new requests', () => {
-  it('come in by themselves, and the focus stays where it was', async () => {
+  it('appear without a reload, and the focus stays in place', async () => {
     const { window, page, write } = await openWindow();
     await using _ = window;
     const link = page.locator('.request .open').first();
@@ -128,7 +128,7 @@ describe('new requests', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('leave a list alone that has not changed', async () => {
+  it('do not redraw a list that has not changed', async () => {
     const { window, page } = await openWindow();
     await using _ = window;
     await page.addInitScript(`
@@ -141,7 +141,7 @@ describe('new requests', () => {
     expect(await page.evaluate('swaps')).toBe(0);
   });
 
-  it('are counted while a request is open, and shown when their reader asks for them', async () => {
+  it('are counted while a request is open, and shown on demand', async () => {
     const { window, page, write } = await openWindow();
     await using _ = window;
     await page.locator('.request .open').first().click();
@@ -158,7 +158,7 @@ describe('new requests', () => {
     expect([await page.locator('.opened').count(), await page.locator('#show-new').isVisible()]).toEqual([0, false]);
   });
 
-  it('do not come between a click and the request that it opens', async () => {
+  it('do not move the rows between a click and the request that it opens', async () => {
     const { window, page, write } = await openWindow();
     await using _ = window;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -184,7 +184,7 @@ describe('new requests', () => {
     await topIs(page, last);
   });
 
-  it('do not come in while updates are paused', async () => {
+  it('do not appear while updates are paused', async () => {
     const { window, page, write } = await openWindow();
     await using _ = window;
     await page.getByRole('link', { name: 'Pause' }).click();
@@ -210,7 +210,7 @@ describe('the list', () => {
     expect(await page.getByLabel('Model').isVisible()).toBe(true);
   });
 
-  it('and its rows, its empty states and the page of a request are accessible, whatever is on record', async () => {
+  it('and its rows, its empty states and the page of a request are accessible, with any recorded text', async () => {
     const { window, page, write } = await openWindow();
     await using _ = window;
     const id = await write(hostile);

@@ -298,7 +298,7 @@ describe('a resumed answer', () => {
     expect(messages[1]?.content[0]?.text).toBe(before.join('').trimEnd());
   });
 
-  it('may have been broken by an error inside the stream', async () => {
+  it('follows an error inside the stream', async () => {
     const { text, events } = await ask('chat', 'reported');
     expect(text).toBe(whole);
     expect(JSON.stringify(events)).not.toContain('error');
@@ -334,11 +334,11 @@ const ends = async (model: string, text: string, attempts: string[], more: objec
 describe('a broken answer ends with an error', () => {
   const sent = before.join('');
 
-  it('where the model does not have resume', () => ends('plain', sent, ['chat/cut failed']));
+  it('when the model does not have `resume`', () => ends('plain', sent, ['chat/cut failed']));
 
-  it('inside a tool call', () => ends('called', sent, ['chat/calls failed']));
+  it('when it breaks inside a tool call', () => ends('called', sent, ['chat/calls failed']));
 
-  it('inside reasoning', () => ends('thought', '', ['chat/thinks failed']));
+  it('when it breaks inside reasoning', () => ends('thought', '', ['chat/thinks failed']));
 
   it('when structured output was requested', () =>
     ends('chat-messages', sent, ['chat/cut failed'], { response_format: { type: 'json_object' } }));

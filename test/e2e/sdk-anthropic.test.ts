@@ -55,7 +55,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     expect(texts.join('')).toBe('Hello from the mock: ☀ ß 🙂.');
   });
 
-  it('gets parallel calls and thinking as events that its helper folds into the whole answer', async () => {
+  it('gets parallel calls and thinking as events that its helper accumulates into the whole answer', async () => {
     for (const text of ['weather', 'think', 'say first']) {
       const body = { ...asking(text), tools: messagesTools };
       const whole = await client.messages.create(body);
@@ -90,7 +90,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     expect(error).toMatchObject({ status: 401, error: { type: 'error', error: { type: 'authentication_error' } } });
   });
 
-  it('does not repeat a request with an unknown key, and reads no word that Claude Code takes for its own login', async () => {
+  it('does not repeat a request with an unknown key, and gets no wording that Claude Code takes for a failed login', async () => {
     const answers: Response[] = [];
     const stranger = new Sdk({
       apiKey: 'dp-unknown',
@@ -136,7 +136,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     expect(Number((error as InstanceType<typeof Sdk.RateLimitError>).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('does not see the upstream’s 401 as its own', async () => {
+  it('does not get the upstream’s 401 as an authentication error', async () => {
     const error = await refusal(client.messages.create(asking('fail with 401', 'refused')));
     expect(error).toMatchObject({ status: 424, error: { type: 'error', error: { type: 'api_error' } } });
     expect(JSON.stringify(error)).not.toContain(upstreamKey);

@@ -78,7 +78,7 @@ function expectChoice({ message, finish_reason }: OpenAI.ChatCompletion.Choice, 
 }
 
 describe('the OpenAI SDK on a Chat route to an odd vendor', () => {
-  it.each(rows)('folds the stream %s', async (_name, recording) => {
+  it.each(rows)('accumulates the stream %s', async (_name, recording) => {
     const stream = openai.chat.completions.stream(requestOf(recording));
     const { choices } = await stream.finalChatCompletion();
     expect(choices).toHaveLength(1);

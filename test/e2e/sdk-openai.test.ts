@@ -49,7 +49,7 @@ describe('the OpenAI SDK, chat.completions,', () => {
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 21, completion_tokens: 8 });
   });
 
-  it('gets parallel calls as chunks that its helper folds', async () => {
+  it('gets parallel calls as chunks that its helper accumulates', async () => {
     const body = { model, messages: says('weather'), tools: chatTools };
     const { choices } = await openai.chat.completions.stream(body).finalChatCompletion();
     expect(choices[0]?.finish_reason).toBe('tool_calls');
@@ -84,7 +84,7 @@ describe('the OpenAI SDK, responses,', () => {
     expect(deltas.map(({ delta }) => delta).join('')).toBe(greeting);
   });
 
-  it('gets events that its helper folds into the whole answer', async () => {
+  it('gets events that its helper accumulates into the whole answer', async () => {
     const body = { model, input: 'weather', tools: responsesTools };
     const final = await openai.responses.stream(body).finalResponse();
     const calls = toolCalls.map(({ id, name, arguments: input }) => ({ call_id: id, name, arguments: input }));
@@ -92,16 +92,13 @@ describe('the OpenAI SDK, responses,', () => {
     expect(comparable(final)).toEqual(comparable(await openai.responses.create(body)));
   });
 
-  it.each(['on-responses', 'on-chat', 'on-messages', 'on-gemini'])(
-    'goes on from a previous response: %s',
-    async (on) => {
-      const first = await openai.responses.create({ model: on, input: 'repeat this' });
-      expect(first.output_text).toBe('user: repeat this');
-      const second = await openai.responses.create({ model: on, input: 'repeat all', previous_response_id: first.id });
-      expect(second.output_text).toBe('user: repeat this | assistant: user: repeat this | user: repeat all');
-      expect(await openai.responses.retrieve(second.id)).toMatchObject({ previous_response_id: first.id });
-    },
-  );
+  it.each(['on-responses', 'on-chat', 'on-messages', 'on-gemini'])('continues a previous response: %s', async (on) => {
+    const first = await openai.responses.create({ model: on, input: 'repeat this' });
+    expect(first.output_text).toBe('user: repeat this');
+    const second = await openai.responses.create({ model: on, input: 'repeat all', previous_response_id: first.id });
+    expect(second.output_text).toBe('user: repeat this | assistant: user: repeat this | user: repeat all');
+    expect(await openai.responses.retrieve(second.id)).toMatchObject({ previous_response_id: first.id });
+  });
 
   it('returns tool results for the calls of a previous response', async () => {
     const first = await openai.responses.create({ model, input: 'weather', tools: responsesTools });
@@ -169,7 +166,7 @@ describe('the OpenAI SDK, errors of an upstream,', () => {
     expect(Number((error as InstanceType<typeof OpenAI.RateLimitError>).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('does not see the upstream’s 401 as its own', async () => {
+  it('does not get the upstream’s 401 as an authentication error', async () => {
     const error = await refusal(openai.chat.completions.create({ model: 'refused', messages: says('fail with 401') }));
     expect(error).toMatchObject({ status: 424, code: 'upstream_account_rejected' });
     expect(JSON.stringify(error)).not.toContain(upstreamKey);

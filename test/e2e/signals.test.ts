@@ -158,7 +158,7 @@ const hungEndpoint = `export const plugin = { name: 'hung', register(server) {
     answer() { console.error('hung now'); return new Promise(() => {}); } });
 } };`;
 
-describe('signals that mean nothing to a gateway', () => {
+describe('signals that a gateway ignores', () => {
   let gateway: GatewayProcess;
   beforeAll(async () => {
     await home.write(yamlFor(upstream.baseUrl));
@@ -184,7 +184,7 @@ it('SIGQUIT lets requests finish and exits with 0', async () => {
 });
 
 describe('during a start', () => {
-  it('SIGHUP does not end it: gateway.yaml is read again once it runs', async () => {
+  it('SIGHUP does not end the process: gateway.yaml is read again once the gateway runs', async () => {
     await using folder = await temporaryFolder();
     const hook = `server.gateway.onConfigured(() => new Promise((resolve) => {
       process.stdin.once('data', resolve).once('data', () => process.stdin.destroy());
@@ -216,7 +216,7 @@ describe('during a start', () => {
   });
 });
 
-it('a gateway goes on when the reader of its log has gone, and counts what is lost', async () => {
+it('a gateway continues when the reader of its log has gone, and counts lost lines', async () => {
   await home.write(yamlFor(upstream.baseUrl));
   const gateway = await home.start();
   gateway.process.stderr?.destroy();

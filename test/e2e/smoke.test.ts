@@ -24,11 +24,11 @@ async function ask(url: string, key: string): Promise<Response> {
   });
 }
 
-it('answers through the whole pipeline', async () => {
+it('a request passes through the whole pipeline and is answered', async () => {
   expect((await ask(inProcess.url, inProcess.key)).status).toBe(200);
 });
 
-it('answers as a process and stops with 0 on SIGTERM', async () => {
+it('a gateway process answers a request and exits with 0 on SIGTERM', async () => {
   const gateway = await home.start();
   expect((await ask(gateway.url, home.key)).status).toBe(200);
   expect(await gateway.end('SIGTERM')).toBe(0);

@@ -61,7 +61,7 @@ const calls = {
 };
 
 describe('the openai SDK with a thin Responses endpoint', () => {
-  it('collects the words of a stream', async () => {
+  it('reads the text of a stream', async () => {
     answer = words;
     const final = await openai.responses.stream({ model: 'thin', input: 'hi', store: false }).finalResponse();
     expect(final).toMatchObject({
@@ -71,7 +71,7 @@ describe('the openai SDK with a thin Responses endpoint', () => {
     });
   });
 
-  it('reads the words of a whole answer', async () => {
+  it('reads the text of a whole answer', async () => {
     answer = words;
     const whole = await openai.responses.create({ model: 'thin', input: 'hi', store: false });
     expect(whole).toMatchObject({ object: 'response', status: 'completed', output_text: 'Hello', tools: [] });
@@ -111,7 +111,7 @@ describe('the openai SDK with a thin Responses endpoint', () => {
     expect(events.map((event) => 'sequence_number' in event && event.sequence_number)).toEqual([...events.keys()]);
   });
 
-  it('reads the description of the format that it has asked for', async () => {
+  it('reads the description of the text format that it requested', async () => {
     const schema = { type: 'object', properties: {}, required: [], additionalProperties: false };
     const format = { type: 'json_schema' as const, name: 'x', schema, strict: true };
     answer = { ...words, whole: { ...words.whole, text: { format: { ...format, description: null } } } };
@@ -133,7 +133,7 @@ describe('the openai SDK with a thin Responses endpoint', () => {
     expect(input).toMatchObject([{ content: 'hi' }, { content: [{ text: 'Hello' }] }, { content: 'more' }]);
   });
 
-  it('gets an error with what came before, when the stream breaks off', async () => {
+  it('gets the received text and an error when the stream breaks off', async () => {
     answer = { ...words, events: words.events.slice(0, -1), endsLater: true };
     const stream = await openai.responses.create({ model: 'thin', input: 'hi', store: false, stream: true });
     const events = await Array.fromAsync(stream);

@@ -51,7 +51,7 @@ const statusAt = (time: Date) => (time.getUTCHours() >= 23 ? 200 : 403);
 describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
   const file = './stages/stopwatch.ts';
 
-  it('runs its moments for every exchange', async () => {
+  it('runs enter, leave and done for every exchange', async () => {
     await using gateway = await startWith(file, 'stopwatch: { slow_after: 0 }');
     const response = await ask(gateway.url);
     expect(response.status).toBe(200);
@@ -239,7 +239,7 @@ export const breaker = {
     expect(gateway.output()).toContain('stage "piper" has sent no chunk for 1 s (body)');
   });
 
-  it('that leaves a rejected promise unhandled is named, and ends nothing', async () => {
+  it('that leaves a rejected promise unhandled is named, and does not end the gateway', async () => {
     const text = `
 export const bomb = {
   name: 'bomb', description: 'Fails in the background.', options: { type: 'object', additionalProperties: false },
@@ -252,7 +252,7 @@ export const bomb = {
     expect(gateway.output().match(/plugin bomb left a rejected promise unhandled: Error: boom/g)).toHaveLength(2);
   });
 
-  it('that throws in a timer is named, and ends the gateway after what runs', async () => {
+  it('that throws in a timer is named, and ends the gateway after its running requests', async () => {
     const text = `
 setInterval(() => {}, 1000);
 export const bomb = {

@@ -75,7 +75,7 @@ describe.each(['chat', 'responses', 'messages', 'gemini'])('a search that no rou
   });
 
   it.each([search, { type: 'code_execution_20250825' as const, name: 'code_execution' as const }])(
-    'is refused for other clients of Anthropic, who get no answer that nobody has given: $name',
+    'is refused for other clients of Anthropic instead of answered by the gateway: $name',
     async (tool) => {
       const asked = anthropic.beta.messages.create({ ...asks, model, tools: [tool] });
       await expect(asked).rejects.toMatchObject({ status: 501 });

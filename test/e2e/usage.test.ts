@@ -147,7 +147,7 @@ const ways = formats.flatMap((client) => formats.map((route) => [client, route] 
 
 describe.concurrent('an upstream that counts nothing', () => {
   it.each(ways)(
-    'a whole reply for %s from %s has counts, and the record says that they are a guess',
+    'a whole reply for %s from %s has counts, and the record marks them as estimates',
     async (client, to) => {
       const response = await ask(client, to, (_request, reply) => reply.json(200, whole[to]));
       const counts = countsIn(await response.text());
@@ -207,7 +207,7 @@ it.concurrent('the counts of an upstream are recorded unchanged', async () => {
   expect(await recordOf(response)).toMatchObject({ input_tokens: 11, output_tokens: 3, usage_estimated: false });
 });
 
-it.concurrent('what a route cannot express is noted in header and record, with the format of the route', async () => {
+it.concurrent('a parameter that a route cannot express is noted in header and record, with the format of the route', async () => {
   const more = { logit_bias: { 5: 1 }, seed: 5 };
   const response = await ask('chat', 'messages', (_request, reply) => reply.json(200, whole.messages), more);
   const header = response.headers.get('x-daypass-notes');

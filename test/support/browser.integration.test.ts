@@ -41,14 +41,14 @@ describe('the test browser', () => {
     expect(await window.page.title()).toBe('x');
   });
 
-  it('measures what is wider than a phone', async () => {
+  it('reports elements wider than a phone', async () => {
     await using window = await browser.open(narrow);
     html = '<svg width="500" height="1"></svg>';
     await window.page.goto(url);
     expect(await sidewaysOverflow(window.page)).toBeGreaterThan(100);
   });
 
-  it('shows letters in a font', async () => {
+  it('renders text with an installed font', async () => {
     await using window = await browser.open();
     html = '<span>iiii</span><br><b>WWWW</b>';
     await window.page.goto(url);

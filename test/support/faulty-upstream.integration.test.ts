@@ -77,7 +77,7 @@ describe('the faulty upstream', () => {
     await expect(fetch(upstream.url, post)).rejects.toThrow('fetch failed');
   });
 
-  it('throws what a handler has thrown when it is disposed', async () => {
+  it('throws a handler’s error when it is disposed', async () => {
     const upstream = await createUpstream(() => {
       throw new Error('mistake of the test');
     });

@@ -92,7 +92,7 @@ class VendorRun {
     return this.#losses.size === 0 ? { verdict: 'pass' } : { verdict: 'loss', losses: [...this.#losses] };
   }
 
-  /** Checks each call on its own: a wrong name does not hide a lost call. */
+  /** Collects the failure of a check, so that the next checks still run. */
   #check(check: () => void): void {
     try {
       check();

@@ -42,13 +42,13 @@ describe('a request body', () => {
     expect(fixture.upstream.requests.at(-1)?.headers['content-encoding']).toBeUndefined();
   });
 
-  it('in gzip that unpacks to too much gets 413', async () => {
+  it('in gzip that decompresses to more than the limit gets 413', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     expect(bomb.length).toBeLessThan(maxBodyBytes);
     expect((await fixture.ask(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413);
   });
 
-  it('that comes after its refusal leaves its connection open, for good', async () => {
+  it('that arrives after its refusal leaves the connection open for further requests', async () => {
     using client = await fixture.connect();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {

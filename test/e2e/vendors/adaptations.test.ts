@@ -36,7 +36,7 @@ const result = { type: 'tool_result', tool_use_id: 'a', content: 'done' };
 const breakpoint = { cache_control: { type: 'ephemeral' } };
 
 describe('a system message inside a Messages conversation', () => {
-  it.each(messagesVendors)('becomes text of the user in its place, with its cache breakpoint: %s', async (to) => {
+  it.each(messagesVendors)('becomes user text in the same place, with its cache breakpoint: %s', async (to) => {
     const messages = [
       { role: 'user', content: [text('Hi')] },
       { role: 'system', content: [text('Be brief.', breakpoint)] },
@@ -66,7 +66,7 @@ describe('a system message inside a Messages conversation', () => {
     });
   });
 
-  it('stays where Anthropic is behind the route', async () => {
+  it('stays in place on a route to Anthropic', async () => {
     const messages = [
       { role: 'user', content: 'Hi' },
       { role: 'system', content: 'Be brief.' },
@@ -87,7 +87,7 @@ describe('a system message inside a Chat conversation', () => {
     { role: 'user', content: 'And now?' },
   ];
 
-  it.each(chatVendors)('becomes text of the user behind the results of the calls: %s', async (to) => {
+  it.each(chatVendors)('becomes user text after the results of the calls: %s', async (to) => {
     const { body } = await gateway.ask(to, 'chat/completions', { messages });
     expect(body['messages']).toMatchObject([
       { role: 'user' },
@@ -142,7 +142,7 @@ describe('thoughts of another vendor in a tool loop', () => {
     { role: 'user', content: [result] },
   ];
 
-  it.each(messagesVendors)('stay as text, and the model goes on reasoning at %s', async (to) => {
+  it.each(messagesVendors)('stay as text, and the model continues reasoning at %s', async (to) => {
     const { body } = await gateway.ask(to, 'messages', { ...asked, messages });
     const kept = { ...thoughts, signature: '' };
     expect(body).toMatchObject({ ...asked, messages: [{}, { content: [kept, call] }, {}] });
@@ -170,7 +170,7 @@ it.each([
   expect(JSON.stringify(body).includes('iVBORw0KGgo')).toBe(isSeen);
 });
 
-it.each(messagesVendors)('strict is no promise of a tool at %s', async (to) => {
+it.each(messagesVendors)('strict is removed from tools at %s', async (to) => {
   const tools = [{ name: 'look', input_schema: { type: 'object' }, strict: true }];
   const messages = [{ role: 'user', content: 'Hi' }];
   const { body, notes } = await gateway.ask(to, 'messages', { max_tokens: 9, messages, tools });
@@ -186,7 +186,7 @@ it.each(['deepseek-anthropic/deepseek-v4', 'zhipu-anthropic/glm-5'])('a schema i
   expect(JSON.stringify(body['system'])).toContain('title');
 });
 
-it('a freeform tool is a function where none is known', async () => {
+it('a freeform tool becomes a function at a vendor without freeform tools', async () => {
   const tools = [{ type: 'custom', name: 'patch', description: 'Patches.' }];
   const { body } = await gateway.ask('groq/llama', 'responses', { input: 'Hi', tools });
   expect(body['tools']).toMatchObject([{ type: 'function', name: 'patch' }]);

@@ -42,7 +42,7 @@ const codex = {
 };
 
 describe('betas of Anthropic', () => {
-  it('reach Anthropic, and nothing that is the client’s own', async () => {
+  it('reach Anthropic, and the client’s own headers do not', async () => {
     const { body, headers } = await gateway.ask('anthropic/claude-sonnet-4-6', 'messages', managed, {
       ...claudeCode,
       ...privately,

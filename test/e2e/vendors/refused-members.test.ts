@@ -33,7 +33,7 @@ const history = [
 const plain = [hi, { role: 'assistant', content: 'Hello' }, hi];
 
 describe('history of another vendor', () => {
-  it.each([mistral, groq])('has no members that %s refuses, and the client is told', async (to) => {
+  it.each([mistral, groq])('has no members that %s refuses, and the client gets a note', async (to) => {
     const { status, body, notes } = await gateway.ask(to, 'chat/completions', { messages: history });
     expect([status, body['messages']]).toEqual([200, plain]);
     expect(notes).toContain('dropped name of messages');
@@ -52,7 +52,7 @@ describe('history of another vendor', () => {
     expect([body['messages'], notes]).toEqual([plain, undefined]);
   });
 
-  it('stays as it is for a vendor that takes it', async () => {
+  it('is unchanged for a vendor that accepts it', async () => {
     const { body, notes } = await gateway.ask('deepseek/deepseek-v4', 'chat/completions', { messages: history });
     expect(body['messages']).toEqual(history);
     expect(notes).toBeUndefined();
@@ -60,7 +60,7 @@ describe('history of another vendor', () => {
 });
 
 describe('parameters that a vendor refuses', () => {
-  it('are left out for Mistral without a note where they say what holds anyway', async () => {
+  it('are left out for Mistral without a note where they equal the default', async () => {
     const { body, notes } = await gateway.ask(mistral, 'chat/completions', {
       messages: [hi],
       store: false,
@@ -73,7 +73,7 @@ describe('parameters that a vendor refuses', () => {
     expect(notes).toBeUndefined();
   });
 
-  it('are left out for Mistral with a note where they mean something', async () => {
+  it('are left out for Mistral with a note where they differ from the default', async () => {
     const asked = { messages: [hi], verbosity: 'low', logit_bias: { 5: 1 }, safe_prompt: true };
     const { body, notes } = await gateway.ask(mistral, 'chat/completions', asked);
     expect(body).toEqual({ model: 'mistral-large', messages: [hi], safe_prompt: true });
@@ -103,7 +103,7 @@ describe('parameters that a vendor refuses', () => {
     expect(notes?.includes(`dropped ${noted}`)).toBe(noted === undefined ? undefined : true);
   });
 
-  it('are no penalties for models of xAI that do not reason', async () => {
+  it('include no penalties for models of xAI that do not reason', async () => {
     const asked = { messages: [hi], presence_penalty: 0, frequency_penalty: 0 };
     const { body } = await gateway.ask('xai/grok-4-fast-non-reasoning', 'chat/completions', asked);
     expect(body).toMatchObject(asked);
@@ -116,13 +116,13 @@ describe('parameters that a vendor refuses', () => {
     expect(notes).toBeUndefined();
   });
 
-  it('are those of OpenAI alone for Google', async () => {
+  it('include only those specific to OpenAI for Google', async () => {
     const asked = { messages: [hi], store: false, metadata: { a: 'b' } };
     const { body, notes } = await gateway.ask('gemini-openai/gemini-3-flash', 'chat/completions', asked);
     expect([body, notes]).toEqual([{ model: 'gemini-3-flash', messages: [hi] }, 'dropped metadata']);
   });
 
-  it('are none at OpenAI', async () => {
+  it('include none for OpenAI', async () => {
     const asked = { messages: history, store: false, presence_penalty: 0, unknown_member: { a: 1 } };
     const { body, notes } = await gateway.ask('openai/gpt-4.1', 'chat/completions', asked);
     expect(body).toMatchObject(asked);

@@ -45,7 +45,7 @@ describe('tools that Anthropic runs', () => {
     expect([status, path]).toEqual([501, '']);
   });
 
-  it('are said to be there in the words of a result', async () => {
+  it('are listed in the text of a result', async () => {
     const found = { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_reference', tool_name: 'look' }] };
     const history = [
       ...messages,
@@ -68,7 +68,7 @@ function nested({ type, ...described }: JsonObject): JsonObject {
 describe('a web search of OpenAI', () => {
   const tools = [{ type: 'function', name: 'look', parameters: look.input_schema }, { type: 'web_search' }];
 
-  it('is not offered to a vendor that has none', async () => {
+  it('is not offered to a vendor without web search', async () => {
     const { body, notes } = await gateway.ask('groq/llama', 'responses', { input: 'Hi', tools });
     expect(body['tools']).toEqual(tools.slice(0, 1));
     expect(notes).toContain('dropped web_search');

@@ -27,7 +27,7 @@ it.each([
   if (path !== 'messages') expect(answer).toContain(part);
 });
 
-it('an unknown part beside others is left out', async () => {
+it('an unknown part among others is left out', async () => {
   const messages = [{ role: 'user', content: [...strange('hologram'), { type: 'text', text: 'Hi' }] }];
   const { status, body, notes } = await gateway.ask('deepseek/deepseek-v4', 'messages', { max_tokens: 9, messages });
   expect([status, body['messages']]).toEqual([200, [{ role: 'user', content: 'Hi' }]]);
@@ -39,7 +39,7 @@ it('an unknown part reaches the vendor of the format', async () => {
   expect((await gateway.ask('openai/gpt-4.1', 'chat/completions', { messages })).body['messages']).toEqual(messages);
 });
 
-it('a role that no conversation has is refused where it is translated, and left to a vendor of the format', async () => {
+it('an unknown role is refused by a translated route, and forwarded to a vendor of the format', async () => {
   const messages = [{ role: 'narrator', content: 'Hi' }];
   const refused = await gateway.ask('anthropic/claude-sonnet-4-6', 'chat/completions', { messages });
   expect([refused.status, refused.path]).toEqual([400, '']);

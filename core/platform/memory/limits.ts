@@ -13,7 +13,7 @@ export interface MemoryLimits {
 }
 
 /** What a gateway needs that holds no bodies: resident, and of the heap. Measured after a thousand requests. */
-const base = { process: 240 * MiB, heap: 112 * MiB };
+export const base = { process: 240 * MiB, heap: 112 * MiB };
 /** Part of the remainder that may be reserved: the other part is garbage that has not been collected yet. */
 const reservable = 0.65;
 /** Bytes reserved for each byte that they take of the heap; the others are in buffers outside of it. */

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { footprint, type MemoryLevel, type ProcessMemory } from './budget.ts';
-import type { MemoryLimits } from './limits.ts';
+import { base, type MemoryLimits } from './limits.ts';
 
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
 const readEvery = 100;
@@ -62,7 +62,7 @@ export class MemoryWatch implements Disposable {
       used = read();
       level = this.#levelOf(used);
     } else if (isScarce && budget.level !== 'all') level = 'large'; // It may be garbage, which is no reason to refuse small bodies.
-    budget.room = this.#roomBeside(used);
+    budget.room = this.#roomBeside(used, isCollected);
     if (level !== budget.level) {
       budget.level = level;
       this.#report(level, used);
@@ -82,13 +82,15 @@ export class MemoryWatch implements Disposable {
   }
 
   /**
-   * Of what is reserved, as little as possible is in the figures yet: the bytes themselves. But what there was room for
-   * before is still there when a body that is being parsed takes what it has reserved.
+   * Of what is reserved, as little as possible is in the figures yet: the bytes themselves. Without garbage, it is all that
+   * exceeds what the gateway needs itself. What there was room for before is still there when a body that is being parsed
+   * takes what it has reserved.
    */
-  #roomBeside(used: MemoryFigures): number {
+  #roomBeside(used: MemoryFigures, isCollected: boolean): number {
     const { limits, budget } = this.#options;
     const left = Math.min(limits.process * marks.large - used.process, limits.heap * marks.large - used.heap);
-    return Math.min(left, Math.max(budget.room, left - budget.reserved * (1 - 1 / footprint.event)));
+    const taken = Math.max(budget.reserved / footprint.event, isCollected ? used.process - base.process : 0);
+    return Math.min(left, Math.max(budget.room, left - Math.max(0, budget.reserved - taken)));
   }
 
   #report(level: MemoryLevel, used: MemoryFigures): void {

@@ -107,6 +107,24 @@ describe('the watch over memory', () => {
     expect(collected()).toBe(0);
   });
 
+  it('knows after a collection what bodies have taken already', () => {
+    budget = new ProcessMemory(800 * MiB);
+    const figures = { process: 540 * MiB, heap: 0 };
+    open = new MemoryWatch({
+      limits: { process: 1_000 * MiB, heap: 1_000 * MiB },
+      budget,
+      log: createLogger(() => undefined),
+      read: () => figures,
+      now: () => 0,
+      collect: () => (figures.process = 600 * MiB),
+    });
+    open.look();
+    expect(budget.share('a').grow(210 * MiB)).toBe(true);
+    figures.process = 740 * MiB;
+    open.look();
+    expect(budget.share('b').grow(100 * MiB)).toBe(true);
+  });
+
   it('collects garbage for a large body that does not fit, and not again for the next one', () => {
     const { large, figures, watched, collected } = watchLarge(3);
     figures.process = 7 * large;

@@ -76,7 +76,7 @@ export {
 export type { FormattedAmount, FormattedRemaining } from '#core/web/texts/durations.ts';
 export type { FormattedTime, Formatter } from '#core/web/texts/formatter.ts';
 export type { IconName } from '#core/web/pages/icons.ts';
-export type { Navigation } from '#core/web/pages/navigation.ts';
+export type { Navigation } from '#core/web/pages/page.ts';
 export {
   accountOf,
   type AssetSource,
@@ -97,7 +97,7 @@ export { PageError, type PageErrorDetails } from '#core/web/pages/page-error.ts'
 export { publishLive } from '#core/web/live/live-bus.ts';
 export type { IssuedSession, OpenSession, SessionRecord, Sessions } from '#core/web/sessions/sessions.ts';
 export { type SessionWithRoles, sessionOf, sessionsOf, signIn, signInPath } from '#core/web/sessions/sign-in.ts';
-export { ownPath } from '#core/web/pages/own-path.ts';
+export { ownPath } from '#core/web/pages/paths.ts';
 export type { Preference } from '#core/web/pages/cookies.ts';
 export { defineTexts, type Language, type Text, type Texts, type Translate } from '#core/web/texts/texts.ts';
 
@@ -127,7 +127,7 @@ export { impersonal, personal, type PersonalOption } from '#core/platform/databa
 export { Migration } from '@mikro-orm/migrations';
 export type { Database, Notifications } from '#core/platform/database/database.ts';
 export type { Entities, PluginTables } from '#core/platform/database/tables.ts';
-export type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+export type { JobDefinition } from '#core/gateway/host/host.ts';
 export { UnrecoverableJobError, type Jobs } from '#core/platform/jobs/jobs.ts';
 export type { EventTypes, OrderEvent, PlanEvent } from '#core/gateway/events/events.ts';
 export { type AccountEvent, readEvents, recordEvent } from '#core/business/accounts/account-events.ts';
@@ -153,7 +153,7 @@ export type { WireFormat, WireFormats } from '#core/config/catalog/formats.ts';
 export type { Capabilities, CapabilitySettings } from '#core/config/catalog/capabilities.ts';
 export type { Profile, ProfileSettings } from '#core/config/catalog/profile.ts';
 export type { Quirks, QuirkSettings, ReasoningStyle } from '#core/config/catalog/quirks.ts';
-export type { Usage } from '#core/gateway/model-call/usage.ts';
+export type { Usage } from '#core/gateway/model-call/adapter.ts';
 export type {
   Adapter,
   ReplyReader,

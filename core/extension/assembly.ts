@@ -5,9 +5,15 @@ import type { GatewayDocument } from '#core/config/file/document.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
 import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
-import { jobsCheck, rescheduledGauge } from '#core/gateway/health/jobs-check.ts';
-import { memoryCheck, memoryGauges } from '#core/gateway/health/memory-check.ts';
-import { backgroundGauge, lostOutputGauge, namesCheck } from '#core/gateway/health/process-checks.ts';
+import {
+  jobsCheck,
+  rescheduledGauge,
+  backgroundGauge,
+  lostOutputGauge,
+  namesCheck,
+  memoryCheck,
+  memoryGauges,
+} from '#core/gateway/health/process-checks.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import { createServer } from '#core/gateway/http/server.ts';
@@ -16,7 +22,7 @@ import { PluginMissing } from './import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
 import { Registry } from './registry.ts';
 import { preparePages } from '#core/web/serve.ts';
-import { operatorsSection } from '#core/web/sessions/operators.ts';
+import { operatorsSection } from '#core/web/sessions/sign-in.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
 export interface Assembly {

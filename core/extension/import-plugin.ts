@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './stack.ts';
+import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './origin.ts';
 
 /** Ms that a module may take to be evaluated, its top-level awaits included. */
 const importTimeout = 10_000;

@@ -12,8 +12,7 @@ import { checkTableNames, type PluginTables } from '#core/platform/database/tabl
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { StatusReport } from '#core/gateway/health/status-report.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';

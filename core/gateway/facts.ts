@@ -1,8 +1,7 @@
-import type { Adapter } from './model-call/adapter.ts';
-import type { Usage } from './model-call/usage.ts';
+import type { Adapter, Usage } from './model-call/adapter.ts';
 import { defineFact } from './pipeline/fact.ts';
 
-export type { Usage } from './model-call/usage.ts';
+export type { Usage } from './model-call/adapter.ts';
 
 /** Who is calling. Written by `auth`. */
 export interface Principal {

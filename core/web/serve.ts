@@ -1,24 +1,20 @@
 import inert from '@hapi/inert';
 import vision from '@hapi/vision';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
-import type { Host } from '#core/gateway/host/host.ts';
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { AssetTable, routeAssets } from './serving/assets.ts';
-import { accountPage } from './serving/account-page.ts';
+import { accountPage, ownAssets, ownTexts, preferencesPage } from './serving/own-parts.ts';
 import { isHtmx } from './pages/htmx.ts';
-import { ownAssets, ownTexts } from './serving/own-parts.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './serving/error-page.ts';
 import { routeLivePages } from './live/live-route.ts';
-import { preferencesPage } from './serving/preferences.ts';
-import { removeEndedSessions } from './sessions/remove-ended-sessions.ts';
+import { removeEndedSessions, addSessionStrategy, noteOutage, signInPath } from './sessions/sign-in.ts';
 import type { AssetSource, Page } from './pages/page.ts';
 import { PageError } from './pages/page-error.ts';
 import { addViews, checkPage, Renderer } from './serving/renderer.ts';
 import { PageRoutes } from './serving/routes.ts';
 import { routeSiteFiles } from './serving/site-files.ts';
 import { securityHeaders } from './serving/security-headers.ts';
-import { addSessionStrategy, noteOutage, signInPath } from './sessions/sign-in.ts';
 import type { Texts } from './texts/texts.ts';
 import { Translator } from './texts/translator.ts';
 

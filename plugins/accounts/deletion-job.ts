@@ -1,5 +1,5 @@
 import { cleanRecords, recentlyDeleted } from '#core/business/accounts/deletion.ts';
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Days for which records of requests may arrive after their account was deleted: a journal waits for the database. */
 const days = 7;

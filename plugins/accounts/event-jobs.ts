@@ -1,5 +1,5 @@
 import { publishEvents, removeOldEvents } from '#core/business/accounts/account-events.ts';
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Finds what the relay has missed: notifications are lost while the connection to PostgreSQL is down. */
 export const publishJob: JobDefinition = {

@@ -1,5 +1,5 @@
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Seconds between two sweeps. */
 const interval = 60;

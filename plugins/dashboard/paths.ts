@@ -1,4 +1,4 @@
-import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { wellKnownPaths } from '#core/web/pages/paths.ts';
 
 /** Pages that others of the dashboard lead to. */
 export const connectPath = wellKnownPaths.connect;

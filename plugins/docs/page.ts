@@ -2,7 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
-import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 import { writeSamples } from './samples.ts';

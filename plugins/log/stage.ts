@@ -1,5 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
-import { replyListener } from '#core/gateway/pipeline/reply-listener.ts';
+import { replyListener } from '#core/gateway/pipeline/reply.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
 import { ContentLines, Excerpt } from './content.ts';

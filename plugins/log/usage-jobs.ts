@@ -1,4 +1,4 @@
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { foldUsage, removeOldUsage } from '#core/gateway/records/fold-usage.ts';
 import { usageDays } from '#core/gateway/records/usage.ts';
 

@@ -2,7 +2,7 @@ import { type AccountRecord, activePeriod, readAccounts } from '#core/business/a
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
-import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { type MailContent, oneLine } from './layout.ts';

@@ -1,5 +1,4 @@
-import type { Host } from '#core/gateway/host/host.ts';
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { removeOldMails } from './outbox.ts';
 import { mailSection } from './section.ts';
 

@@ -1,7 +1,6 @@
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { pingDependencies } from '#core/gateway/health/dependencies.ts';
-import { readHealth } from '#core/gateway/health/read-health.ts';
+import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
 
 /** Whether database and shared state answer; each scrape asks them. */
 export const dependencyGauge: Gauge = {

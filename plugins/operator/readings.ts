@@ -1,8 +1,7 @@
 import { countPasses } from '#core/business/accounts/pass-counts.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { perCatalog } from '#core/gateway/host/per-catalog.ts';
+import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { countChecks } from '#core/business/payments/check-counts.ts';

@@ -1,4 +1,4 @@
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeOldActions } from '#core/business/operator-actions/operator-actions.ts';
 import { operatorActionsSection } from './actions-section.ts';
 

@@ -1,8 +1,8 @@
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
-import { checkJob } from '#core/business/payments/check-queue.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { checkJob } from '#core/business/payments/check-schedule.ts';
 import { checkPayment } from '#core/business/payments/checks.ts';
 import { notificationJob, processNotification } from '#core/business/payments/process-notification.ts';
-import { removeOldNotifications } from '#core/business/payments/remove-old-notifications.ts';
+import { removeOldNotifications } from '#core/business/payments/inbox.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { plainUrl } from '#core/web/pages/setup-command.ts';
-import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';

@@ -1,5 +1,4 @@
-import { ownPath } from '#core/web/pages/own-path.ts';
-import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { ownPath, wellKnownPaths } from '#core/web/pages/paths.ts';
 
 /** Where a reader goes who was going nowhere else. */
 export const homePath = wellKnownPaths.dashboard;

@@ -1,9 +1,8 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { LRUCache } from 'lru-cache';
-import { perCatalog } from '#core/gateway/host/per-catalog.ts';
+import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { toAtom } from './atom.ts';

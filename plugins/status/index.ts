@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { incidentRetentionJob, watchJob } from '#core/business/model-health/jobs.ts';
+import { incidentRetentionJob, watchJob } from '#core/business/model-health/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { feedRoutes } from './feeds.ts';

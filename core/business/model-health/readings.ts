@@ -1,6 +1,5 @@
-import type { Host } from '#core/gateway/host/host.ts';
+import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { perCatalog } from '#core/gateway/host/per-catalog.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { readDailyAnswers } from './daily-answers.ts';
 import { listIncidents } from './incident-store.ts';

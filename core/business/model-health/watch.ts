@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
-import type { Host } from '#core/gateway/host/host.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { abandon, follow, type Incident, type Observation } from './incident.ts';
-import { readCurrentIncidents, removeIncident, writeIncident } from './incident-store.ts';
+import { readCurrentIncidents, removeIncident, writeIncident, removeOldIncidents } from './incident-store.ts';
 import { troubleOf } from './model-health.ts';
 import { healthReadings } from './readings.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
@@ -72,3 +72,29 @@ async function record(
   }
   return { opened, ended };
 }
+
+/** Seconds between two observations. */
+const interval = 15;
+
+/** Opens and ends incidents from breakers and records; `onChange` runs when one has. */
+export function watchJob(gateway: StatusReports, onChange: (host: Host) => void): JobDefinition {
+  return {
+    name: 'watch-models',
+    description: 'Observes every model, and opens and ends incidents.',
+    schedule: { every: interval },
+    attempts: 1,
+    async run(_data, host) {
+      const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};
+      for (const { model, kind, cause } of opened) host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
+      for (const { model } of ended) host.log.info(`incident: model ${model} has recovered`);
+      if (opened.length + ended.length > 0) onChange(host);
+    },
+  };
+}
+
+export const incidentRetentionJob: JobDefinition = {
+  name: 'remove-old-incidents',
+  description: 'Deletes incidents that ended more than 400 days ago.',
+  schedule: { pattern: '41 3 * * *' },
+  run: (_data, host) => removeOldIncidents(host.database, host.now()),
+};

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import { enqueueCheck } from './check-queue.ts';
-import { firstCheck } from './check-schedule.ts';
+import { enqueueCheck, firstCheck } from './check-schedule.ts';
 import { readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
 import { type Charge, PaymentError } from './payment-provider.ts';

@@ -6,6 +6,7 @@ import { InboxWriter } from './inbox-writer.ts';
 import type { PaymentConnection, PaymentNotification, RawNotification } from './payment-provider.ts';
 import { processNotification } from './process-notification.ts';
 import { toStoredJson } from './stored-json.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** How a provider's notification is answered. */
 export interface NotificationReply {
@@ -97,4 +98,32 @@ async function store(
 /** PostgreSQL takes neither NUL nor half a character in a text. */
 function toText(text: string): string {
   return text.replaceAll('\0', '').slice(0, longestKey).toWellFormed();
+}
+
+/** Rows that are deleted in one statement. */
+const runToEnd = 1_000;
+
+/**
+ * Removes notifications that were processed and are older than so many days, in batches. Those of an order with an unresolved
+ * flag stay. Their effects are in `payment` and `refund`, which are kept permanently.
+ *
+ * @returns the number of notifications
+ */
+export async function removeOldNotifications(database: Pick<Database, 'query'>, days: number): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const batch = await database.query<unknown>(
+      `delete from payment_notification where id = any(array(
+         select n.id from payment_notification n
+         where n.next_try_at is null and n.received_at < clock_timestamp() - make_interval(days => ?)
+           and not exists (
+             select 1 from payment_attempt a join order_flag f on f.order_id = a.order_id and f.resolved_at is null
+             where a.reference = n.reference or (a.provider = n.provider and a.provider_reference = n.provider_reference))
+         order by n.received_at limit ${runToEnd}
+       )) returning 1`,
+      [days],
+    );
+    removed += batch.length;
+    if (batch.length < runToEnd) return removed;
+  }
 }

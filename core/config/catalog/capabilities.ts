@@ -1,5 +1,5 @@
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
-import type { Settled } from './settled.ts';
+import type { Settled } from './quirks.ts';
 
 const flag = { type: 'boolean' } as const;
 

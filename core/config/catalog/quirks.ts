@@ -1,5 +1,4 @@
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
-import type { Settled } from './settled.ts';
 
 const flag = { type: 'boolean' } as const;
 
@@ -180,3 +179,6 @@ export const defaultQuirks: Quirks = {
   refuses: [],
   accepts: [],
 };
+
+/** Settings with every member filled in. */
+export type Settled<T> = { readonly [Name in keyof T]-?: Exclude<T[Name], undefined> };

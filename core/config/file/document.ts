@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { type Document, isMap, isScalar, LineCounter, type Node, visit, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isScalar,
+  LineCounter,
+  type Node,
+  visit,
+  type YAMLError,
+  Composer,
+  Lexer,
+  Parser,
+  YAMLParseError,
+} from 'yaml';
 import { explainSyntax, primaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
 import { type Interpolated, interpolate } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
 import { inTurns, runToEnd } from '#core/platform/timing/turn.ts';
-import { parseYaml } from './parse-yaml.ts';
 import { readText } from './read-text.ts';
 import { findRefusedYaml } from './refused-yaml.ts';
 import type { YamlPath } from '../section.ts';
@@ -161,4 +172,48 @@ class Reader {
 
 function withoutVariables(words: string, written: Written | undefined): string {
   return written === undefined ? words : hideVariables(words, written.text, written.filled);
+}
+
+/** Lexemes of one step, some milliseconds. */
+const stepLength = 4_000;
+
+/**
+ * Parses YAML in steps, so that a file of thousands of models keeps the event loop for one of them only.
+ *
+ * The library compares each key of a map with all keys before it, three seconds for 10,000 models: it is told not to, and
+ * duplicates are found here.
+ */
+export function* parseYaml(text: string, lines: LineCounter): Generator<undefined, Document.Parsed[]> {
+  const parser = new Parser(lines.addNewLine);
+  const composer = new Composer({ lineCounter: lines, uniqueKeys: false, prettyErrors: false });
+  const documents: Document.Parsed[] = [];
+  let lexemes = 0;
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
+    if (++lexemes % stepLength === 0) yield;
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token));
+  documents.push(...composer.end());
+  yield;
+  for (const document of documents) document.errors.push(...findDuplicates(document));
+  return documents;
+}
+
+/** Keys that a map has already, as the errors that the library makes of them. */
+function findDuplicates(document: Document.Parsed): YAMLParseError[] {
+  const found: YAMLParseError[] = [];
+  visit(document, {
+    Map: (_key, { items }) => {
+      const known = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const [start = 0] = key.range ?? [];
+        if (known.has(key.value))
+          found.push(new YAMLParseError([start, start + 1], 'DUPLICATE_KEY', 'Map keys must be unique'));
+        known.add(key.value);
+      }
+    },
+  });
+  return found;
 }

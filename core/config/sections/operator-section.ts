@@ -1,7 +1,6 @@
 import { isLoopback } from '#core/platform/names/loopback.ts';
-import { hostMistake } from './host-rules.ts';
+import { hostMistake, listen } from './core-sections.ts';
 import { defineSection } from '../section.ts';
-import { listen } from './core-sections.ts';
 
 /** Characters of `operator.token` at least: a shorter one can be guessed. */
 const minTokenLength = 16;

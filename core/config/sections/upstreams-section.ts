@@ -3,8 +3,7 @@ import { type CheckContext, defineSection, type Report, type SectionValue, type 
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
 import type { WireFormats } from '../catalog/formats.ts';
-import { headerMistake, keyMistake } from './header-rules.ts';
-import { baseUrlMistake } from './url-rules.ts';
+import { foreignVariable } from '../file/interpolate.ts';
 
 /** The section `upstreams`: where requests can be sent. */
 export const upstreams = defineSection({
@@ -144,4 +143,64 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
     const mistake = headerMistake(header, value);
     if (mistake !== undefined) report([...path, 'headers', header], ...mistake);
   }
+}
+
+/** RFC 9110, 5.6.2: the characters of a header name. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110, 5.5: one line of visible characters of Latin-1, spaces and tabs. */
+const line = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers of one connection, which the HTTP client sets: others would break the framing of the request. */
+const framing = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade']);
+
+/** The mistake in a header and its correction, without its value; undefined for a valid one. */
+export function headerMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
+  if (!token.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
+  if (framing.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
+  if (line.test(value)) return undefined;
+  return ['has a line break or a character that headers cannot carry', 'use printable ASCII on one line'];
+}
+
+/** The same for an API key. Keys have no spaces; one with spaces was pasted or read with surrounding text. */
+export function keyMistake(key: string): readonly [wrong: string, right: string] | undefined {
+  const variable = foreignVariable(key);
+  if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
+  if (/^[\x21-\x7e]*$/.test(key)) return undefined;
+  const wrong = /\s/.test(key) ? 'has a space or a line break' : 'has a character that headers cannot carry';
+  return [wrong, 'use the key alone, as the vendor shows it'];
+}
+
+/**
+ * The mistake in the base URL of an upstream and its correction; undefined for a valid one. Requests use only origin and
+ * path, so anything else would be dropped silently.
+ */
+export function baseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
+  const url = URL.parse(text);
+  if (url === null)
+    return ['is not a valid URL: its host or port is invalid', 'use one such as https://llm.example.com:8443/v1'];
+  if (url.username !== '' || url.password !== '') {
+    const right = 'put a key under api_keys, or set auth: none and put the Authorization header under headers';
+    return ['contains a user or password, which would not be sent', right];
+  }
+  const rest = /[?#]/.exec(text)?.[0];
+  if (rest === undefined) return endpointMistake(url.pathname);
+  return [
+    `has a ${rest === '?' ? 'query' : 'fragment'} (${rest}…), which would not be sent`,
+    'remove it; keys belong under api_keys, other credentials under headers',
+  ];
+}
+
+/**
+ * Paths of vendors' endpoints, as their documentation shows them behind the base URL. A single word is one only behind a
+ * version: without it, a proxy may use it for its own purposes.
+ */
+const endpoints =
+  /\/(?:chat\/completions|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+|(?<=\/v\d\w*\/)(?:completions|embeddings|responses|messages))\/*$/;
+
+/** The path of the format would follow the one that is there already, and every request would fail. */
+function endpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
+  const [endpoint] = endpoints.exec(path) ?? [];
+  if (endpoint === undefined) return undefined;
+  // Ollama's endpoints follow its /api.
+  const surplus = endpoint.replace(/^\/api(?=\/)/, '');
+  return [`ends in ${surplus}, the path of an endpoint`, 'remove it: the gateway appends the path of the format'];
 }

@@ -1,7 +1,9 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Database } from '#core/platform/database/database.ts';
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { epoch } from '#core/platform/database/rows.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 
 /** A day of the calendar, `2026-11-22`. */
 export function parseDay(text: string): string {
@@ -49,4 +51,48 @@ export function localTime(time: Date, timeZone: string): { readonly day: string;
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const [day = '', clock = ''] = format.format(time).split(' ');
   return { day, clock };
+}
+
+/** A time as it is written on the command line: a while ago, a day in the zone of the output, or exactly. */
+export type WrittenTime = { readonly ago: number } | { readonly day: string } | { readonly at: number };
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+const exact = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** `30m`, `24h`, `7d` and `2w` ago, `2026-11-22`, `2026-11-22T13:00Z`, `2026-11-22T20:00+07:00`. */
+export function parseTime(text: string): WrittenTime {
+  const [, count, unit = ''] = /^(\d{1,4})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined) return { ago: Number(count) * (units[unit] ?? 0) };
+  if (isDay(text)) return { day: text };
+  const at = exact.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return { at };
+  throw new InvalidArgumentError('It must be a time, for example 30m, 24h, 7d, 2026-11-22 or 2026-11-22T13:00Z.');
+}
+
+/** Epoch ms; a day is its beginning. */
+export async function resolveTime(
+  { database, now }: { readonly database: Pick<Database, 'query'>; now(): number },
+  time: WrittenTime,
+  timeZone: string,
+): Promise<number> {
+  if ('ago' in time) return now() - time.ago;
+  if ('at' in time) return time.at;
+  const { since } = await rangeOfDays(database, timeZone, time.day, undefined);
+  return since?.getTime() ?? now();
+}
+
+/** Options of a command that prints times. */
+export interface ZoneOptions {
+  readonly timeZone?: string;
+}
+
+export function zoneOption(): Option {
+  return new Option('--time-zone <zone>', 'zone of days and times; default: service.time_zone').argParser(
+    parseTimeZone,
+  );
+}
+
+/** The zone in which a command prints times: its option, or else the service's. */
+export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: ZoneOptions): string {
+  return timeZone ?? host.section(service).time_zone;
 }

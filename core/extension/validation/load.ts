@@ -1,16 +1,14 @@
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams, upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
-import { deepFreeze } from '#core/config/file/deep-freeze.ts';
 import type { Registry } from '../registry.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
 import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from '#core/config/file/mistake.ts';
-import { checkStages, type ListedStage, readPipeline } from './pipeline-rules.ts';
+import { checkStages, type ListedStage, readPipeline, pipelineSection } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
-import { pipelineSection } from './pipeline-section.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import type { ValidPart } from '#core/config/file/valid-part.ts';
 import { Validator } from '#core/config/file/validator.ts';
@@ -165,4 +163,11 @@ function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
     get: <S extends Section>({ name, schema }: S) =>
       (sections.get(name) ?? deepFreeze(structuredClone(schema.default))) as SectionValue<S>,
   };
+}
+
+/** Freezes a value made of plain objects and lists, without circles, with everything in it. Returns the value. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
 }

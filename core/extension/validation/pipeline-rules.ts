@@ -3,8 +3,9 @@ import type { AnyFact } from '#core/gateway/pipeline/fact.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import type { Registry } from '../registry.ts';
 import { mayBeForeign, suggest } from '#core/config/file/mistake.ts';
-import type { CheckContext, Report, YamlPath } from '#core/config/section.ts';
+import type { CheckContext, Report, YamlPath, Section } from '#core/config/section.ts';
 import type { Validator } from '#core/config/file/validator.ts';
+import { allowNull } from '#core/config/file/editor-schema.ts';
 
 /** A stage of the list, as an entry of it. */
 interface Entry extends ListedStage {
@@ -169,4 +170,40 @@ function checkOrder(listed: readonly ListedStage[], registry: Registry, validato
       validator.report(path, `${definition.name} comes before ${name}`, `put ${name} before ${definition.name}`);
     }
   }
+}
+
+/** The pipeline's section knows the options of every registered stage. */
+export function pipelineSection(registry: Registry): Section {
+  const stages = [...registry.stages.values()];
+  return {
+    name: 'pipeline',
+    schema: {
+      type: 'array',
+      description: 'The stages that every request passes through, in this order.',
+      minItems: 1,
+      items: {
+        anyOf: [
+          { enum: stages.map(({ name }) => name) },
+          {
+            type: 'object',
+            properties: Object.fromEntries(
+              stages.map(({ name, description, options }) => [
+                name,
+                {
+                  description,
+                  anyOf: [
+                    options.required === undefined ? allowNull(options) : options,
+                    { const: false, description: 'Turns the stage off.' },
+                  ],
+                },
+              ]),
+            ),
+            additionalProperties: false,
+            minProperties: 1,
+            maxProperties: 1,
+          },
+        ],
+      },
+    },
+  };
 }

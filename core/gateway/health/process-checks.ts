@@ -3,6 +3,8 @@ import { failingNames } from '#core/platform/names/install.ts';
 import { lostWrites } from '#core/platform/output.ts';
 import type { Gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
+import { type MemoryLevel, remembered } from '#core/platform/memory/budget.ts';
+import { actions } from '#core/platform/memory/watch.ts';
 
 /** Whether names in use can be resolved. Their last answers hide it for an hour. */
 export const namesCheck: HealthCheck = {
@@ -33,3 +35,68 @@ export const lostOutputGauge: Gauge = {
   isCounter: true,
   read: () => [{ value: lostWrites() }],
 };
+
+/** Fails while repeated jobs do not run, although they were scheduled anew. */
+export const jobsCheck: HealthCheck = {
+  name: 'jobs',
+  check({ jobs: { schedules } }) {
+    const names = [...schedules.late.keys()];
+    if (names.length === 0) return { ok: true };
+    const reason = `Repeated jobs do not run although they are scheduled anew every minute (${names.join(', ')}): read the log for their failures and for the job queue's, and restart the gateway if there are none.`;
+    return { ok: false, reason, since: Math.min(...schedules.late.values()) };
+  },
+};
+
+export const rescheduledGauge: Gauge = {
+  name: 'jobs_rescheduled_total',
+  description:
+    'Repeated jobs that had missed two of their periods, as after a clock was set back, and were scheduled anew.',
+  isCounter: true,
+  read: ({ jobs }) => [{ value: jobs.schedules.rescheduled }],
+};
+
+const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
+
+/** Fails while memory is scarce, and for a minute after something has not fit. */
+export const memoryCheck: HealthCheck = {
+  name: 'memory',
+  check({ memory, now, monotonic }) {
+    const { level, refusals, refusedAt, refusedSince } = memory;
+    const hasRefused = monotonic() - refusedAt <= remembered;
+    if (level === 'normal' && !hasRefused) return { ok: true };
+    const { body, reply, request } = refusals;
+    const action = level === 'normal' ? 'what does not fit is refused' : actions[level];
+    const counts = `since the start ${body} request bodies, ${reply} responses and ${request} requests`;
+    const reason = `Memory is scarce: ${action} (${counts}). Give the gateway more, or raise memory.max_bytes.`;
+    return { ok: false, reason, since: hasRefused ? refusedSince : now() };
+  },
+};
+
+export const memoryGauges: readonly Gauge[] = [
+  {
+    name: 'memory_capacity_bytes',
+    description: 'Bytes that bodies and caches may hold together.',
+    read: ({ memory }) => [{ value: memory.capacity }],
+  },
+  {
+    name: 'memory_reserved_bytes',
+    description: 'Bytes of that which are reserved for bodies, and which the caches hold.',
+    labels: ['for'],
+    read: ({ memory }) => [
+      { value: memory.reserved, labels: { for: 'bodies' } },
+      { value: memory.kept, labels: { for: 'caches' } },
+    ],
+  },
+  {
+    name: 'memory_level',
+    description: 'How scarce memory is: 0 normal, 1 large bodies are refused, 2 new requests are refused.',
+    read: ({ memory }) => [{ value: levels.indexOf(memory.level) }],
+  },
+  {
+    name: 'memory_refusals_total',
+    description: 'What was refused because it did not fit into memory.',
+    labels: ['what'],
+    isCounter: true,
+    read: ({ memory }) => Object.entries(memory.refusals).map(([what, value]) => ({ value, labels: { what } })),
+  },
+];

@@ -9,6 +9,8 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { StageDocumentation } from './api-documentation.ts';
 import type { EventPublisher } from '../events/event-handler.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
+import type { Job } from '#core/platform/jobs/job.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 
 /** How the gateway appears to its users; from `service` in gateway.yaml. */
 export interface Service {
@@ -108,4 +110,17 @@ export function serviceSlug(name: string, prefix: string): string {
     .toLowerCase()
     .match(/[a-z0-9]+/g);
   return words?.join('-') ?? prefix;
+}
+
+/** A job as plugins and core define it: it runs with the host. */
+export type JobDefinition<Data extends JsonObject = JsonObject> = Job<Host, Data>;
+
+/** Memoizes `create` per catalog: a reload creates a new catalog, and the value is created again. */
+export function perCatalog<T extends object>(create: (host: Host) => T): (host: Host) => T {
+  const made = new WeakMap<Catalog, T>();
+  return (host) => {
+    const known = made.get(host.catalog) ?? create(host);
+    made.set(host.catalog, known);
+    return known;
+  };
 }

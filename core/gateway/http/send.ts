@@ -5,8 +5,7 @@ import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/
 import type { Logger } from '#core/platform/logger.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { replyListener } from '../pipeline/reply-listener.ts';
-import type { Reply } from '../pipeline/reply.ts';
+import { replyListener, type Reply } from '../pipeline/reply.ts';
 import { renderKeepAlive, renderStreamError } from '../pipeline/render-error.ts';
 import { isTaken, watchClient } from './stalled-client.ts';
 

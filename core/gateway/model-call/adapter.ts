@@ -1,7 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { Usage } from './usage.ts';
 
 /**
  * The bridge between a client's request and the routes that may serve it. `format` writes one for each model call;
@@ -112,4 +111,15 @@ export interface WholeReply {
   readonly contentType: string;
   readonly body: Buffer;
   readonly usage: Usage | undefined;
+}
+
+/** Tokens, as the upstream counted them as a rule; undefined where it did not say. */
+export interface Usage {
+  readonly input?: number | undefined; // all prompt tokens, cached ones included
+  readonly output?: number | undefined; // reasoning included
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  readonly reasoning?: number | undefined;
+  /** True when the upstream did not count, and the gateway has guessed. */
+  readonly isEstimated?: boolean | undefined;
 }

@@ -1,6 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { withoutByteOrderMark } from './byte-order-mark.ts';
 import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
 
 const LF = 0x0a;
@@ -158,4 +157,11 @@ function valueOf(lines: string, field: string, begin: number, end: number): stri
   if (at === end) return '';
   if (lines.charCodeAt(at) !== COLON) return undefined;
   return lines.slice(lines.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1, end);
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** The bytes without the byte order mark that some servers put before them: JSON has none (RFC 8259 §8.1). */
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
 }

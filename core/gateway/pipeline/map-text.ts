@@ -3,11 +3,12 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { parseExact } from '../model-call/exact-json.ts';
 import { SseFramer } from '../model-call/sse-framer.ts';
 import type { Exchange } from './exchange.ts';
-import { JsonArrayFramer } from './json-array-framer.ts';
 import { type BodyTransform, mapBody } from './map-body.ts';
 import type { Reply } from './reply.ts';
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { MappedBlocks, type TextMap } from './text-mapper.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 
 /**
  * Changes the text of an answer in the format of the client, streamed or whole; for `leave`. A function gets whole
@@ -73,4 +74,38 @@ function mapEntry(entry: JsonObject, map: ReturnType<ReplyText['mapEvents']>): s
 
 function writeEvent({ name, data }: ObjectEvent): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Complete entries of an array, with the text before and after them. */
+export interface ArrayPiece {
+  readonly before: string;
+  readonly entries: readonly JsonObject[];
+  readonly after: string;
+}
+
+/** Reads a JSON array of objects that grows chunk by chunk: `[{…}`, `,{…}`, `]`. */
+export class JsonArrayFramer {
+  #pending = '';
+
+  /** @throws GatewayError when an entry is larger than `bounds.event` */
+  push(chunk: string): ArrayPiece {
+    this.#pending += chunk;
+    const [, before = '', middle = '', after = ''] = /^([[,\s]*)(.*?)([\]\s]*)$/s.exec(this.#pending) ?? [];
+    const entries = middle === '' ? [] : parseEntries(middle);
+    if (entries === undefined) {
+      if (this.#pending.length > bounds.event)
+        throw new GatewayError('upstream_failed', 'An entry of the response is too large.');
+      return { before: '', entries: [], after: '' };
+    }
+    this.#pending = '';
+    return { before, entries, after };
+  }
+}
+
+function parseEntries(text: string): readonly JsonObject[] | undefined {
+  try {
+    return parseExact(`[${text}]`) as JsonObject[];
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { GatewayError } from '#core/platform/errors/table.ts';
+import { defineFact } from './fact.ts';
 
 /**
  * An answer on its way to the client. Status and headers are final once `leave` has run for every stage; until then
@@ -58,3 +59,9 @@ export function bodyErrorOf({ body }: Reply, source: Reply): unknown {
   if (!body.destroyed || body.readableEnded) return undefined;
   return body.errored ?? new GatewayError('upstream_failed', 'The response was cut off.');
 }
+
+/**
+ * Receives the body as the client gets it, chunk by chunk, without keep-alives. Set by a stage in `start`. It must not throw
+ * and must copy what it keeps, because a chunk may be a slice of a large buffer.
+ */
+export const replyListener = defineFact<(chunk: string | Buffer) => void>('reply_listener');

@@ -13,7 +13,6 @@ import {
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { type Columns, columnsOf, type RecordRow } from './column.ts';
-import { redactKeys } from './redact-keys.ts';
 
 /** Characters of `upstream/model`. */
 const routeLength = 300;
@@ -154,4 +153,11 @@ function numberOf(header: string | undefined): number | undefined {
 
 function hasFailover({ attempts }: Delivery): boolean {
   return attempts.length > 1 && attempts.some(({ route }) => route !== attempts[0]?.route);
+}
+
+const credential = /\b(?:(?:sk|pk|rk|xai)-[\w-]{12,}|AIza[\w-]{20,}|[a-z][a-z0-9]{0,15}[-_][A-Za-z0-9]{20,})/g;
+
+/** Truncates everything that has the form of an API key, a vendor's or the gateway's, to six characters. */
+export function redactKeys(text: string): string {
+  return text.replace(credential, (key) => `${key.slice(0, 6)}…`);
 }

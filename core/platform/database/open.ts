@@ -1,7 +1,6 @@
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
-import { bind } from './bind.ts';
 import type { Database } from './database.ts';
 import { explainFullDisk } from '../data-folder.ts';
 import { EmbeddedPostgres } from './embedded.ts';
@@ -12,7 +11,6 @@ import { PostgresNotifications } from './notifications.ts';
 import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
-import { checkUrl, explainFailure } from './explain-failure.ts';
 
 export interface OpenDatabaseOptions {
   /** DATABASE_URL; without it the embedded server is used. */
@@ -170,4 +168,50 @@ class PostgresDatabase implements OpenedDatabase {
     await this.#orm.close(true);
     await this.#lifetime.end();
   }
+}
+
+/** A quoted text or name, a comment or a dollar-quoted body: question marks in them are not placeholders. */
+const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
+const token = new RegExp(`${quoted}|\\?`, 'g');
+
+export interface BoundQuery {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/**
+ * `?` becomes `$1`, `$2` and so on, and for a list as many as it has elements. An empty list becomes `NULL`, so that
+ * `IN (?)` matches nothing.
+ *
+ * @throws Error when the number of parameters differs from the placeholders
+ */
+export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
+  const values: unknown[] = [];
+  let next = 0;
+  const text = sql.replace(token, (found) => {
+    if (found !== '?') return found;
+    const parameter = parameters[next++];
+    if (!Array.isArray(parameter)) return `$${values.push(parameter)}`;
+    return parameter.map((value) => `$${values.push(value)}`).join(', ') || 'NULL';
+  });
+  if (next !== parameters.length)
+    throw new Error(`a statement with ${next} placeholders got ${parameters.length} parameters`);
+  return { text, values };
+}
+
+/** @throws Error, without the URL, which may contain a password, when DATABASE_URL is not a PostgreSQL URL */
+export function checkUrl(url: string): void {
+  const protocol = URL.parse(url)?.protocol;
+  if (protocol === 'postgres:' || protocol === 'postgresql:') return;
+  throw new Error('DATABASE_URL is not a valid PostgreSQL URL. Use postgres://user:password@host:5432/database.');
+}
+
+/** Names the database of a connection error, without the password. Other errors are returned unchanged. */
+export function explainFailure(error: unknown, url: string): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const { host, pathname } = new URL(url);
+  return new Error(`The database ${host || 'localhost'}${pathname} of DATABASE_URL could not be opened`, {
+    // When all addresses of a host refuse, the driver throws one error without a message.
+    cause: error.message === '' ? new Error(String(error.code)) : error,
+  });
 }

@@ -9,8 +9,7 @@ import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
 import type { Job } from './job.ts';
 import { UnrecoverableJobError, type Jobs, type QueueState } from './jobs.ts';
-import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit } from './queue-kit.ts';
-import { readQueueState } from './queue-state.ts';
+import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit, readQueueState } from './queue-kit.ts';
 import { Schedules, timesOf } from './schedules.ts';
 
 export interface OpenJobsOptions<Context = unknown> {

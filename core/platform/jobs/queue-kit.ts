@@ -1,9 +1,16 @@
-import { createPostgresBackend, createRedisBackend, type Job, type JobsOptions, withBackend } from 'bullmq';
-import { pausingWorker } from './pausing-worker.ts';
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  type Job,
+  type JobsOptions,
+  withBackend,
+  type Worker,
+} from 'bullmq';
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
 import { redisRetryDelay } from '../shared/redis-client.ts';
-import type { Jobs } from './jobs.ts';
+import type { Jobs, FailedJob, QueueState } from './jobs.ts';
+import { Backoff } from '../timing/backoff.ts';
 
 /** The part of BullMQ that is used, the same on both of its stores. */
 export interface QueueKit {
@@ -116,3 +123,62 @@ export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): Qu
 
 /** A job that is lost with its process is run again, up to five times: by contract jobs may run twice. */
 const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
+
+/** Ms between attempts to fetch a job, while the store refuses them. */
+const retries = { first: 100, longest: 5_000 };
+
+/**
+ * A worker that pauses after a failure to fetch a job. BullMQ pauses only after ECONNREFUSED and asks again at once after
+ * any other failure: "the database system is starting up" would be asked in a busy loop, and a connection that never
+ * became ready fails without any I/O, so that the event loop would not turn any more.
+ */
+export function pausingWorker(Base: typeof Worker): typeof Worker {
+  return class PacedWorker extends Base {
+    readonly #backoff = new Backoff(retries);
+    readonly #closing = new AbortController();
+
+    override async close(force?: boolean): Promise<void> {
+      this.#closing.abort();
+      await super.close(force);
+    }
+
+    protected override async moveToActive(token: string, name?: string) {
+      try {
+        const job = await super.moveToActive(token, name);
+        this.#backoff.reset();
+        return job;
+      } catch (error) {
+        await this.#backoff.wait(this.#closing.signal);
+        throw error;
+      }
+    }
+  } as typeof Worker;
+}
+
+/** Failed jobs that are listed at most, and ms for which they are. */
+const failures = { most: 100, age: 24 * 3_600_000 };
+
+export async function readQueueState(queue: KitQueue): Promise<QueueState> {
+  const [counts, waiting, failed] = await Promise.all([
+    queue.getJobCounts('wait', 'active', 'prioritized'),
+    queue.getWaiting(0, 0),
+    queue.getFailed(0, failures.most - 1),
+  ]);
+  const now = Date.now();
+  const recent = failed.map(describe).filter(({ failedAt }) => now - failedAt < failures.age);
+  return {
+    waiting: (counts['wait'] ?? 0) + (counts['prioritized'] ?? 0),
+    running: counts['active'] ?? 0,
+    longestWait: Math.max(0, ...waiting.map((job) => now - dueAt(job))),
+    failed: recent.sort((one, other) => other.failedAt - one.failedAt),
+  };
+}
+
+function describe({ name, failedReason, finishedOn, timestamp }: Job): FailedJob {
+  return { name, reason: failedReason, failedAt: finishedOn ?? timestamp };
+}
+
+/** A delayed job waits from the end of its delay on. */
+function dueAt({ timestamp, delay }: Job): number {
+  return timestamp + delay;
+}

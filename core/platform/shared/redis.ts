@@ -5,10 +5,8 @@ import { Circuit } from './circuit.ts';
 import { RedisCache } from './redis-cache.ts';
 import { connectClient, connectSubscriber, replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisEvents } from './redis-events.ts';
-import { RedisGroups } from './redis-groups.ts';
-import { RedisInstances } from './redis-instances.ts';
-import { RedisLimiter } from './redis-limiter.ts';
-import type { Shared } from './shared.ts';
+import { RedisInstances, RedisLimiter } from './redis-limiter.ts';
+import type { Shared, GroupCache, GroupLimits } from './shared.ts';
 
 /** Ms between heartbeats, which also renew the slots of requests in flight. */
 const heartbeatInterval = 5_000;
@@ -86,4 +84,35 @@ async function waitUntilReady(client: Redis): Promise<void> {
   client.once('ready', finish).once('error', finish);
   await firstOrTimeout([promise], startTimeout);
   client.off('ready', finish).off('error', finish);
+}
+
+const keysOf = (group: string) => ['values', 'expiries', 'bytes'].map((kind) => `gw:group:${kind}:${group}`);
+
+export class RedisGroups implements GroupCache {
+  readonly #client: ScriptedRedis;
+  readonly #circuit: Circuit;
+
+  constructor(client: ScriptedRedis, circuit: Circuit) {
+    this.#client = client;
+    this.#circuit = circuit;
+  }
+
+  async get(group: string, names: readonly string[]): Promise<Map<string, Buffer>> {
+    const [values = '', expiries = ''] = keysOf(group);
+    const found = await this.#circuit.run(() => this.#client.gatewayRecallBuffer(values, expiries, ...names));
+    return new Map(
+      names.flatMap((name, index) => {
+        const value = found[index];
+        return Buffer.isBuffer(value) ? [[name, value] as const] : [];
+      }),
+    );
+  }
+
+  async set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void> {
+    const { seconds, entries: mostEntries, bytes } = limits;
+    const lifetime = Math.ceil(seconds * 1000);
+    await this.#circuit.run(() =>
+      this.#client.gatewayKeep(...keysOf(group), lifetime, mostEntries, bytes, ...[...entries].flat()),
+    );
+  }
 }

@@ -2,13 +2,13 @@ import { guarded } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import type { LiveTopic, Page, LiveParts } from '../pages/page.ts';
+import { type LiveTopic, type Page, type LiveParts, liveTopics } from '../pages/page.ts';
 import { PageError } from '../pages/page-error.ts';
-import { followDatabase } from './database-changes.ts';
 import { type LiveChange, liveBus } from './live-bus.ts';
 import type { LiveStream } from './live-stream.ts';
 import { type LiveSource, LiveView } from './live-view.ts';
 import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Ms between comments that keep streams open. */
 const beatInterval = 15_000;
@@ -198,4 +198,34 @@ export class LiveHub implements AsyncDisposable {
 
 function ownerOf({ accountId, address }: LiveReader): string {
   return accountId === undefined ? `address ${address}` : `account ${accountId}`;
+}
+
+/** Channels on which triggers name an account at commit, with the topics that have news then. */
+const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
+  // A key, a period, a block.
+  account: ['account'],
+  account_order: ['orders'],
+};
+
+/**
+ * Follows what PostgreSQL notifies of, whichever process has written it.
+ *
+ * @returns the function that ends it
+ */
+export function followDatabase(
+  { notifications }: Pick<Database, 'notifications'>,
+  onChange: (change: LiveChange) => void,
+): () => void {
+  const stops = Object.entries(channels).map(([channel, topics]) => {
+    // The database was away: everything may have changed.
+    return notifications.listen(
+      channel,
+      (id) => topics.forEach((topic) => onChange({ topic, accounts: new Set([id]) })),
+      () => liveTopics.forEach((topic) => onChange({ topic, accounts: undefined })),
+    );
+  });
+  for (const stop of stops) stop.catch(() => undefined);
+  return () => {
+    for (const stop of stops) stop.then((end) => end()).catch(() => undefined);
+  };
 }

@@ -9,10 +9,10 @@ import { authFor } from '../serving/routes.ts';
 import { isOperatorAddress, sessionsOf } from '../sessions/sign-in.ts';
 import type { Translator } from '../texts/translator.ts';
 import { LiveHub } from './live-hub.ts';
-import { livePath, pagePath } from '../pages/live-path.ts';
+import { livePath, pagePath } from '../pages/paths.ts';
 import { LiveStream } from './live-stream.ts';
 import type { LiveSource } from './live-view.ts';
-import { LiveVisit } from './live-visit.ts';
+import { Visit } from '../serving/visit.ts';
 
 /** What the routes of live streams need. */
 export interface LiveRouteParts {
@@ -102,4 +102,14 @@ function sourceOf(createVisit: () => LiveVisit, live: LiveParts, renderer: Rende
     },
     render: (templates, values) => renderer.renderParts((visit ??= createVisit()), templates, values),
   };
+}
+
+/** A visit whose page is rendered again and again, long after its head was sent. */
+export class LiveVisit extends Visit {
+  /** @throws Error for a visitor: visitors share what is rendered, and a token is for one browser */
+  override formToken(path: string): string {
+    if (this.account === undefined)
+      throw new Error(`a live part of "${this.path}" has a form that visitors would share`);
+    return super.formToken(path);
+  }
 }

@@ -1,5 +1,4 @@
-import type { Navigation } from './navigation.ts';
-import type { Page, Role } from './page.ts';
+import type { Navigation, Page, Role } from './page.ts';
 
 /** An entry ready to be printed. */
 export interface NavigationEntry {

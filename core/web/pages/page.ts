@@ -3,8 +3,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
 import type { Preference } from './cookies.ts';
 import type { Formatter } from '../texts/formatter.ts';
-import type { Navigation } from './navigation.ts';
 import type { Language, Translate } from '../texts/texts.ts';
+import type { IconName } from './icons.ts';
 
 /** Who may see a page: anyone, an account that is signed in, or an account that `operators` in gateway.yaml names. */
 export type Role = 'public' | 'account' | 'operator';
@@ -201,4 +201,20 @@ export interface AssetSource {
   readonly name: string;
   /** Absolute. */
   readonly path: string;
+}
+
+/** How a page is listed in the layout of its role. */
+export interface Navigation {
+  /** Key of a text. */
+  readonly label: string;
+  /** For the bar at the bottom of phones. */
+  readonly icon?: IconName;
+  /** Ascending; 100 when left out. */
+  readonly order?: number;
+  /** `main`: in the header. `menu`: in the menu of the account. `main` when left out. */
+  readonly place?: 'main' | 'menu';
+  /** Where it leads; the page's own path when left out. For parts of a page: `/#plans`. */
+  readonly path?: string;
+  /** Paths of pages that it leads to and that are not below its own: it is marked there, too. */
+  readonly covers?: readonly string[];
 }

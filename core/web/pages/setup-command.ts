@@ -1,4 +1,4 @@
-import { wellKnownPaths } from './well-known-paths.ts';
+import { wellKnownPaths } from './paths.ts';
 
 /** Shells that customers paste the command into: dash, bash, zsh and others; Windows PowerShell 5.1 and PowerShell 7. */
 export type SetupShell = 'posix' | 'powershell';

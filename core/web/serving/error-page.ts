@@ -11,7 +11,7 @@ import { PageError } from '../pages/page-error.ts';
 import type { Renderer } from './renderer.ts';
 import { asPage } from './routes.ts';
 import type { Translator } from '../texts/translator.ts';
-import { wellKnownPaths } from '../pages/well-known-paths.ts';
+import { wellKnownPaths } from '../pages/paths.ts';
 import type { Visit } from './visit.ts';
 
 /** Statuses with their own text on error pages; the others use that of 400 or 500. */

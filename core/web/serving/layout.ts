@@ -3,7 +3,7 @@ import type { Page, Role } from '../pages/page.ts';
 import { signInPath, signOutPath } from '../sessions/sign-in.ts';
 import { languages } from '../texts/texts.ts';
 import { themes, type Visit } from './visit.ts';
-import { wellKnownPaths } from '../pages/well-known-paths.ts';
+import { wellKnownPaths } from '../pages/paths.ts';
 
 /** Entries that fit beside "Account" in the bar at the bottom of phones. */
 const barEntries = 4;

@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import type { AssetSource } from '../pages/page.ts';
+import { type AssetSource, type Page, defineForm, Redirect } from '../pages/page.ts';
 import { viewPath } from '../pages/views.ts';
-import { defineTexts } from '../texts/texts.ts';
+import { defineTexts, languages } from '../texts/texts.ts';
 import en from '../texts/en.json' with { type: 'json' };
 import id from '../texts/id.json' with { type: 'json' };
+import { wellKnownPaths, ownPath } from '../pages/paths.ts';
+import { themes } from './visit.ts';
 
 /** Texts of the layout, of error pages and of forms. */
 export const ownTexts = defineTexts({ en, id });
@@ -25,3 +27,41 @@ export const ownAssets: readonly AssetSource[] = [
 function fileFromPackage(specifier: string): string {
   return fileURLToPath(import.meta.resolve(specifier));
 }
+
+/** Every page of the account with language, theme and sign-out: where "Account" in the bar at the bottom of phones leads. */
+export const accountPage: Page = {
+  path: wellKnownPaths.account,
+  role: 'account',
+  title: 'layout.account',
+  template: viewPath('shell/account.eta'),
+  show: () => ({}),
+};
+
+const form = defineForm({
+  fields: {
+    type: 'object',
+    properties: {
+      language: { enum: languages },
+      theme: { enum: themes },
+      next: { type: 'string', maxLength: 2000 },
+    },
+  },
+  async submit({ language, theme, next }, request) {
+    if (language !== undefined) request.remember('language', language);
+    if (language !== undefined && request.account !== undefined)
+      await request.host.database.query('update account set language = ? where id = ?', [language, request.account.id]);
+    if (theme !== undefined) request.remember('theme', theme);
+    return new Redirect(ownPath(next));
+  },
+});
+
+/** Language and theme, kept in cookies; the layout's footer has the same form. */
+export const preferencesPage: Page = {
+  path: '/preferences',
+  role: 'public',
+  layout: 'plain',
+  title: 'preferences.title',
+  template: viewPath('shell/preferences.eta'),
+  show: ({ query }) => ({ next: ownPath(query['next']) }),
+  forms: [form],
+};

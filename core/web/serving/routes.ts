@@ -1,12 +1,11 @@
 import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } from '@hapi/hapi';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { livePath } from '../pages/live-path.ts';
+import { livePath, ownPath } from '../pages/paths.ts';
 import { formLifetime, formTokenField, readFormToken, requireSameOrigin } from '../sessions/form-token.ts';
 import { parseFields, readFields } from './form-input.ts';
 import { Download, FieldErrors, type Page, type PageForm, Redirect } from '../pages/page.ts';
 import { defaultLayout } from './layout.ts';
-import { ownPath } from '../pages/own-path.ts';
 import { PageError } from '../pages/page-error.ts';
 import type { Renderer } from './renderer.ts';
 import type { Translator } from '../texts/translator.ts';

@@ -2,7 +2,7 @@ import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { isFromThisMachine } from '#core/gateway/http/this-machine.ts';
-import { chooseLanguage } from '../texts/choose-language.ts';
+import { chooseLanguage, type Language, type Translate } from '../texts/texts.ts';
 import { type Cookies, cookiesOf, createToken, type Preference } from '../pages/cookies.ts';
 import { type Formatter, formatterFor } from '../texts/formatter.ts';
 import { createFormToken } from '../sessions/form-token.ts';
@@ -10,7 +10,6 @@ import { isHtmx } from '../pages/htmx.ts';
 import type { FormState, PageRequest, Role, SignedInAccount } from '../pages/page.ts';
 import { withoutNul } from '../pages/without-nul.ts';
 import { endSession, sessionsOf, sessionOf, startSession } from '../sessions/sign-in.ts';
-import type { Language, Translate } from '../texts/texts.ts';
 import type { Translator } from '../texts/translator.ts';
 
 /** Themes to choose from; `system` follows the browser. */

@@ -1,14 +1,14 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
-import type { Host } from '#core/gateway/host/host.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
-import { chooseLanguage } from '../texts/choose-language.ts';
+import { chooseLanguage } from '../texts/texts.ts';
 import { type Cookies, cookiesOf, isSessionToken } from '../pages/cookies.ts';
 import { requireSameOrigin } from './form-token.ts';
-import { operatorsSection } from './operators.ts';
 import { PageError } from '../pages/page-error.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
+import { defineSection } from '#core/config/section.ts';
 
 /** Visitors without a session are redirected here if a plugin has a page at this path; `next` is the original path. */
 export const signInPath = '/sign-in';
@@ -110,3 +110,25 @@ export async function endSession(h: ResponseToolkit, cookies: Cookies, sessions:
   if (isSessionToken(token)) await sessions.revokeToken(token);
   cookies.clearToken(h);
 }
+
+/** Nothing depends on it: a session that has ended is refused whether its row is there or not. */
+export const removeEndedSessions: JobDefinition = {
+  name: 'remove-ended-sessions',
+  description: 'Deletes sessions that have expired or have not been used for weeks.',
+  schedule: { pattern: '17 3 * * *' },
+  async run(_data, host) {
+    const count = await sessionsOf(host).removeEnded();
+    if (count > 0) host.log.info(`deleted ${count} expired sessions`);
+  },
+};
+
+/** `operators` in gateway.yaml: who may see the operator's pages. */
+export const operatorsSection = defineSection({
+  name: 'operators',
+  schema: {
+    type: 'array',
+    description: 'E-mail addresses of the accounts that may view the operator pages.',
+    items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320, description: 'An e-mail address.' },
+    default: [],
+  },
+});

@@ -1,3 +1,4 @@
+import accept from '@hapi/accept';
 /** The languages of pages; the first is the fallback. */
 export const languages = ['en', 'id'] as const;
 
@@ -25,3 +26,20 @@ export function defineTexts<const Keys extends string>(texts: {
 
 /** Looks a text up and fills its values in. Numbers are written as the language does. */
 export type Translate = (key: string, values?: Readonly<Record<string, string | number>>) => string;
+
+/** The language of a visitor: as chosen, otherwise as the browser prefers. @param header Accept-Language */
+export function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
+  const known = languages.find((language) => language === chosen);
+  if (known !== undefined || header === undefined) return known ?? languages[0];
+  return languages.find((language) => language === preferred(header)) ?? languages[0];
+}
+
+/** @returns '' for a header that names none of ours, or is malformed */
+function preferred(header: string): string {
+  try {
+    // The region, as in `id-ID`, is ignored.
+    return accept.language(header.replace(/\b([a-z]{2,3})-[\w-]+/gi, '$1'), [...languages]);
+  } catch {
+    return '';
+  }
+}

@@ -6,7 +6,7 @@ import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/zone.ts';
+import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
 
 interface Output extends ZoneOptions {

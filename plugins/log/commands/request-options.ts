@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
-import { parseTime, resolveTime, type WrittenTime } from '#core/extension/commands/times.ts';
-import { zoneOf } from '#core/extension/commands/zone.ts';
+import { parseTime, resolveTime, type WrittenTime, zoneOf } from '#core/extension/commands/days.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';

@@ -1,6 +1,6 @@
 import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
-import { zoneOf, zoneOption } from '#core/extension/commands/zone.ts';
+import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';

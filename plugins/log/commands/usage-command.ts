@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
-import { zoneOf, zoneOption } from '#core/extension/commands/zone.ts';
+import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import type { Command } from '#core/extension/commands/command.ts';
 import { accountOption, type SelectionOptions, sinceOption } from './request-options.ts';
 import { examples, withHost } from './with-host.ts';

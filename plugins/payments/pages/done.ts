@@ -4,7 +4,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
-import { wellKnownPaths } from '#core/web/pages/well-known-paths.ts';
+import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { ownOrder, pathOf, withContact } from './order-view.ts';

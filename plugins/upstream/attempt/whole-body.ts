@@ -4,7 +4,7 @@ import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint } from '#core/platform/memory/budget.ts';
 import { inTurns } from '#core/platform/timing/turn.ts';
-import { withoutByteOrderMark } from '#core/gateway/model-call/byte-order-mark.ts';
+import { withoutByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
 import { type Answer, type AnswerBody, contentTypeOf, finishGrace } from './contract.ts';
 import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import { bounds } from '#core/platform/bounds.ts';
 import { defineSection } from '#core/config/section.ts';
-import type { JobDefinition } from '#core/gateway/host/job-definition.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
 import { ResponseRows } from './rows.ts';

@@ -6,7 +6,7 @@ import {
   readAccessToken,
   signAccessToken,
 } from '#core/business/accounts/access-token.ts';
-import { redactKeys } from '#core/gateway/records/redact-keys.ts';
+import { redactKeys } from '#core/gateway/records/columns.ts';
 
 const secret = randomBytes(32).toString('base64url');
 const claims = { accountId: randomUUID(), sessionId: randomUUID() };

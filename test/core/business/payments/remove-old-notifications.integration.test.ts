@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { resolveFlag } from '#core/business/payments/refunds.ts';
-import { removeOldNotifications } from '#core/business/payments/remove-old-notifications.ts';
+import { removeOldNotifications } from '#core/business/payments/inbox.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LineCounter, parseAllDocuments } from 'yaml';
-import { parseYaml } from '#core/config/file/parse-yaml.ts';
+import { parseYaml } from '#core/config/file/document.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
 const options = { uniqueKeys: true, prettyErrors: false } as const;

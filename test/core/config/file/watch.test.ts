@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { watchedFolders } from '#core/config/file/watched-folders.ts';
-import { watchFile } from '#core/config/file/watch.ts';
+import { watchedFolders, watchFile } from '#core/config/file/watch.ts';
 
 let folder: string;
 let file: string;

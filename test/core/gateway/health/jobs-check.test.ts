@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { jobsCheck, rescheduledGauge } from '#core/gateway/health/jobs-check.ts';
+import { jobsCheck, rescheduledGauge } from '#core/gateway/health/process-checks.ts';
 
 const hostWith = (late: Record<string, number>, rescheduled = 0) => {
   const host = createTestHost();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wellFormedCookies } from '#core/gateway/http/cookie-header.ts';
+import { wellFormedCookies } from '#core/gateway/http/server.ts';
 
 describe('wellFormedCookies', () => {
   it.each([

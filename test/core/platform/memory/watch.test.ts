@@ -3,7 +3,7 @@ import { createTestHost } from '#core/extension/testing/index.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import { cacheSizes, capacityOf, memoryLimits } from '#core/platform/memory/limits.ts';
-import { memoryCheck } from '#core/gateway/health/memory-check.ts';
+import { memoryCheck } from '#core/gateway/health/process-checks.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 
 const MiB = 1024 * 1024;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { removeEndedSessions } from '#core/web/sessions/remove-ended-sessions.ts';
+import { removeEndedSessions } from '#core/web/sessions/sign-in.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
 

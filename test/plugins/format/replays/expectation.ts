@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Usage } from '#core/gateway/model-call/usage.ts';
+import type { Usage } from '#core/gateway/model-call/adapter.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { Answer, Call, Counts } from '../../../support/readers/answer.ts';
 import type { Expected, Recording } from './recordings.ts';

@@ -1,0 +1,28 @@
+/** Pages that the layout links to when a plugin has registered them. */
+export const wellKnownPaths = {
+  status: '/status',
+  dashboard: '/dashboard',
+  connect: '/dashboard/connect',
+  account: '/account',
+  operator: '/operator',
+} as const;
+
+/**
+ * A path of this gateway, such as a `next` that came with a request. Anything else would let a link lead from this gateway
+ * to another site. Browsers encode all but printable ASCII, and a header accepts nothing else.
+ *
+ * @returns '/' for anything else
+ */
+export function ownPath(path: string | undefined): string {
+  return path !== undefined && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/';
+}
+
+/** Where the stream of a page is: `/dashboard/live`. */
+export function livePath(path: string): string {
+  return path === '/' ? '/live' : `${path}/live`;
+}
+
+/** The page of a stream. */
+export function pagePath(path: string): string {
+  return path.replace(/\/live$/, '') || '/';
+}

@@ -2,32 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import { createRequestId } from '../records/request-id.ts';
 import { renderError } from '../pipeline/render-error.ts';
-import { ClientGone, type Dialect, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '../host/host.ts';
 import { LinkedList } from '../pipeline/linked-list.ts';
-import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { discard, type Reply } from '../pipeline/reply.ts';
 import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
-import type { ReadClientConnection } from './client-connection.ts';
-import { callerDialect } from './dialect.ts';
-import { sendContinue } from './listener.ts';
-import type { EndpointTable, Match, WrongMethod } from './paths.ts';
-import { type BodyLimits, RequestBody } from './request-body.ts';
+import { openExchange, type Serving } from './open-exchange.ts';
+import type { EndpointTable } from './paths.ts';
 import { type SendProgress, sendReply } from './send.ts';
-
-/** What new exchanges run on; a reload replaces it as a whole. */
-export interface Serving {
-  readonly host: Host;
-  readonly pipeline: Pipeline;
-  readonly bodyLimits: BodyLimits;
-  readonly writeTimeout: number; // seconds without a byte taken by the client
-  readonly readConnection: ReadClientConnection;
-}
 
 /** Ms for which the remainder of a rejected body is read and discarded, so that the client reads the response. */
 const discardTime = 5_000;
@@ -81,34 +68,11 @@ export class ExchangeHandler {
   readonly handle: Lifecycle.Method = (request: Request, h: ResponseToolkit) => {
     const { serving } = this;
     // hapi logs and answers what this throws.
-    const exchange = this.#open(request, serving);
+    const exchange = openExchange(request, serving, this.#endpoints, this.#refusal());
     const { req, res } = request.raw;
     this.#run(exchange, req, res, serving).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
     return h.abandon;
   };
-
-  #open({ raw: { req }, path, info }: Request, { host, bodyLimits, readConnection }: Serving): Exchange {
-    const method = req.method ?? 'GET';
-    const match = this.#match(method, path, req);
-    const receivedAt = host.now();
-    const peer: string | undefined = info.remoteAddress;
-    const remoteAddress = peer === undefined ? undefined : readConnection(peer, req.headers).address;
-    const memory = host.memory.share(remoteAddress ?? '');
-    return new Exchange({
-      id: createRequestId(receivedAt),
-      endpoint: match.endpoint,
-      params: match.params,
-      dialect: callerDialect(match.endpoint, req.headers, path),
-      method,
-      path,
-      query: queryOf(req.url),
-      headers: req.headers,
-      remoteAddress,
-      receivedAt,
-      memory,
-      body: new RequestBody(req, bodyLimits, memory, () => sendContinue(req)),
-    });
-  }
 
   async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse, serving: Serving): Promise<void> {
     try {
@@ -194,14 +158,6 @@ export class ExchangeHandler {
     }
   }
 
-  #match(method: string, path: string, req: IncomingMessage): Match {
-    const match = this.#endpoints.find(method === 'HEAD' ? 'GET' : method, path);
-    const refusal = this.#refusal();
-    if (match !== undefined && 'endpoint' in match)
-      return refusal === undefined ? match : refuseWith(refusal, callerDialect(match.endpoint, req.headers, path));
-    return refuseWith(refusal ?? explainMismatch(method, path, match, req));
-  }
-
   /** Why no request is accepted now. */
   #refusal(): GatewayError | undefined {
     if (this.#refusesNew)
@@ -218,51 +174,12 @@ export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): 
   return response.closed || socket.destroyed || socket.writableEnded || socket.remoteAddress === undefined;
 }
 
-/** Parsed here because hapi's URL object costs more than the rest of its work for a request. */
-function queryOf(url: string | undefined): URLSearchParams {
-  return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
-}
-
-function explainMismatch(
-  method: string,
-  path: string,
-  match: WrongMethod | undefined,
-  req: IncomingMessage,
-): GatewayError {
-  if (req.headers.upgrade?.toLowerCase() === 'websocket') {
-    // Codex tries a WebSocket first and falls back to HTTP at once on this status, after seconds on any other.
-    const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
-    return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
-  }
-  if (match === undefined)
-    return new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
-  const allow = match.allowed.join(', ');
-  return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
-}
-
 /** Names the stage whose body has stalled. */
 function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
   const { bodyOwner: owner = 'the pipeline' } = exchange;
   const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
   pipeline.reportFailure(exchange, owner, fault);
   return toGatewayError(fault);
-}
-
-/** An endpoint for a request that has none: it passes through the pipeline too, so that it is recorded. */
-function refuseWith(error: GatewayError, dialect?: Dialect): Match {
-  const endpoint: Endpoint = {
-    name: 'unknown',
-    dialect,
-    method: 'GET',
-    path: '/v1/',
-    isMetered: false,
-    // Clients that try a WebSocket first take any other status for a fault, and may send the key only later.
-    isPublic: error.code === 'upgrade_required',
-    answer: () => {
-      throw error;
-    },
-  };
-  return { endpoint, params: {} };
 }
 
 function outcomeOf(

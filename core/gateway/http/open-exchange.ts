@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request } from '@hapi/hapi';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { type Dialect, GatewayError } from '#core/platform/errors/table.ts';
+import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
+import type { Host } from '../host/host.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { ReadClientConnection } from './client-connection.ts';
+import { callerDialect } from './dialect.ts';
+import { sendContinue } from './listener.ts';
+import type { EndpointTable, Match, WrongMethod } from './paths.ts';
+import { type BodyLimits, RequestBody } from './request-body.ts';
+
+/** What new exchanges run on; a reload replaces it as a whole. */
+export interface Serving {
+  readonly host: Host;
+  readonly pipeline: Pipeline;
+  readonly bodyLimits: BodyLimits;
+  readonly writeTimeout: number; // seconds without a byte taken by the client
+  readonly readConnection: ReadClientConnection;
+}
+
+/**
+ * Makes the exchange of a request that hapi has read.
+ *
+ * @param refusal why it is not accepted; it passes through the pipeline all the same, so that it is recorded
+ */
+export function openExchange(
+  { raw: { req }, path, info }: Request,
+  { host, bodyLimits, readConnection }: Serving,
+  endpoints: EndpointTable,
+  refusal: GatewayError | undefined,
+): Exchange {
+  const method = req.method ?? 'GET';
+  const match = matchEndpoint(endpoints, method, path, req, refusal);
+  const receivedAt = host.now();
+  const peer: string | undefined = info.remoteAddress;
+  const remoteAddress = peer === undefined ? undefined : readConnection(peer, req.headers).address;
+  const memory = host.memory.share(remoteAddress ?? '');
+  return new Exchange({
+    id: createRequestId(receivedAt),
+    endpoint: match.endpoint,
+    params: match.params,
+    dialect: callerDialect(match.endpoint, req.headers, path),
+    method,
+    path,
+    query: queryOf(req.url),
+    headers: req.headers,
+    remoteAddress,
+    receivedAt,
+    memory,
+    body: new RequestBody(req, bodyLimits, memory, () => sendContinue(req)),
+  });
+}
+
+function matchEndpoint(
+  endpoints: EndpointTable,
+  method: string,
+  path: string,
+  req: IncomingMessage,
+  refusal: GatewayError | undefined,
+): Match {
+  const match = endpoints.find(method === 'HEAD' ? 'GET' : method, path);
+  if (match !== undefined && 'endpoint' in match)
+    return refusal === undefined ? match : refuseWith(refusal, callerDialect(match.endpoint, req.headers, path));
+  return refuseWith(refusal ?? explainMismatch(method, path, match, req));
+}
+
+/** An endpoint for a request that has none: it passes through the pipeline too, so that it is recorded. */
+function refuseWith(error: GatewayError, dialect?: Dialect): Match {
+  const endpoint: Endpoint = {
+    name: 'unknown',
+    dialect,
+    method: 'GET',
+    path: '/v1/',
+    isMetered: false,
+    // Clients that try a WebSocket first take any other status for a fault, and may send the key only later.
+    isPublic: error.code === 'upgrade_required',
+    answer: () => {
+      throw error;
+    },
+  };
+  return { endpoint, params: {} };
+}
+
+/** Parsed here because hapi's URL object costs more than the rest of its work for a request. */
+function queryOf(url: string | undefined): URLSearchParams {
+  return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
+}
+
+function explainMismatch(
+  method: string,
+  path: string,
+  match: WrongMethod | undefined,
+  req: IncomingMessage,
+): GatewayError {
+  if (req.headers.upgrade?.toLowerCase() === 'websocket') {
+    // Codex tries a WebSocket first and falls back to HTTP at once on this status, after seconds on any other.
+    const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
+    return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
+  }
+  if (match === undefined)
+    return new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
+  const allow = match.allowed.join(', ');
+  return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
+}

@@ -12,6 +12,7 @@ import { productionNotices } from '#core/extension/validation/production-notices
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { listenWidely } from '#core/gateway/http/accept.ts';
 import { drain, stopping } from '#core/gateway/http/drain.ts';
 import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import { type HealthSource, operatorHealthChecks, routeHealthChecks } from '#core/gateway/http/health.ts';
@@ -234,17 +235,16 @@ export class Gateway {
     const { host, port } = this.config.get(listen);
     this.#served.limitListener();
     const { description } = this.#parts.assembly.connections;
-    if (description !== undefined) this.#parts.log.info(description);
+    const { log } = this.#parts;
+    if (description !== undefined) log.info(description);
     await server.start();
     await this.#operator?.listen();
-    const { promise, resolve: done, reject } = Promise.withResolvers<void>();
-    listener.on('error', (error: NodeJS.ErrnoException) => {
-      // Later ones, of a connection that could not be accepted, find nobody else who listens.
-      if (listener.listening) return noteFailure(this.#parts.log, 'accepting a connection', error);
-      const why = error.code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : error.message;
-      reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
-    });
-    listener.listen(port, host, done);
-    await promise;
+    try {
+      await listenWidely(listener, { host, port }, (error) => noteFailure(log, 'accepting a connection', error));
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const why = code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : message;
+      throw new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
+    }
   }
 }

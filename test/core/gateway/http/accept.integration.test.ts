@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { listenWidely } from '#core/gateway/http/accept.ts';
+
+const host = '127.0.0.1';
+let listener: ReturnType<typeof createServer>;
+beforeEach(() => {
+  listener = createServer((_request, response) => response.end('fine'));
+});
+afterEach(() => {
+  listener.close();
+  listener.closeAllConnections();
+});
+
+const listen = (port = 0) => listenWidely(listener, { port, host }, () => undefined);
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+it.runIf(process.platform === 'linux')('several connections are accepted in a turn of the event loop', async () => {
+  await listen();
+  const accepted: unknown[] = [];
+  listener.on('connection', (socket) => accepted.push(socket));
+  const clients = Array.from({ length: 64 }, () => connect(portOf(listener), host));
+  let turns = 0;
+  for (; accepted.length < clients.length; turns++) await new Promise(setImmediate);
+  for (const client of clients) client.destroy();
+  expect(turns).toBeLessThan(clients.length / 2);
+});
+
+it('a port that another process listens on is refused', async () => {
+  const other = createTcpServer().listen(0, host);
+  await once(other, 'listening');
+  await expect(listen(portOf(other))).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  other.close();
+});
+
+it('a port that another gateway listens on is refused', async () => {
+  const other = createServer();
+  await listenWidely(other, { port: 0, host }, () => undefined);
+  await expect(listen(portOf(other))).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await new Promise((resolve) => other.close(resolve));
+});
+
+it('closing refuses new connections at once, and waits for the open ones', async () => {
+  await listen();
+  const port = portOf(listener);
+  const gate = Promise.withResolvers<void>();
+  listener.removeAllListeners('request').on('request', (_request, response) => {
+    void gate.promise.then(() => response.end('fine'));
+  });
+  const waiting = Array.from({ length: 16 }, async () => {
+    const [response] = await once(request({ port, host, agent: false }).end(), 'response');
+    return (response as AsyncIterable<Buffer>)[Symbol.asyncIterator]().next();
+  });
+  for (let count = 0; count < 16; count++) await once(listener, 'request');
+  const events: string[] = [];
+  const closed = new Promise<void>((resolve) => listener.close(() => resolve())).then(() => events.push('closed'));
+  await expect(once(connect(port, host), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  events.push('answered');
+  gate.resolve();
+  await Promise.all([...waiting, closed]);
+  expect(events).toEqual(['answered', 'closed']);
+});

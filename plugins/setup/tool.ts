@@ -103,6 +103,8 @@ export interface ToolScript {
   readonly places?: readonly MovedFolder[];
   /** The steps of the script where those of the page suit only people. A command without a place is how the tool is started. */
   steps?(values: SetupValues): readonly ScriptedStep[];
+  /** The words behind its command with which it answers a prompt without a terminal: the script tries it with them. */
+  trial?(prompt: string, values: SetupValues): readonly string[];
   /** An English sentence about what to know once the tool is set up. */
   note?(values: SetupValues): string;
 }

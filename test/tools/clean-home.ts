@@ -4,9 +4,9 @@ import { faultOfDifferences, faultOfEnd, faultOfSecrets, faultOfVerdicts, type R
 import type { ToolsFixture } from './fixture.ts';
 import type { InstalledCli } from './install.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
-import { filesWith, type UserHome } from './user-home.ts';
+import { filesWith, type TerminalOptions, type UserHome } from './user-home.ts';
 
-/** Sets tools up on a clean home, twice, verifies them and takes everything back. The tools do not run meanwhile. */
+/** Sets tools up on a clean home, twice, and takes everything back; then again with tools that have run meanwhile. */
 export async function tryCleanHome(
   fixture: ToolsFixture,
   home: UserHome,
@@ -33,12 +33,22 @@ export async function tryCleanHome(
   const second = await home.script(setUp);
   const unchanged = faultOfVerdicts(second, ids, 'unchanged');
   report('a second run changes nothing', faultOfEnd(second), unchanged, await changes(afterFirst));
-  const verified = await home.script(['--verify']);
-  const working = faultOfVerdicts(verified, ids, 'works');
-  report('--verify finds them working', faultOfEnd(verified), working, faultOfSecrets(verified, key));
-  report('--verify changes nothing', await changes(afterFirst));
   const undone = await home.script(['--undo', '--yes']);
   report('--undo leaves the home as it was, byte for byte', faultOfEnd(undone), await changes(clean));
+
+  await home.script(setUp);
+  const verified = await home.script(['--verify'], trialOptions(clis));
+  const working = faultOfVerdicts(verified, ids, 'works');
+  report('--verify finds them working', faultOfEnd(verified), working, faultOfSecrets(verified, key));
+  report('each tool answers one prompt', faultOfVerdicts(verified, ids, 'it answered in'));
+  const last = await home.script(['--undo', '--yes']);
+  report('--undo takes the settings out of a home in which the tools ran', faultOfEnd(last));
+}
+
+/** The tools run one after another, and ask no hosts beside the gateway. */
+export function trialOptions(clis: readonly InstalledCli[]): TerminalOptions {
+  const environment = Object.assign({}, ...clis.map((cli) => cli.environment ?? {})) as Record<string, string>;
+  return { environment, timeout: 15 * 60_000 };
 }
 
 /** Files with the key that others can read. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { TextFormat } from '../support/formats.ts';
 import { faultOfDifferences, faultOfEnd, faultOfSecrets, faultOfVerdicts, type Report } from './check.ts';
+import { trialOptions } from './clean-home.ts';
 import { modelOver, type ToolsFixture } from './fixture.ts';
 import type { InstalledCli } from './install.ts';
 import { findLoss, readOtherSettings } from './other-settings.ts';
@@ -69,7 +70,7 @@ export async function tryUndo({ fixture, home, clis, report }: Stay, keys: reado
 }
 
 async function verify({ home, clis, fixture, report }: Stay, name: string): Promise<void> {
-  const ended = await home.script(['--verify']);
+  const ended = await home.script(['--verify'], trialOptions(clis));
   const ids = clis.map(({ id }) => id);
   report(name, faultOfEnd(ended), faultOfVerdicts(ended, ids, 'works'), faultOfSecrets(ended, fixture.key));
 }

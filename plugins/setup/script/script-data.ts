@@ -53,6 +53,8 @@ export interface ScriptTool {
   readonly folders: readonly string[];
   /** The command that starts it. */
   readonly start?: string;
+  /** Words behind its command with which it answers one tiny prompt. */
+  readonly trial?: readonly string[];
   /** One for each way in which the actions differ between models. Together they have the traits of all models. */
   readonly variants: readonly ScriptVariant[];
 }
@@ -122,7 +124,9 @@ function toScriptTool(
     variants.set(written, variant);
   }
   const { id, name, script } = tool;
-  const start = startOf(tool, valuesWith(host, modelWith('', 'main'), modelWith('', 'main')));
+  const anyModel = modelWith('', 'main');
+  const start = startOf(tool, valuesWith(host, anyModel, anyModel));
+  const trial = script.trial?.('Reply with the word ready.', valuesWith(host, anyModel, anyModel));
   return {
     id,
     name,
@@ -131,6 +135,7 @@ function toScriptTool(
     commands: script.commands,
     folders: script.folders,
     ...(start !== undefined && { start }),
+    ...(trial !== undefined && { trial }),
     variants: [...variants.values()],
   };
 }

@@ -3,8 +3,8 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { quoteAlways } from '../writers/shell.ts';
-import { renderPowershell } from './render-powershell.ts';
-import { renderShell } from './render-shell.ts';
+
+import { renderPowershell, renderShell } from './render-scripts.ts';
 import { scriptData } from './script-data.ts';
 
 /** A script as it is sent. */

@@ -12,6 +12,7 @@ export const claudeCode: SetupTool = {
     commands: ['claude'],
     folders: ['~/.claude'],
     places: [{ variable: 'CLAUDE_CONFIG_DIR', folder: '~/.claude' }],
+    trial: (prompt) => ['-p', prompt],
   },
   steps: ({ baseUrl, key, model, smallModel }) => [
     {

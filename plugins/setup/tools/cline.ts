@@ -18,6 +18,7 @@ export const cline: SetupTool = {
     commands: ['cline'],
     folders: ['~/.cline'],
     places: [{ variable: 'CLINE_DATA_DIR', folder: '~/.cline/data' }],
+    trial: (prompt) => [prompt],
     note: () => 'Restart editors that run Cline: they keep the old settings.',
     steps: (values) => [storeOf(values), { kind: 'command', commands: [['cline']] }],
   },

@@ -11,6 +11,7 @@ export const codex: SetupTool = {
     commands: ['codex'],
     folders: ['~/.codex'],
     places: [{ variable: 'CODEX_HOME', folder: '~/.codex' }],
+    trial: (prompt, { providerId }) => ['exec', '--profile', providerId, '--skip-git-repo-check', prompt],
     note: ({ providerId }) => `codex --profile ${providerId} uses this gateway; plain codex stays as it was.`,
   },
   steps: ({ apiUrl, providerId, providerName, keyVariable, model }) => [

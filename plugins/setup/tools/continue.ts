@@ -11,6 +11,7 @@ export const continueDev: SetupTool = {
     commands: ['cn'],
     folders: ['~/.continue'],
     places: [{ variable: 'CONTINUE_GLOBAL_DIR', folder: '~/.continue' }],
+    trial: (prompt) => ['-p', prompt],
   },
   steps: ({ apiUrl, key, providerName, model }) => [
     {

@@ -7,7 +7,7 @@ export const copilotCli: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '1.0.102',
-  script: { commands: ['copilot'], folders: ['~/.copilot'] },
+  script: { commands: ['copilot'], folders: ['~/.copilot'], trial: (prompt) => ['-p', prompt] },
   steps: ({ apiUrl, model }) => [
     {
       kind: 'environment',

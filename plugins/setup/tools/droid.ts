@@ -11,7 +11,8 @@ export const droid: SetupTool = {
   script: {
     commands: ['droid'],
     folders: ['~/.factory'],
-    note: ({ model }) => `Choose ${model.name} in Droid with /model, or start it with: droid exec -m ${model.name}`,
+    trial: (prompt, { model }) => ['exec', '-m', model.name, prompt],
+    note: ({ model }) => `Choose ${model.name} in Droid with /model: it starts with a model of its own.`,
   },
   steps: ({ apiUrl, keyVariable, model }) => [
     {
@@ -33,6 +34,6 @@ export const droid: SetupTool = {
       },
     },
     { kind: 'environment', key: keyVariable },
-    { kind: 'command', commands: [['droid']] },
+    { kind: 'command', commands: [['droid', 'exec', '-m', model.name, 'Hello']] },
   ],
 };

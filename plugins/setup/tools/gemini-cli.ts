@@ -20,6 +20,7 @@ export const geminiCli: SetupTool = {
     commands: ['gemini'],
     folders: ['~/.gemini'],
     places: [{ variable: 'GEMINI_CLI_HOME', folder: '~' }],
+    trial: (prompt) => ['-p', prompt, '--skip-trust'],
     steps: ({ baseUrl, key, model }) => [
       settings,
       {

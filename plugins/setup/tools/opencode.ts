@@ -40,7 +40,7 @@ export const opencode: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '1.18.33',
-  script: { commands: ['opencode'], folders: ['~/.config/opencode'] },
+  script: { commands: ['opencode'], folders: ['~/.config/opencode'], trial: (prompt) => ['run', prompt] },
   steps: (values) => [
     {
       kind: 'file',
@@ -60,7 +60,11 @@ export const kilo: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '7.7.7',
-  script: { commands: ['kilo', 'kilocode'], folders: ['~/.config/kilo'] },
+  script: {
+    commands: ['kilo', 'kilocode'],
+    folders: ['~/.config/kilo'],
+    trial: (prompt) => ['run', '--auto', prompt],
+  },
   steps: (values) => [
     {
       kind: 'file',

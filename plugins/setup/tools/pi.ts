@@ -11,6 +11,7 @@ export const pi: SetupTool = {
     commands: ['pi'],
     folders: ['~/.pi/agent'],
     places: [{ variable: 'PI_CODING_AGENT_DIR', folder: '~/.pi/agent' }],
+    trial: (prompt) => ['-p', prompt],
   },
   steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
     {

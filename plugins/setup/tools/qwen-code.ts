@@ -10,6 +10,7 @@ export const qwenCode: SetupTool = {
     commands: ['qwen'],
     folders: ['~/.qwen'],
     places: [{ variable: 'QWEN_HOME', folder: '~/.qwen' }],
+    trial: (prompt) => ['-p', prompt],
   },
   steps: ({ apiUrl, keyVariable, model, smallModel }) => [
     {

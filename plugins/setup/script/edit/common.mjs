@@ -1,4 +1,4 @@
-// What the formats share: refusals with a place, line ends, the byte order mark. common.py is the same in Python.
+// What the formats share: refusals with a place, line ends, the byte order mark.
 
 /** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
 export class Refusal extends Error {}
@@ -12,7 +12,7 @@ export class Refusal extends Error {}
 export function refuse(text, offset, what) {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
-  // Columns count characters, not UTF-16 units, so that Python counts the same. A byte order mark is not one.
+  // Columns count characters, not UTF-16 units. A byte order mark is not one.
   const column = [...before.slice(before.lastIndexOf('\n') + 1).replace('\ufeff', '')].length + 1;
   throw new Refusal(`line ${line}, column ${column}: ${what}`);
 }

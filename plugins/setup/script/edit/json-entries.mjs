@@ -1,4 +1,4 @@
-// Entries of lists in JSON, which their identity tells apart. json_entries.py is the same in Python.
+// Entries of lists in JSON, which their identity tells apart.
 import { hasAll, isEqual } from './json-tree.mjs';
 
 /** @typedef {import('./json-tree.mjs').Node} Node */

@@ -1,4 +1,4 @@
-// Changes the text of a JSON file and leaves every other byte where it is. json_text.py is the same in Python.
+// Changes the text of a JSON file and leaves every other byte where it is.
 import { applyEdits, lineEndOf } from './common.mjs';
 
 /** @typedef {import('./json-tree.mjs').Node} Node */

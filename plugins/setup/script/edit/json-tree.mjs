@@ -1,4 +1,4 @@
-// Reads JSON with comments and trailing commas into a tree that knows where everything stands. json_tree.py is the same in Python.
+// Reads JSON with comments and trailing commas into a tree that knows where everything stands.
 import { Reader, refuse, memoize } from './common.mjs';
 
 /**

@@ -1,5 +1,5 @@
-// Settings in JSON files, with comments and trailing commas where the file has them. json_edit.py is the same in Python.
-import { Refusal, adaptLineEnds, isEmpty, lineEndOf, withLineEnds } from './common.mjs';
+// Settings in JSON files, with comments and trailing commas where the file has them.
+import { Refusal, adaptLineEnds, isEmpty, lineEndOf, refuse, withLineEnds } from './common.mjs';
 import { isAlike, isContainer, matchEntries } from './json-entries.mjs';
 import { Edits, commentsOf } from './json-text.mjs';
 import { isEqual, memberOf, parse } from './json-tree.mjs';
@@ -32,6 +32,8 @@ export function merge(current = '', wanted, options = {}) {
   merging.container(tree.root, source.root, false);
   return merging.edits.result();
 }
+
+const kindNames = { object: 'an object', array: 'a list', string: 'a string', number: 'a number', literal: 'a value' };
 
 /** The state of one merge. */
 class Merging {
@@ -66,10 +68,23 @@ class Merging {
   member(node, setting, isFlat) {
     const child = memberOf(this.tree, node, setting.name);
     if (!child) return false;
+    this.requireSameKind(child, setting);
     if (isContainer(setting.node, this.options) && child.node.kind === setting.node.kind)
       this.container(child.node, setting.node, isFlat);
     else if (!isEqual(child.node, setting.node)) this.set(child, setting, isFlat);
     return true;
+  }
+
+  /** A value of another kind is a mistake of somebody, or a form that this does not know: to replace it would lose it. @param {Child} child @param {Child} setting */
+  requireSameKind(child, setting) {
+    const [is, must] = [child.node, setting.node];
+    const isLost = is.kind !== must.kind && [is.kind, must.kind].some((kind) => kind === 'object' || kind === 'array');
+    if (!isLost || is.value === 'null') return;
+    refuse(
+      this.tree.text,
+      is.start,
+      `${setting.name} is ${kindNames[is.kind]} here, but must be ${kindNames[must.kind]}.`,
+    );
   }
 
   /** @param {Child} child @param {Child} setting @param {boolean} isFlat */

@@ -1,4 +1,4 @@
-// Plain scalars of YAML: texts without quotes. yaml_plain.py does the same.
+// Plain scalars of YAML: texts without quotes.
 
 /** Plain texts that some version of YAML does not take for a string. */
 const special = [

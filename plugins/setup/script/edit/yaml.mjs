@@ -1,5 +1,5 @@
 // Settings in YAML files: scalars of the root map, a list of maps under a key of the root, or a list as the root. Lines are
-// changed or added; all others keep their bytes. yaml_edit.py does the same.
+// changed or added; all others keep their bytes.
 import { applyEdits, adaptLineEnds, restoreEmpty, fillEmpty, insertLines, isEmpty, refuse } from './common.mjs';
 import { finderIn, introductionOf, lineAfter, linesOf, reindent, replaceItem } from './yaml-items.mjs';
 import { scan } from './yaml-scan.mjs';

@@ -15,9 +15,20 @@ const lists = fc.tuple(
   options.map(({ at }) => ({ identity: ['id'], at })),
 );
 
+/** False where a value of the file is of another kind than the wanted one, which is refused. */
+function fits(file: string, wanted: string, how: Parameters<typeof merge>[2]): boolean {
+  try {
+    merge(file, wanted, how);
+    return true;
+  } catch (error) {
+    if (/ here, but must be /.test(String(error))) return false;
+    throw error;
+  }
+}
+
 describe.each([
-  { kind: 'object', cases: objects },
-  { kind: 'list', cases: lists },
+  { kind: 'object', cases: objects.filter((one) => fits(...one)) },
+  { kind: 'list', cases: lists.filter((one) => fits(...one)) },
 ])('settings in a JSON file with an outer $kind', ({ cases }) => {
   it('are taken out again byte for byte', () => {
     fc.assert(
@@ -64,8 +75,10 @@ describe.each([
     fc.assert(
       fc.property(cases, cases, ([file, first, how], [, second]) => {
         const merged = merge(file, first, how);
+        const kept = remove(merged, first, file, { ...how, keep: second }).text;
+        fc.pre(fits(kept, second, how) && fits(file, second, how));
 
-        const again = merge(remove(merged, first, file, { ...how, keep: second }).text, second, how);
+        const again = merge(kept, second, how);
 
         expect(missing(again, second, how)).toEqual([]);
         expect(inOrder(readJson(again), true)).toBe(inOrder(readJson(merge(file, second, how)), true));

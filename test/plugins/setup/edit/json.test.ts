@@ -83,12 +83,17 @@ describe('a setting that is there', () => {
     );
   });
 
-  it('is replaced as a whole where it is of another kind, and comes back as a whole', () => {
-    expect(mergeThereAndBack('{"env":"none"}', '{"env":{"A":"1"}}')).toBe('{"env":{"A":"1"}}');
-    expect(mergeThereAndBack('{"model":{"name": "a" /* b */, }}', model)).toBe('{"model":"m"}');
-    expect(mergeThereAndBack('{"models":{"a":[ ]}}', models, { identity })).toBe(
-      '{"models":[{"id":"m","url":"u","key":"k"}]}',
+  it('is refused where it is of another kind, because it would be lost', () => {
+    expect(() => merge('{"env":"none"}', '{"env":{"A":"1"}}')).toThrow(
+      'line 1, column 8: env is a string here, but must be an object.',
     );
+    expect(() => merge('{"model":{"name": "a" /* b */, }}', model)).toThrow(
+      'model is an object here, but must be a string.',
+    );
+    expect(() => merge('{"models":{"a":[ ]}}', models, { identity })).toThrow(
+      'models is an object here, but must be a list.',
+    );
+    expect(mergeThereAndBack('{"env":null}', '{"env":{"A":"1"}}')).toBe('{"env":{"A":"1"}}');
     expect(mergeThereAndBack('{\n  "list": [\n    1\n  ]\n}', '{"list":[2]}')).toBe('{\n  "list": [2]\n}');
   });
 

@@ -1,4 +1,4 @@
-import type { EditFormat } from './languages.ts';
+import type { EditFormat } from './formats.ts';
 
 /** Configurations as tools and their users write them: by format for every file, then by the end of a file's path. */
 export const filesByFormat: Readonly<Record<EditFormat, readonly string[]>> = {

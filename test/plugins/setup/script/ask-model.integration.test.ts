@@ -8,11 +8,12 @@ type Format = (typeof formats)[number];
 
 /** Lines FORMAT: SECONDS, or FORMAT: PROBLEM. */
 function askAll(key: string, models: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(models).map(
-    ([format, model]) =>
-      `if ask_model ${format} ${model}; then say "${format}: $asked_seconds"; else say "${format}: $asked_problem"; fi`,
-  );
-  return `key=${key} key_hint=hint\n${lines.join('\n')}`;
+  return `run.key = ${JSON.stringify(key)};
+run.keyHint = 'hint';
+for (const [format, model] of Object.entries(${JSON.stringify(models)})) {
+  const { seconds, problem } = askModel(format, model);
+  say(format + ': ' + (problem || seconds));
+}`;
 }
 
 describe('a question to the gateway', () => {
@@ -104,9 +105,10 @@ describe('an answer', () => {
 
   it('is asked for once by all tools of a format and a model', async () => {
     const before = stub.requests.length;
-    const body = `key=k; ask_model chat a/b; ask_model chat a/b; ask_model chat a; ask_model messages a/b; say "$asked_problem"`;
+    const pairs = ['chat a/b', 'chat a/b', 'chat a', 'messages a/b'];
+    const body = `for (const pair of ${JSON.stringify(pairs)}) say(askModel(...pair.split(' ')).problem)`;
     const { stdout } = await runParts(body, { baseUrl: `${stub.url}/good` });
-    expect(stdout).toBe('\n');
+    expect(stdout).toBe('\n\n\n\n');
     expect(stub.requests.length - before).toBe(3);
   });
 });

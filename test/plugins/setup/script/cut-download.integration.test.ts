@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { renderShell } from '../../../../plugins/setup/script/render-shell.ts';
+import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { runs as casesOf } from '../edit/runs.ts';
 import { pathOf, testKey } from './parts-fixture.ts';
 import { sampleData, sampleTools } from './sandbox.ts';

@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { renderShell } from '../../../../plugins/setup/script/render-shell.ts';
-import type { ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
+import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
+import type { ScriptData, ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
 import { sendJson, startStub, testKey } from './parts-fixture.ts';
 import { sampleData, sampleTool } from './sandbox.ts';
 import { runShell, type ShellRun } from './shells.ts';
@@ -33,9 +33,10 @@ function testTools(baseUrl: string): ScriptTool[] {
 const rendered = new Map<string, string>();
 
 /** The whole script, with these tools. */
-export function renderTest(baseUrl: string): string {
-  const text = rendered.get(baseUrl) ?? renderShell(sampleData(baseUrl, testTools(baseUrl)));
-  rendered.set(baseUrl, text);
+export function renderTest(baseUrl: string, more: Partial<ScriptData> = {}): string {
+  const known = `${baseUrl} ${more.slug}`;
+  const text = rendered.get(known) ?? renderShell({ ...sampleData(baseUrl, testTools(baseUrl)), ...more });
+  rendered.set(known, text);
   return text;
 }
 

@@ -1,8 +1,9 @@
-import { chmod, mkdir, readdir, readlink, rename, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readlink, rename, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHome, existing, setUp, startAcceptingStub } from './engine-fixture.ts';
 import { type StubGateway, testKey } from './parts-fixture.ts';
+import { hookedPath } from './killer.ts';
 import { describeInShells, runShell } from './shells.ts';
 
 let stub: StubGateway;
@@ -99,7 +100,13 @@ describe('a file of a tool', () => {
     await symlink('alpha.json', join(home.home, 'dotfiles/link'));
     await symlink('dotfiles/beta', join(home.home, '.beta'));
     const before = await home.snapshot();
-    expect(await home.run(setUp)).toMatchObject({ status: 0, stderr: '' });
+    const { status, stderr } = await home.run(setUp);
+    expect(status).toBe(0);
+    // Its permissions are those that somebody has chosen for it.
+    expect(((await stat(join(home.home, 'dotfiles/alpha.json'))).mode & 0o777).toString(8)).toBe('644');
+    expect(stderr).toMatch(
+      /^Other users of this machine can read the key in ~\/dotfiles\/alpha\.json\. Run: chmod 600 "\$HOME\/dotfiles\/alpha\.json"\n$/,
+    );
     expect(await readlink(join(home.home, '.alpha/settings.json'))).toBe('../dotfiles/link');
     expect(await home.read('dotfiles/alpha.json')).toContain(testKey);
     expect(await home.read('dotfiles/beta/config.toml')).toContain('dp/demo');
@@ -146,18 +153,17 @@ describe('a file of a tool', () => {
   it('that its tool rewrites meanwhile is read again, and keeps what the tool wrote', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
-    const bin = join(home.folder, 'bin');
-    await mkdir(bin);
-    // The tool writes after each of the first runs of the editing helper.
-    const wrapper = `#!/bin/sh
-'${process.execPath}' "$@"; status=$?
-case $2 in apply) if [ "$(cat "$HOME/../count" 2>/dev/null)" != xx ]; then
-  printf x >>"$HOME/../count"; printf '{ "theme": "%s" }\\n' "$(cat "$HOME/../count")" >"$HOME/.alpha/settings.json"
-fi ;; esac
-exit "$status"
-`;
-    await writeFile(join(bin, 'node'), wrapper, { mode: 0o755 });
-    const path = `${bin}:${process.env['PATH']}`;
+    // The tool writes each time before the file is replaced, twice.
+    const path = await hookedPath(
+      home,
+      `const file = ${JSON.stringify(join(home.home, '.alpha/settings.json'))};
+const { openSync, writeFileSync } = fs;
+let count = '';
+fs.openSync = (path, ...rest) => {
+  if (/alpha.\\.daypass-setup/.test(path) && count !== 'xx') writeFileSync(file, '{ "theme": "' + (count += 'x') + '" }\\n');
+  return openSync(path, ...rest);
+};`,
+    );
     expect(await home.run(['--yes', '--tools', 'alpha'], { path })).toMatchObject({ status: 0, stderr: '' });
     const written: unknown = JSON.parse(await home.read('.alpha/settings.json'));
     expect(written).toMatchObject({ theme: 'xx', gateway: { key: testKey } });

@@ -1,17 +1,9 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createHome,
-  existing,
-  setUp,
-  type Snapshot,
-  renderTest,
-  startAcceptingStub,
-  type TestHome,
-} from './engine-fixture.ts';
+import { createHome, existing, setUp, type Snapshot, renderTest, startAcceptingStub } from './engine-fixture.ts';
 import { runs as casesOf } from '../edit/runs.ts';
-import { killerPath } from './killer.ts';
+import { hookedPath, killerPath } from './killer.ts';
 import { type StubGateway, testKey } from './parts-fixture.ts';
 import { runShell } from './shells.ts';
 
@@ -23,15 +15,6 @@ afterAll(() => stub[Symbol.asyncDispose]());
 
 /** Places, from the first to the last change of a file, at which the script is killed. */
 const points = casesOf(4).numRuns;
-
-/** A folder for PATH in which a second of `sleep` takes no time: it runs this command, with one letter per call in $seconds. */
-async function sleepingPath({ folder }: TestHome, command: string): Promise<string> {
-  const bin = join(folder, 'sleeper');
-  await mkdir(bin);
-  const text = `#!/bin/sh\nprintf x >>'${folder}/seconds'\nread -r seconds <'${folder}/seconds'\n${command}\n:\n`;
-  await writeFile(join(bin, 'sleep'), text, { mode: 0o755 });
-  return `${bin}:${process.env['PATH']}`;
-}
 
 /** Without what differs between two runs: times in names and in stamps, which of them made a folder, and
  * the permissions that a file got: the second run has seen them. */
@@ -55,7 +38,7 @@ describe('a script that is interrupted', () => {
     complete = timeless(await home.snapshot());
   });
 
-  it('changes files by at least ten commands, so that the points below are in it', () => {
+  it('changes files at least ten times, so that the points below are in it', () => {
     expect(calls).toBeGreaterThan(10);
   });
 
@@ -162,15 +145,21 @@ describe('two runs at once', () => {
   it('a lock without a process is taken over', async () => {
     await using home = await createHome(stub.url);
     await mkdir(join(home.home, '.config/daypass/setup/lock'), { recursive: true });
-    const path = await sleepingPath(home, '');
-    expect(await home.run(setUp, { path })).toMatchObject({ status: 0, stderr: '' });
+    expect(await home.run(setUp)).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('a lock whose process is named three seconds late is respected', async () => {
     await using home = await createHome(stub.url);
     const lock = join(home.home, '.config/daypass/setup/lock');
     await mkdir(lock, { recursive: true });
-    const path = await sleepingPath(home, `[ "$seconds" != xxx ] || echo ${process.pid} >'${lock}/pid'`);
+    const path = await hookedPath(
+      home,
+      `let waits = 0;
+Atomics.wait = () => {
+  waits += 1;
+  if (waits === 30) fs.writeFileSync(${JSON.stringify(join(lock, 'pid'))}, '${process.pid}\\n');
+};`,
+    );
     const { status, stderr } = await home.run(setUp, { path });
     expect({ status, stderr }).toMatchObject({
       status: 1,

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyHint, runParts, sendJson, startStub, type StubGateway, testKey } from './parts-fixture.ts';
-import { describeInShells } from './shells.ts';
 
 /** What `GET /v1/key` answers, by the first part of the path. */
 const good = { object: 'key', active_period: { active: true, ends_at: '2030-01-01T00:00:00Z' }, plan: '30 days' };
@@ -34,21 +33,24 @@ beforeAll(async () => {
 });
 afterAll(() => stub[Symbol.asyncDispose]());
 
-const otherService = 'key_variable=TOKO_API_KEY slug=toko';
-const body =
-  'key_file=${KEY_FILE-}\neval "${BEFORE-:}"\nlocate_home; read_key; check_key || exit 1; say "$key_hint"; [ "$key" = "$EXPECTED" ] && say same';
+const otherService = { keyVariable: 'TOKO_API_KEY', slug: 'toko' };
+const body = `run.options = { action: 'setup', keyFile: process.env.KEY_FILE ?? '' };
+locateHome();
+readKey();
+checkKey();
+say(run.keyHint);
+if (run.key === process.env.EXPECTED) say('same');`;
 
-async function runIn(
-  shell: readonly [string, ...string[]],
-  environment: NodeJS.ProcessEnv,
+async function runWith(
+  { BEFORE: data = {}, ...others }: Readonly<Record<string, unknown>>,
   files: Record<string, string> = {},
   path = 'good',
 ) {
   const result = await runParts(body, {
     baseUrl: `${stub.url}/${path}`,
-    shell,
     files,
-    environment: { EXPECTED: testKey, ...environment },
+    data: data as Readonly<Record<string, unknown>>,
+    environment: { EXPECTED: testKey, ...others } as NodeJS.ProcessEnv,
   });
   expect(result.leftovers).toEqual([]);
   expect(result.stdout + result.stderr).not.toContain(testKey);
@@ -56,16 +58,16 @@ async function runIn(
 }
 
 /** With a service whose variable is TOKO_API_KEY. */
-async function expectNotSent(shell: readonly [string, ...string[]], environment: NodeJS.ProcessEnv) {
+async function expectNotSent(environment: NodeJS.ProcessEnv) {
   const before = stub.requests.length;
-  const { status, stderr } = await runIn(shell, { BEFORE: otherService, ...environment });
+  const { status, stderr } = await runWith({ BEFORE: otherService, ...environment });
   expect(status).toBe(1);
   expect(stderr).toContain('Set TOKO_API_KEY, or pass --key-file FILE.');
   expect(stub.requests.length).toBe(before);
 }
 
-describeInShells('the key', ({ command: shell }) => {
-  const run = (environment: NodeJS.ProcessEnv, files?: Record<string, string>) => runIn(shell, environment, files);
+describe('the key', () => {
+  const run = runWith;
 
   it('comes from the variable, without the white space around it', async () => {
     const { status, stdout, stderr } = await run({ DAYPASS_API_KEY: ` \t${testKey}\r\n` });
@@ -91,19 +93,19 @@ describeInShells('the key', ({ command: shell }) => {
   });
 
   it('in DAYPASS_API_KEY is not sent to another service when it begins differently', async () => {
-    await expectNotSent(shell, { DAYPASS_API_KEY: 'sk-0123456789abcdef' });
+    await expectNotSent({ DAYPASS_API_KEY: 'sk-0123456789abcdef' });
   });
 
   it('in DAYPASS_API_KEY is not sent to another service when one of that name is set up', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'setup-config-'));
     const state = join(folder, '.config', 'daypass');
     await mkdir(state, { recursive: true });
-    await expectNotSent(shell, { DAYPASS_API_KEY: testKey, HOME: folder });
+    await expectNotSent({ DAYPASS_API_KEY: testKey, HOME: folder });
     await writeFile(
       join(state, 'env'),
       '# Written by https://other.example/setup.sh, whose option --undo removes it.\n',
     );
-    await expectNotSent(shell, { DAYPASS_API_KEY: testKey, HOME: folder });
+    await expectNotSent({ DAYPASS_API_KEY: testKey, HOME: folder });
     await rm(folder, { recursive: true });
   });
 
@@ -116,18 +118,6 @@ describeInShells('the key', ({ command: shell }) => {
     const { stdout } = await run({ BEFORE: otherService, DAYPASS_API_KEY: testKey, HOME: folder });
     expect(stdout).toBe(`${keyHint}\nsame\n`);
     await rm(folder, { recursive: true });
-  });
-
-  it('is not printed by a shell that traces', async () => {
-    const traced = await runParts(body, {
-      isTraced: true,
-      baseUrl: `${stub.url}/good`,
-      shell,
-      environment: { EXPECTED: testKey, DAYPASS_API_KEY: testKey },
-    });
-    expect(traced.stdout).toContain('same');
-    expect(traced.stderr).toContain('\nTracing ends here');
-    expect(traced.stderr).not.toContain(testKey);
   });
 
   it.each([
@@ -172,7 +162,7 @@ describe('the key', () => {
     ['busy', 'Too many requests without a valid API key from your address. Nothing was changed.'],
     ['failing', 'The database does not answer. Nothing was changed.'],
   ])('is refused with the reason: %s', async (answer, message) => {
-    const { status, stdout, stderr } = await runIn(['sh'], { DAYPASS_API_KEY: testKey }, {}, answer);
+    const { status, stdout, stderr } = await runWith({ DAYPASS_API_KEY: testKey }, {}, answer);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain(message);
   });

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandbox, sampleTool, type Sandbox, type SandboxOptions } from './sandbox.ts';
@@ -11,9 +10,6 @@ import { shellsInTurn } from './shells.ts';
 
 const turns = shellsInTurn();
 const uname = '#!/bin/sh\necho Darwin\n';
-const withTools = '#!/bin/sh\necho /Library/Developer/CommandLineTools\n';
-const withoutTools = '#!/bin/sh\nexit 2\n';
-const config = 'model = "old"\n';
 const bash = { SHELL: '/bin/bash' };
 
 let sandbox: Sandbox;
@@ -63,34 +59,4 @@ it('a tool that has its files elsewhere on macOS is set up there, in a folder wi
   expect(await read('else where/a')).toBe('x\n');
   await run('--undo --yes');
   expect(await snapshot()).toStrictEqual(before);
-});
-
-describe('python3 of macOS without its developer tools, which opens a dialog', () => {
-  const marker = '#!/bin/sh\n: >"$HOME/started"\nexit 0\n';
-
-  it('is not started behind a shim of a version manager, neither to merge nor to send', async () => {
-    const { folder, home, run, write } = await open({ helper: 'none', programs: { 'xcode-select': withoutTools } });
-    const shims = join(folder, 'shims');
-    await mkdir(shims);
-    await writeFile(join(shims, 'python3'), marker, { mode: 0o755 });
-    await write('.merger/config.toml', config);
-    const environment = { PATH: `${shims}:${join(folder, 'bin')}` };
-    expect((await run('--yes --tools merger', environment)).stdout).toMatch(/Tool merger +manual /);
-    await rm(join(folder, 'bin', 'curl'), { force: true });
-    expect((await run('--yes --tools merger', environment)).stderr).toContain('No program that can send a request');
-    expect(existsSync(join(home, 'started'))).toBe(false);
-    await writeFile(join(folder, 'bin', 'xcode-select'), withTools);
-    await run('--yes --tools merger', environment);
-    expect(existsSync(join(home, 'started'))).toBe(true);
-  });
-
-  it.skipIf(!existsSync('/usr/bin/python3')).each([
-    ['manual', 'without', withoutTools],
-    ['written', 'with', withTools],
-  ])('is %s at the end of a link %s the developer tools', async (verdict, _, xcodeSelect) => {
-    const { folder, run, write } = await open({ helper: 'none', programs: { 'xcode-select': xcodeSelect } });
-    await symlink('/usr/bin/python3', join(folder, 'bin', 'python3'));
-    await write('.merger/config.toml', config);
-    expect((await run('--yes --tools merger')).stdout).toMatch(new RegExp(`Tool merger +${verdict} `));
-  });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,10 @@ import { runShell, type ShellRun } from './shells.ts';
 export { pathOf };
 
 /*
- * Runs functions of the shell engine without the rest of it: the parts that send requests, read keys and ask models.
+ * Runs functions of the program without the rest of it: what sends requests, reads keys and asks models.
  */
 
-const sources = join(import.meta.dirname, '..', '..', '..', '..', 'plugins', 'setup', 'script', 'sh');
-const parts =
-  'base.sh json.sh paths.sh former.sh helper.sh clients.sh client-programs.sh http.sh key.sh ask-model.sh'.split(' ');
+const sources = join(import.meta.dirname, '..', '..', '..', '..', 'plugins', 'setup', 'script', 'program');
 
 export const testKey = `dp-${'Ab3dEf'.repeat(8)}Z`;
 export const keyHint = `dp-Ab3d...${testKey.slice(-4)}`;
@@ -25,50 +23,75 @@ export interface PartsRun extends ShellRun {
 }
 
 export interface PartsOptions {
-  readonly shell?: readonly [string, ...string[]];
   readonly baseUrl: string;
   readonly environment?: NodeJS.ProcessEnv;
   /** Replaces PATH, see `toolFolder`. */
   readonly path?: string;
   /** Files of the home, by name. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Traces from the start, as `sh -x` does. */
-  readonly isTraced?: boolean;
+  /** More of the data. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Runs lines of shell after the parts, in an empty home. */
+/** Runs lines of JavaScript with `run`, `machine`, `say` and the functions of these modules, in an empty home. */
 export async function runParts(body: string, options: PartsOptions): Promise<PartsRun> {
-  const { baseUrl, shell = ['dash'], environment = {}, path = process.env['PATH'], files = {} } = options;
+  const { baseUrl, environment = {}, path = process.env['PATH'], files = {}, data = {} } = options;
   const folder = await mkdtemp(join(tmpdir(), 'setup-parts-'));
   const [home, temporary] = [join(folder, 'home'), join(folder, 'tmp')];
   await Promise.all([mkdir(home), mkdir(temporary)]);
   for (const [name, text] of Object.entries(files)) await writeFile(join(home, name), text);
-  const script = join(folder, 'script.sh');
-  await writeFile(script, `${options.isTraced ? 'set -x\n' : ''}${await partsScript(baseUrl)}\n${body}\n`);
+  const script = join(folder, 'script.mjs');
+  const names = {
+    service: 'Daypass',
+    slug: 'daypass',
+    formerSlugs: [],
+    keyPrefix: 'dp',
+    keyVariable: 'DAYPASS_API_KEY',
+  };
+  await writeFile(script, partsScript(body, { ...names, baseUrl, ...data }));
   try {
-    const env = { PATH: path, HOME: home, TMPDIR: temporary, ...environment };
-    const run = await runShell(shell, [script], { env, cwd: home });
-    return {
-      ...run,
-      leftovers: [...(await readdir(home)), ...(await readdir(temporary))].filter((name) => !(name in files)),
-    };
+    const env = { PATH: path, HOME: home, TMPDIR: temporary, SETUP_TERMINAL: 'no', ...environment };
+    const run = await runShell([process.execPath], [script], { env, cwd: home });
+    const leftovers = [...(await readdir(home)), ...(await readdir(temporary))].filter((name) => !(name in files));
+    return { ...run, leftovers };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The parts, and the data that the rendered script would have. */
-export async function partsScript(baseUrl: string): Promise<string> {
-  const texts = await Promise.all(parts.map((part) => readFile(join(sources, part), 'utf8')));
-  const data = `service='Daypass' slug='daypass' former_slugs='' base_url='${baseUrl}' key_prefix='dp' key_variable='DAYPASS_API_KEY'`;
-  return ['set -u', '[ -n "${ZSH_VERSION-}" ] && emulate sh', data, ...texts, 'start_base'].join('\n');
+function partsScript(body: string, data: unknown): string {
+  const modules = ['gateway', 'key', 'machine', 'paths', 'question', 'run'];
+  const imports = modules.map((name) => `import * as ${name}_ from ${JSON.stringify(join(sources, `${name}.mjs`))};`);
+  return `${imports.join('\n')}
+const { run, say, Stop } = run_;
+const { machine, decode } = machine_;
+const { request, errorMessage, answerByRuntime } = gateway_;
+const { readKey, checkKey } = key_;
+const { askModel } = question_;
+const { locateHome } = paths_;
+run.data = ${JSON.stringify(data)};
+run.slug = run.data.slug;
+function main() {
+${body}
+}
+if (process.argv[2] === '--request') answerByRuntime(JSON.parse(decode(machine.read(0))));
+else {
+  try {
+    main();
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    machine.complain(error.message + '\\n');
+    process.exitCode = error.code;
+  }
+}
+`;
 }
 
 const basics = 'awk cat cut date dd env grep ls mktemp printf rm sed stty tail timeout tr true uname wc'.split(' ');
 
 /** What setup.sh needs of a system beside these. Neither node nor python3 nor a program that sends requests is among them. */
 export const systemTools =
-  'sh dash awk basename cat chmod cmp cp cut date dd diff dirname env expr grep head id ls mkdir mktemp mv printf ps readlink rm rmdir sed sleep sort stty tail tee test timeout touch tr true uname wc'.split(
+  'sh dash awk basename env cat chmod cmp cp cut date dd diff dirname expr grep head id ls mkdir mktemp mv printf ps readlink rm rmdir sed sleep sort stty tail tee test timeout touch tr true uname wc'.split(
     ' ',
   );
 

@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { renderPowershell } from '../../../../plugins/setup/script/render-powershell.ts';
+import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { sampleData, sampleTools } from './sandbox.ts';
 import { createParser, functionsOf, nodesOf } from './powershell-syntax.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
  * is meant as output. What any other method gives would become output of its function by mistake.
  */
 const meant =
-  /(\.(Abort|Add|Close|CopyTo|Dispose|Kill|Remove|SetValue|Write)|\]::(Delete|Move|Replace|Reverse|SetEnvironmentVariable|WriteAllBytes)|(\.|::)(Get|To|Trim)\w*)$/;
+  /(\.(Abort|Add|Close|CopyTo|Dispose|Kill|Remove|SetValue|Write)|\]::(Delete|Move|Replace|Reverse|SetEnvironmentVariable|WriteAllBytes)|(\.|::)(Combine|Get|Split|To|Trim)\w*)$/;
 
 /** Nodes of a type in the code of functions: data and helpers are texts. */
 const inFunctions = (tree: Node, ...types: string[]) =>

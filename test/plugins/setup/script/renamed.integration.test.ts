@@ -15,10 +15,7 @@ beforeAll(async () => {
 afterAll(() => stub[Symbol.asyncDispose]());
 
 /** The script after the service got another name; gateway.yaml names the former ones. */
-const renderRenamed = () =>
-  renderTest(stub.url)
-    .replace("slug='daypass'", "slug='other'")
-    .replace("former_slugs=''", "former_slugs='older daypass'");
+const renderRenamed = () => renderTest(stub.url, { slug: 'other', formerSlugs: ['older', 'daypass'] });
 
 const turns = shellsInTurn();
 

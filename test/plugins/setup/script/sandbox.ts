@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { renderShell } from '../../../../plugins/setup/script/render-shell.ts';
+import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
 import type { ScriptData, ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
 import { pathOf, sendJson, startStub, testKey } from './parts-fixture.ts';
 import { hasCommand, runShell, type Shell, type ShellRun } from './shells.ts';
@@ -26,7 +26,7 @@ import { hasCommand, runShell, type Shell, type ShellRun } from './shells.ts';
 
 /** What runs in a sandbox needs of the machine. No other program is on its PATH. */
 const programs =
-  'awk cat chmod cmp cp curl cut date dd diff grep head id ls mkdir mktemp mv printf readlink rm rmdir sed sh sleep stty tail tr uname wc';
+  'awk cat chmod cmp cp curl env cut date dd diff grep head id ls mkdir mktemp mv printf readlink rm rmdir sed sh sleep sort stty tail touch tr uname wc';
 
 export interface SandboxOptions {
   readonly shell: Shell;
@@ -34,8 +34,8 @@ export interface SandboxOptions {
   readonly tools?: readonly ScriptTool[];
   /** More of the data. */
   readonly data?: Partial<ScriptData>;
-  /** What merges settings. */
-  readonly helper?: 'node' | 'python3' | 'none';
+  /** What runs the program. */
+  readonly helper?: 'node' | 'none';
   /** The name of the home folder. */
   readonly home?: string;
   /** Programs of tools on the PATH; those of `sampleTools` unless others are given. */
@@ -114,7 +114,6 @@ async function fillPath(
 ): Promise<void> {
   for (const name of programs.split(' ')) if (hasCommand(name)) await symlink(pathOf(name), join(bin, name));
   if (helper === 'node') await symlink(pathOf('node'), join(bin, 'node'));
-  if (helper === 'python3') await symlink(pathOf('python3'), join(bin, 'python3'));
   for (const name of commands) await writeFile(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
   for (const [name, text] of Object.entries({ uname: '#!/bin/sh\necho Linux\n', ...others })) {
     // Not through the link, to the program of this machine.

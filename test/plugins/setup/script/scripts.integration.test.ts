@@ -87,7 +87,7 @@ describe('a reload of gateway.yaml', () => {
     await gateway.write(yaml('other: { routes: [texts/other] }').concat('setup: { model: other }\n'));
     expect(await gateway.gateway.reload()).toBe(true);
     const after = await get();
-    expect(await after.text()).toContain('messages\tdp/other\t-\n');
+    expect(await after.text()).toContain('"defaults":[{"format":"messages","model":"dp/other"}');
     expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
   });
 });

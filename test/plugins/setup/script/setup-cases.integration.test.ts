@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testKey } from './parts-fixture.ts';
 import { createSandbox, sampleTool, type Sandbox, type SandboxOptions } from './sandbox.ts';
-import { hasCommand, shellsInTurn } from './shells.ts';
+import { shellsInTurn } from './shells.ts';
 
 /*
  * What does not depend on the shell: each test runs in one of them, in turn.
@@ -350,31 +350,92 @@ describe('--dry-run', () => {
   });
 });
 
-describe('without node and python3', () => {
-  it('does what needs no merging, and says what to paste where it does', async () => {
-    const { run, write, read, snapshot, url } = await open({ helper: 'none' });
-    await write('.merger/config.toml', config);
+it('a tool that is Bun at the same time runs the program', async () => {
+  const opencode = `#!/bin/sh
+[ "\${BUN_BE_BUN-}" = 1 ] || exec echo "opencode $*"
+case $1 in --revision) echo 1.3.14+0d9b296af ;; *) exec '${process.execPath}' "$@" ;; esac
+`;
+  const tool = sampleTool(
+    'opencode',
+    [{ kind: 'file', format: 'json', path: '~/.o.json', text: '{ "a": "@MODEL@" }' }],
+    {},
+  );
+  const { run, write, read } = await open({ helper: 'none', tools: [tool], commands: [], programs: { opencode } });
+  await write('.o.json', '{ // mine\n}');
+  expect(await run('--yes --tools opencode')).toMatchObject({ status: 0, stderr: '' });
+  expect(await read('.o.json')).toBe('{ // mine\n  "a": "dp/demo"\n}');
+  expect((await run('--list')).stdout).toMatch(/opencode +Tool opencode +found, set up/);
+});
+
+describe('without Node.js, Bun and Deno', () => {
+  it('creates files and variables, shows what must be added to files that exist, and takes back just that', async () => {
+    const { run, write, read, snapshot } = await open({ helper: 'none' });
+    await write('.merger/config.toml', config, 0o644);
+    await write('.bashrc', 'export A=1', 0o644);
     const before = await snapshot();
-    const result = await run('--yes');
-    expect(result.status).toBe(0);
+    const result = await run('--yes --tools merger,liner,whole,environment');
+    expect(result).toMatchObject({ status: 0, stderr: '' });
     expect(verdictsIn(result)).toStrictEqual([
-      expect.stringMatching(/^Tool merger manual ~\/.merger\/config.toml: neither node nor python3/),
-      'Tool liner written ~/.config/liner/linerc',
-      'Tool whole written ~/.config/whole/model.txt',
-      'Shell profile written ~/.bashrc',
+      ...['manual', 'written', 'written', 'written'].flatMap((verdict, index) => [
+        expect.stringMatching(`^Tool ${['merger', 'liner', 'whole', 'environment'][index]} ${verdict}`),
+      ]),
+      ...['manual', 'written', 'written', 'written'].flatMap((verdict, index) => [
+        expect.stringMatching(`^Tool ${['merger', 'liner', 'whole', 'environment'][index]} ${verdict}`),
+      ]),
+      expect.stringMatching(/^Shell profile written .*\.bashrc/),
     ]);
-    expect(result.stdout).toContain('    [provider]\n    key = "YOUR_KEY"\n');
+    expect(result.stdout).toMatch(
+      /Put these settings into .*\.merger\/config\.toml \(toml\)[^]*\n {4}key = "YOUR_KEY"\n/,
+    );
     expect(result.stdout).not.toContain(testKey);
     expect(await read('.merger/config.toml')).toBe(config);
-    await write('.merger/config.toml', `${config}url = "${url}"\n`);
-    expect(verdictsIn(await run('--undo --yes'))).toContainEqual(
-      'Tool merger manual ~/.merger/config.toml: take out what you pasted there',
-    );
-    await write('.merger/config.toml', config);
+    expect(await read('.config/whole/model.txt')).toBe('dp/demo\n');
+    expect(await read('.config/daypass/env')).toContain(`export DAYPASS_API_KEY='${testKey}'\n`);
+    expect(await read('.bashrc')).toMatch(/^export A=1\n# >>> daypass >>>\n/);
+    const written = await snapshot();
+    expect((await run('--yes --tools merger,liner,whole,environment')).status).toBe(0);
+    expect(await snapshot()).toStrictEqual(written);
+    expect(await run('--undo --yes')).toMatchObject({ status: 0, stderr: '' });
     expect(await snapshot()).toStrictEqual(before);
-    expect((await run('--undo --yes')).stdout).toBe('Nothing of Daypass is set up on this machine.\n');
+    expect((await run('--undo --yes')).stderr).toBe('Nothing of Daypass is set up on this machine.\n');
   });
 
+  it('brings a file of its own up to date, and leaves one that was edited since, by name', async () => {
+    const { run, read, write } = await open({ helper: 'none' });
+    await run('--yes --tools merger,whole');
+    await run('--yes --tools merger', { DAYPASS_API_KEY: testKey.replaceAll('A', 'B') });
+    expect(await read('.merger/config.toml')).toContain(testKey.replaceAll('A', 'B'));
+    await write('.merger/config.toml', `${await read('.merger/config.toml')}mine = 1\n`);
+    const undone = await run('--undo --yes');
+    expect(undone.status).toBe(1);
+    expect(undone.stdout).toMatch(
+      /manual +\S+\.merger\/config\.toml: it was changed since; take the settings of Daypass out/,
+    );
+    expect(undone.stdout).toMatch(/removed +\S+\/model\.txt/);
+    expect(await read('.merger/config.toml')).toContain('mine = 1');
+  });
+
+  it.each(['with it', 'without it'])('what was set up is taken back %s later', async (later) => {
+    sandbox = await createSandbox({ shell: turns.next().value, helper: later === 'with it' ? 'none' : 'node' });
+    const { run, write, snapshot, folder } = sandbox;
+    await write('.bashrc', 'export A=1\n', 0o644);
+    const before = await snapshot();
+    expect((await run('--yes --tools liner,whole,environment')).status).toBe(0);
+    const node = join(folder, 'bin/node');
+    if (later === 'with it') await symlink(process.execPath, node);
+    else await rm(node);
+    expect((await run('--undo --yes')).status).toBe(0);
+    expect(await snapshot()).toStrictEqual(before);
+  });
+
+  it.each([['--verify'], ['--model dp/demo'], ['--undo --tools whole']])('says what %s needs', async (args) => {
+    const { run } = await open({ helper: 'none' });
+    await run('--yes --tools whole');
+    expect((await run(args)).stderr).toMatch(/needs Node\.js, Bun or Deno, none of which was found on this machine\./);
+  });
+});
+
+describe('--undo after a run without any file', () => {
   it('removes what a run left that ended before its first file', async () => {
     const { home, run, write, snapshot } = await open();
     const before = await snapshot();
@@ -388,42 +449,6 @@ describe('without node and python3', () => {
     expect(await run('--undo --yes')).toMatchObject({ status: 0, stderr: '' });
     expect(await snapshot()).toStrictEqual(before);
   });
-
-  it('shows what only a new file needs when the file lacks it', async () => {
-    const text = 'name: Daypass\nversion: 1.0.0\nmodels:\n  - name: "@MODEL@"';
-    const listed = sampleTool('listed', [
-      { kind: 'file', format: 'yaml', path: '~/.listed', text, identity: ['name'], initial: ['name', 'version'] },
-    ]);
-    const { run, write } = await open({ helper: 'none', tools: [listed] });
-    await write('.listed', '# mine\n"name" : Mine\nmodels: []\n');
-    const { stdout } = await run('--yes --tools listed');
-    expect(stdout).toContain('\n    version: 1.0.0\n    models:\n      - name: "dp/demo"\n');
-    expect(stdout).not.toContain('name: Daypass');
-  });
-
-  it('creates a file, brings it up to date, and removes it', async () => {
-    const { run, read, snapshot } = await open({ helper: 'none' });
-    const before = await snapshot();
-    await run('--yes --tools merger');
-    await run('--yes --tools merger --model dp/demo', { DAYPASS_API_KEY: testKey.replaceAll('A', 'B') });
-    expect(await read('.merger/config.toml')).toContain(testKey.replaceAll('A', 'B'));
-    await run('--undo --yes');
-    expect(await snapshot()).toStrictEqual(before);
-  });
-});
-
-it.skipIf(!hasCommand('python3'))('python3 merges settings where node is missing', async () => {
-  const { run, write, read, snapshot } = await open({ helper: 'python3' });
-  await write('.merger/config.toml', config);
-  const before = await snapshot();
-  expect((await run('--yes --tools merger')).status).toBe(0);
-  expect(await read('.merger/config.toml')).toContain(`model = "dp/demo"\n`);
-  await write('.merger/config.toml', `${await read('.merger/config.toml')}# end\n`);
-  await run('--undo --yes');
-  expect(await read('.merger/config.toml')).toContain(`${config}# end\n`);
-  await write('.merger/config.toml', config);
-  await rm(join(sandbox.home, '.config'), { recursive: true });
-  expect(await snapshot()).toStrictEqual(before);
 });
 
 describe('--undo', () => {

@@ -1,6 +1,6 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { FileAction } from '../../../../plugins/setup/script/actions.ts';
 import { scriptData, type ScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
@@ -75,25 +75,22 @@ it('folders of the user stay, even empty ones, when the files of every tool go',
   expect(await snapshot()).toStrictEqual(before);
 });
 
-describe.each(['node', 'python3'] as const)('with %s', (helper) => {
-  const isHere = helper === 'node' || hasCommand(helper);
-  it.skipIf(!isHere)('every tool keeps the settings of its user, byte for byte after --undo', async () => {
-    sandbox = await createSandbox({ shell, tools, data: { models: listed, defaults }, helper });
-    const { home, run, write, snapshot } = sandbox;
-    for (const { path, format, text } of files) await write(path, existing[format](text), 0o644);
-    await write('.profile', 'export A=1\r\n');
-    await symlink('.profile', join(home, '.bashrc'));
-    const before = await snapshot();
-    const result = await run(`--yes --tools ${ids}`);
-    expect(result, result.stdout).toMatchObject({ status: 0, stderr: '' });
-    const after = await snapshot();
-    expect((await run(`--yes --tools ${ids}`)).stdout).not.toContain('written');
-    expect(await snapshot()).toStrictEqual(after);
-    const changed = await run(`--yes`, { DAYPASS_API_KEY: testKey.replaceAll('A', 'B') });
-    expect(changed, changed.stdout).toMatchObject({ status: 0, stderr: '' });
-    expect(await run('--undo --yes')).toMatchObject({ status: 0, stderr: '' });
-    expect(await snapshot()).toStrictEqual(before);
-  });
+it('every tool keeps the settings of its user, byte for byte after --undo', async () => {
+  sandbox = await createSandbox({ shell, tools, data: { models: listed, defaults } });
+  const { home, run, write, snapshot } = sandbox;
+  for (const { path, format, text } of files) await write(path, existing[format](text), 0o644);
+  await write('.profile', 'export A=1\r\n');
+  await symlink('.profile', join(home, '.bashrc'));
+  const before = await snapshot();
+  const result = await run(`--yes --tools ${ids}`);
+  expect(result, result.stdout).toMatchObject({ status: 0, stderr: '' });
+  const after = await snapshot();
+  expect((await run(`--yes --tools ${ids}`)).stdout).not.toContain('written');
+  expect(await snapshot()).toStrictEqual(after);
+  const changed = await run(`--yes`, { DAYPASS_API_KEY: testKey.replaceAll('A', 'B') });
+  expect(changed, changed.stdout).toMatchObject({ status: 0, stderr: '' });
+  expect(await run('--undo --yes')).toMatchObject({ status: 0, stderr: '' });
+  expect(await snapshot()).toStrictEqual(before);
 });
 
 /** The file at one of the paths. */

@@ -95,7 +95,7 @@ describe('setup.sh, in the shells in turn', () => {
     const { home, run, write, read, snapshot } = await open(turns.next().value, {
       home: `it's "ä" $(id) %0A\\\n\` home`,
     });
-    await write('dot files/merger.toml', config);
+    await write('dot files/merger.toml', config, 0o600);
     await write('dot files/bashrc', 'export A=1\r\n');
     await mkdir(join(home, '.merger'));
     await symlink('../dot files/merger.toml', join(home, '.merger/config.toml'));

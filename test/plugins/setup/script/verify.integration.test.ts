@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderShell } from '../../../../plugins/setup/script/render-shell.ts';
+import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { type TestGateway, wholePipeline } from '../../../support/gateway.ts';
 import { startDemoGateway } from './demo-gateway.ts';
@@ -73,7 +73,7 @@ async function openSettledHome() {
 const copy = (from: string, to: string) => runShell(['cp'], ['-a', from, to], { env: process.env });
 
 const check = (url: string, key: string) =>
-  runParts(`key_file=''; locate_home; read_key; check_key && say accepted`, {
+  runParts(`run.options = { action: 'setup', keyFile: '' }; locateHome(); readKey(); checkKey(); say('accepted');`, {
     baseUrl: url,
     environment: { DAYPASS_API_KEY: key },
   });
@@ -167,14 +167,15 @@ describe('--verify', () => {
       { format: 'chat' },
     );
     const data = sampleData(gateway.url, [manual]);
-    const options = { path, script: renderShell({ ...data, defaults: [{ format: 'chat', model: 'dp/demo' }] }) };
-    await using home = await openHome(options);
+    await using home = await openHome({
+      script: renderShell({ ...data, defaults: [{ format: 'chat', model: 'dp/demo' }] }),
+    });
     await home.write({ '.pasted/a.json': '{ "mine": 1 }' });
-    const setUp = await home.run(['--yes', '--tools', 'pasted']);
+    const setUp = await home.run(['--yes', '--tools', 'pasted'], { path });
     expect(setUp.stdout).toMatch(/Tool pasted +manual/);
     const { status, stdout } = await home.run(['--verify']);
     expect(stdout).toMatch(
-      /^ {2}Tool pasted +manual +~\/\.pasted\/a\.json: paste the settings there, or run the setup again/,
+      /^ {2}Tool pasted +manual +~\/\.pasted\/a\.json: put the settings there, or run the setup again/,
     );
     expect(status).toBe(1);
     await home.write({ '.pasted/a.json': template.replace('@KEY@', gateway.key) });

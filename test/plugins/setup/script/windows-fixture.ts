@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { renderPowershell } from '../../../../plugins/setup/script/render-powershell.ts';
+import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { testKey } from './parts-fixture.ts';
 import { Interpreter } from './powershell/interpreter.ts';
-import { type Answer, type Asked, Killed, Machine } from './powershell/machine.ts';
+import { type Asked, Killed, Machine } from './powershell/machine.ts';
 import { type SyntaxNode, toTree } from './powershell/tree.ts';
 import { NetObject } from './powershell/values.ts';
 import { createParser } from './powershell-syntax.ts';
@@ -70,21 +70,18 @@ export interface Computer extends AsyncDisposable {
 
 const called = [{ type: 'content_block_start', content_block: { name: 'report_ready' } }, { type: 'message_stop' }];
 const events = called.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
-const answers: Readonly<Record<string, string>> = {
-  '/v1/key': '{"active_period":{}}',
-  '/v1/models': '{"data":[{"id":"dp/demo"},{"id":"dp/DEMO"}]}',
+const answers = {
+  '/v1/key': { status: 200, body: '{"active_period":{}}' },
+  '/v1/models': { status: 200, body: '{"data":[{"id":"dp/demo"},{"id":"dp/DEMO"}]}' },
+  '*': { status: 200, body: events },
 };
-const accept = ({ path }: Asked): Answer => ({ status: 200, body: answers[path] ?? events });
 
 const inHome = (path: string) => `C:\\Users\\me\\${path.replaceAll('/', '\\')}`;
 
-export async function createComputer(answer: (asked: Asked) => Answer = accept): Promise<Computer> {
+export async function createComputer(): Promise<Computer> {
   const root = await mkdtemp(join(tmpdir(), 'setup-windows-'));
-  const asked: Asked[] = [];
-  const machine = new Machine(root, (one) => {
-    asked.push(one);
-    return answer(one);
-  });
+  const machine = new Machine(root, answers);
+  const { asked } = machine;
   const home = join(root, 'Users', 'me');
   machine.programs.set('node', [String.raw`C:\Program Files\nodejs\node.exe`]);
   machine.environment.set('DAYPASS_API_KEY', testKey);

@@ -51,7 +51,7 @@ describe('a service with a new name, in setup.ps1', () => {
     expect(code, output).toBe(0);
     const after = await computer.snapshot();
     expect(Object.keys(after).filter((path) => /daypass|moving/.test(path))).toEqual([]);
-    expect(after[`${records}/tools`]).toBe('alpha dp/demo\nbeta dp/demo\ngamma dp/demo\n');
+    expect(after[`${records}/tools`]).toBe('alpha\tdp/demo\nbeta\tdp/demo\ngamma\tdp/demo\n');
     expect(after['.gamma/rc']).toMatch(/^set-colour blue\n# >>> other >>>\n/);
     expect((await run(computer, ['-Yes'])).output.match(/unchanged/g)).toHaveLength(3);
     expect((await run(computer, ['-Undo', '-Yes'])).code).toBe(0);
@@ -63,12 +63,12 @@ describe('a service with a new name, in setup.ps1', () => {
     await using _ = computer;
     expect((await run(computer, ['-Yes', '-Tools', 'alpha'])).code).toBe(0);
     const both = await computer.snapshot();
-    expect(both['AppData/Local/daypass/setup/tools']).toBe('beta dp/demo\ngamma dp/demo\n');
-    expect(both[`${records}/tools`]).toBe('alpha dp/demo\n');
+    expect(both['AppData/Local/daypass/setup/tools']).toBe('beta\tdp/demo\ngamma\tdp/demo\n');
+    expect(both[`${records}/tools`]).toBe('alpha\tdp/demo\n');
     computer.machine.isRedirected = false;
     computer.machine.answers.push('n');
     expect((await run(computer, ['-Undo'])).output).toMatch(
-      /^The settings of Daypass will be taken out of: Tool alpha, Tool beta, Tool gamma\n.*\nNothing was changed\.$/,
+      /^The settings of Daypass will be taken out of:\n\n {2}Tool alpha .*\n {2}Tool beta .*\n {2}Tool gamma .*\n\nContinue\? \[Y\/n\]: n\nNothing was changed\.$/,
     );
     expect(await computer.snapshot()).toStrictEqual(both);
     computer.machine.answers.push('');
@@ -102,7 +102,7 @@ describe('a run of setup.ps1 that takes over former settings and is killed', () 
     expect(again.code, again.output).toBe(0);
     const after = await computer.snapshot();
     expect(after[`${records}/tools`]?.trim().split('\n').toSorted()).toEqual(
-      ['alpha', 'beta', 'gamma'].map((id) => `${id} dp/demo`),
+      ['alpha', 'beta', 'gamma'].map((id) => `${id}\tdp/demo`),
     );
     expect(after[`${records}/moving`]).toBe(undefined);
     expect((await run(computer, ['-Undo', '-Yes'])).code).toBe(0);

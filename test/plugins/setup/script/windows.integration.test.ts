@@ -1,6 +1,6 @@
 import { linkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { renderPowershell } from '../../../../plugins/setup/script/render-powershell.ts';
+import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
@@ -14,7 +14,7 @@ describe('setup.ps1', () => {
     const before = await computer.snapshot();
     const first = await computer.run(setUp);
     expect(first.output).toMatch(/Tool alpha +written +C:\\Users\\me\\\.alpha\\settings\.json\n/);
-    expect(first.output).toMatch(/Tool beta +written +C:\\.*config\.toml, variables DAYPASS_API_KEY\n/);
+    expect(first.output).toMatch(/Tool beta +written +C:\\.*config\.toml\n/);
     expect(first).toMatchObject({ code: 0 });
     expect(computer.read('.alpha/settings.json')).toContain(`"key": "${testKey}"`);
     expect(computer.read('.gamma/rc')).toBe(
@@ -29,7 +29,9 @@ describe('setup.ps1', () => {
 
     const last = await computer.run(['-Undo', '-Yes']);
     expect(last.output).toMatch(/Tool alpha +restored/);
-    expect(last.output).toMatch(/Tool gamma +removed +C:\\Users\\me\\\.gamma\\model\.txt$/);
+    expect(last.output).toMatch(
+      /Tool gamma +restored +C:\\Users\\me\\\.gamma\\rc, C:\\Users\\me\\\.gamma\\model\.txt$/,
+    );
     expect(await computer.snapshot()).toStrictEqual(before);
     for (const { output } of [first, second, last]) expect(output).not.toContain(testKey);
     expect(computer.machine.environment.get('NODE_OPTIONS')).toBe('--require=evil.js');
@@ -55,7 +57,7 @@ describe('setup.ps1', () => {
     computer.write(existing);
     const before = await computer.snapshot();
     const { output } = await computer.run(['-DryRun', ...setUp]);
-    expect(output).toContain('\n- "gateway": {"url": "http://old.example" },\n+ "gateway": ');
+    expect(output).toContain('\n-\t"gateway": {"url": "http://old.example" },\n+\t"gateway": ');
     expect(output).not.toContain(testKey);
     expect(await computer.snapshot()).toStrictEqual(before);
   });
@@ -76,11 +78,11 @@ describe('setup.ps1', () => {
     await using computer = await createComputer();
     expect(await computer.run(['-Tool', 'alpha'])).toMatchObject({
       code: 2,
-      output: 'Unknown argument: -Tool. See -Help.',
+      output: 'Unknown option "-Tool". Run with -Help for the options.',
     });
     expect(await computer.run(['-Tools', 'alpha'])).toMatchObject({
       code: 1,
-      output: 'Nobody can be asked for confirmation here. Pass -Yes to go on without it.',
+      output: 'No terminal is available to ask for confirmation. Pass -Yes to go on without it.',
     });
   });
 
@@ -143,7 +145,7 @@ describe('files that cannot be replaced', () => {
     machine.held.add(String.raw`C:\Users\me\.alpha\settings.json`);
     linkSync(machine.real(String.raw`C:\Users\me\.beta\config.toml`), machine.real(String.raw`C:\Users\me\second`));
     const { code, output } = await computer.run(setUp);
-    expect(output).toMatch(/Tool alpha +failed .*: The process cannot access the file/);
+    expect(output).toMatch(/Tool alpha +failed .*: another program has it open/);
     expect(output).toMatch(/Tool beta +failed .*: it has more than one name \(hard links\)/);
     expect(output).toMatch(/Tool gamma +failed .*: it is a folder/);
     expect(code).toBe(1);
@@ -157,7 +159,9 @@ describe('files that cannot be replaced', () => {
     const before = await computer.snapshot();
     const record = String.raw`C:\Users\me\AppData\Local\daypass\setup\files\alpha.1`;
     computer.machine.held.add(record);
-    expect((await computer.run(['-Yes', '-Tools', 'alpha'])).output).toMatch(/Tool alpha +failed .*denied/);
+    expect((await computer.run(['-Yes', '-Tools', 'alpha'])).output).toMatch(
+      /Tool alpha +failed .*: another program has it open/,
+    );
     expect(computer.read('.alpha/settings.json')).toContain(testKey);
     computer.machine.held.delete(record);
     // The tool has edited its file meanwhile.
@@ -194,7 +198,7 @@ describe('-Verify', () => {
     computer.asked.length = 0;
     const { code, output } = await computer.run(['-Verify']);
     expect(output.split('\n').map((line) => line.replaceAll(/ +/g, ' '))).toEqual(
-      ['alpha', 'beta', 'gamma'].map((id) => ` Tool ${id} works dp/demo, 0.3 s`),
+      ['alpha', 'beta', 'gamma'].map((id) => ` Tool ${id} works dp/demo, 0.0 s`),
     );
     expect(code).toBe(0);
     expect(computer.asked.map(({ path }) => path)).toEqual(['/v1/messages']);
@@ -251,27 +255,54 @@ describe('-Verify', () => {
   });
 });
 
-describe('settings that a person must paste', () => {
-  it('are shown without the key, missed by -Verify until they are there, and named by -Undo', async () => {
+describe('without Node.js, Bun and Deno', () => {
+  it('creates files and variables, shows what must be added to files that exist, and takes back just that', async () => {
     await using computer = await createComputer();
-    computer.write(existing);
+    computer.write({ '.alpha/settings.json': existing['.alpha/settings.json']! });
     computer.machine.programs.clear();
-    const { output } = await computer.run(['-Yes', '-Tools', 'alpha']);
-    expect(output).toMatch(/Tool alpha +manual .*: neither node nor Python 3 is here to merge the settings/);
+    const before = await computer.snapshot();
+    const { code, output } = await computer.run(setUp);
+    expect(code).toBe(0);
     expect(output).toMatch(
       /Put these settings into C:\\\S+settings\.json \(json\), in place of those that it has, with your API key for YOUR_KEY:\n {4}\{"gateway"/,
     );
     expect(output).not.toContain(testKey);
-    const unpasted = await computer.run(['-Verify']);
-    expect(unpasted.output).toMatch(
-      /Tool alpha +manual +C:\\\S+settings\.json: paste the settings there, or run the setup again/,
-    );
-    expect(unpasted.code).toBe(1);
-    computer.write({ '.alpha/settings.json': '{ "gateway": { "url": "https://ai.example/v1" } }' });
-    expect((await computer.run(['-Verify'])).output).toMatch(/Tool alpha +works/);
+    expect(computer.read('.alpha/settings.json')).toBe(existing['.alpha/settings.json']);
+    expect(computer.read('.beta/config.toml')).toContain('model = "dp/demo"');
+    expect(computer.read('.gamma/rc')).toBe(`# >>> daypass >>>\nset-key ${testKey}\n# <<< daypass <<<\n`);
+    expect(computer.machine.registry.get('DAYPASS_API_KEY')).toEqual({ value: testKey, kind: 'String' });
     const undone = await computer.run(['-Undo', '-Yes']);
-    expect(undone.output).toMatch(/Tool alpha +manual +C:\\\S+settings\.json: take out what you pasted there/);
-    expect(undone.code).toBe(0);
+    expect(undone.code, undone.output).toBe(0);
+    expect(await computer.snapshot()).toStrictEqual(before);
     expect((await computer.run(['-Undo', '-Yes'])).output).toBe('Nothing of Daypass is set up on this computer.');
+  });
+
+  it('leaves a file that was edited since, by name', async () => {
+    await using computer = await createComputer();
+    computer.machine.programs.clear();
+    await computer.run(setUp);
+    computer.write({ '.beta/config.toml': `${computer.read('.beta/config.toml')}mine = 1\n` });
+    const { code, output } = await computer.run(['-Undo', '-Yes']);
+    expect(code).toBe(1);
+    expect(output).toMatch(/manual C:\\\S+config\.toml: it was changed since; take the settings of Daypass out/);
+    expect(computer.read('.beta/config.toml')).toContain('mine = 1');
+    expect(computer.read('.gamma/rc')).toBe(undefined);
+  });
+
+  it('sets up what the program takes back once Node.js is here', async () => {
+    await using computer = await createComputer();
+    const before = await computer.snapshot();
+    computer.machine.programs.clear();
+    await computer.run(setUp);
+    computer.machine.programs.set('node', [String.raw`C:\Program Files\nodejs\node.exe`]);
+    const { code, output } = await computer.run(['-Undo', '-Yes']);
+    expect(code, output).toBe(0);
+    expect(await computer.snapshot()).toStrictEqual(before);
+  });
+
+  it('says what -Verify needs', async () => {
+    await using computer = await createComputer();
+    computer.machine.programs.clear();
+    expect((await computer.run(['-Verify'])).output).toMatch(/needs Node\.js, Bun or Deno, none of which was found/);
   });
 });

@@ -39,12 +39,15 @@ export class Machine {
   isRedirected = true;
   seconds = 0;
 
+  /** What the gateway was asked. */
+  readonly asked: Asked[] = [];
   readonly root: string;
-  readonly answer: (asked: Asked) => Answer;
+  /** What the gateway answers, by path; `*` for others. */
+  readonly replies: Readonly<Record<string, Answer>>;
 
-  constructor(root: string, answer: (asked: Asked) => Answer) {
+  constructor(root: string, replies: Readonly<Record<string, Answer>>) {
     this.root = root;
-    this.answer = answer;
+    this.replies = replies;
     const home = String.raw`C:\Users\me`;
     for (const [name, path] of [
       ['USERPROFILE', home],

@@ -103,6 +103,7 @@ const tableMethods = (table: Table): Record<string, Method> => ({
     return copy;
   },
   Contains: (key) => table.has(toText(key)),
+  ContainsKey: (key) => table.has(toText(key)),
   Remove: (key) => {
     table.delete(toText(key));
     return undefined;

@@ -15,7 +15,6 @@ import { encoding, memoryStream, toBytes } from './objects.ts';
 import { toPattern } from './operators.ts';
 import { startProcess } from './processes.ts';
 import { NetObject, sameText, throwNet, toText, type Value } from './values.ts';
-import { createRequest } from './web.ts';
 
 type Members = Record<string, Value>;
 
@@ -31,6 +30,10 @@ const enumOf = (...names: string[]): Members => Object.fromEntries(names.map((na
 const types: Readonly<Record<string, (machine: Machine) => Members>> = {
   array: () => ({
     Reverse: (list: Value) => void (list as Value[]).splice(0, Infinity, ...(list as Value[]).toReversed()),
+  }),
+  convert: () => ({
+    ToBase64String: (bytes: Value) => Buffer.from(toBytes(bytes)).toString('base64'),
+    FromBase64String: (text: Value) => new Uint8Array(Buffer.from(toText(text), 'base64')),
   }),
   console: ({ isRedirected }) => ({ IsInputRedirected: isRedirected }),
   datetime: (machine) => ({ UtcNow: new NetObject('DateTime', { ToString: () => timeOf(machine) }) }),
@@ -59,10 +62,6 @@ const types: Readonly<Record<string, (machine: Machine) => Members>> = {
     CurrentUser: new NetObject('RegistryKey', { OpenSubKey: () => registryKey(machine) }),
   }),
   'microsoft.win32.registryvalueoptions': () => enumOf('DoNotExpandEnvironmentNames'),
-  'net.servicepointmanager': ({ statics }) => ({
-    SecurityProtocol: statics.get('Net.ServicePointManager::SecurityProtocol') ?? 0,
-  }),
-  'net.webrequest': (machine) => ({ Create: (url: Value) => createRequest(machine, toText(url)) }),
   nullstring: () => ({ Value: null }),
   regex,
   'security.principal.windowsidentity': () => ({
@@ -95,7 +94,10 @@ function environment(machine: Machine): Members {
         /%(\w+)%/g,
         (whole, name: string) => machine.environment.get(name.toUpperCase()) ?? whole,
       ),
-    GetEnvironmentVariable: (name: Value) => machine.environment.get(toText(name).toUpperCase()) ?? null,
+    GetEnvironmentVariable: (name: Value, target: Value) =>
+      (toText(target) === 'User'
+        ? machine.registry.get(toText(name).toUpperCase())?.value
+        : machine.environment.get(toText(name).toUpperCase())) ?? null,
     SetEnvironmentVariable: set,
     SystemDirectory: String.raw`C:\Windows\System32`,
     UserInteractive: true,
@@ -107,6 +109,7 @@ const at = (name: Value) => toText(name).toUpperCase();
 function registryKey({ registry }: Machine): NetObject {
   return new NetObject('RegistryKey', {
     GetValue: (name: Value) => registry.get(at(name))?.value ?? null,
+    GetValueNames: () => [...registry.keys()],
     GetValueKind: (name: Value) => registry.get(at(name))!.kind,
     SetValue: (name: Value, value: Value, kind: Value) =>
       void registry.set(at(name), { value: toText(value), kind: toText(kind) }),
@@ -212,6 +215,7 @@ const patternOf = (source: Value, options: Value, flags: string) =>
 const matchOf = (found: RegExpMatchArray | null) =>
   new NetObject('Match', {
     Success: found !== null,
+    Groups: (found ?? []).map((text) => new NetObject('Group', { Value: text })),
     Index: found?.index ?? 0,
     Length: found?.[0].length ?? 0,
     Value: found?.[0] ?? '',
@@ -223,7 +227,7 @@ function regex(): Members {
     Match: (text: Value, source: Value, options: Value) => matchOf(patternOf(source, options, '').exec(toText(text))),
     Matches: (text: Value, source: Value) => [...toText(text).matchAll(patternOf(source, '', 'g'))].map(matchOf),
     Replace: (text: Value, source: Value, wanted: Value) =>
-      toText(text).replaceAll(patternOf(source, '', 'g'), () => toText(wanted)),
+      toText(text).replaceAll(patternOf(source, '', 'g'), toText(wanted)),
     Split: (text: Value, source: Value) => toText(text).split(patternOf(source, '', '')),
   };
 }

@@ -1,0 +1,131 @@
+// Replaces a file of the user by the planned one in one step, or not at all.
+import { Refusal } from '../edit/common.mjs';
+import { machine } from './machine.mjs';
+import { folderOf, join } from './paths.mjs';
+import { computePlan } from './plan.mjs';
+import {
+  backUp,
+  dropBackup,
+  dropStaged,
+  freeName,
+  makeFolders,
+  protect,
+  readRecord,
+  settleRecord,
+  stageRecord,
+  writeStamp,
+} from './records.mjs';
+import { isWindows, run } from './run.mjs';
+
+const changedMeanwhile = 'it was changed meanwhile';
+
+/** Writes a planned file when its verdict is written. False when it failed: the plan has the reason. */
+export function commitPlan(plan) {
+  for (let count = 0; ; count += 1) {
+    if (plan.verdict === 'unchanged') saveUnchanged(plan);
+    if (plan.verdict !== 'written') return plan.verdict === 'unchanged' || plan.verdict === 'manual';
+    try {
+      replacePlanned(plan);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.message !== changedMeanwhile || count === 2) {
+        Object.assign(plan, { verdict: 'failed', reason: error.message });
+        return false;
+      }
+      // The tool has written its file since it was read.
+      computePlan(plan);
+    }
+  }
+}
+
+function replacePlanned(plan) {
+  writeStamp();
+  makeFolders(folderOf(plan.real));
+  plan.record = plan.record || freeName(plan.tool);
+  stageRecord(plan.record, recordOf(plan));
+  try {
+    backUp(plan.real, plan.current);
+    replaceFile(plan.real, plan.after, plan.mode, plan.current);
+  } catch (error) {
+    dropStaged(plan.record);
+    dropBackup(plan.real);
+    throw error;
+  }
+  settleRecord(plan.record);
+}
+
+/** A file that holds our settings already is on record all the same. */
+function saveUnchanged(plan) {
+  if (plan.isKept) return;
+  const old = plan.record && readRecord(plan.record);
+  if (old && ['wanted', 'after', 'before'].every((part) => old[part] === plan[part])) return;
+  writeStamp();
+  plan.record = plan.record || freeName(plan.tool);
+  stageRecord(plan.record, recordOf(plan));
+  settleRecord(plan.record);
+}
+
+function recordOf(plan) {
+  const { real: path, source, format, identity, wanted, before, after } = plan;
+  // The permissions before the first change, as long as the file is there.
+  const old = plan.current !== undefined && plan.record ? readRecord(plan.record) : undefined;
+  const oldMode = old ? old.modes[0] : octal(plan.oldMode);
+  return {
+    path,
+    source,
+    format,
+    identity,
+    wanted,
+    before,
+    after,
+    modes: [before === undefined ? '-' : oldMode, octal(plan.mode)],
+  };
+}
+
+export function octal(mode) {
+  return mode === undefined ? '-' : mode.toString(8).padStart(3, '0');
+}
+
+/**
+ * Replaces a file by a new one that is written beside it, unless it differs from `expected` by now (undefined: there was none).
+ *
+ * @param mode its permissions; undefined for those that it has, or those of a new file
+ */
+export function replaceFile(path, content, mode, expected) {
+  const pending = join(folderOf(path), `${run.temporary}.${machine.pid}`);
+  machine.removeFile(pending);
+  const now = expected === undefined ? undefined : machine.look(path);
+  try {
+    machine.create(pending, content, mode ?? now?.mode, now);
+    if (machine.read(pending) !== content) throw new Refusal('it cannot be written; the disk may be full');
+    if (isWindows && expected === undefined && mode === 0o600) protect(pending);
+    refuseChanged(path, expected);
+    machine.rename(pending, path);
+  } catch (error) {
+    machine.removeFile(pending);
+    throw error;
+  }
+}
+
+/** Takes a file away that is still as it was read. */
+export function removeFile(path, expected) {
+  refuseChanged(path, expected);
+  machine.removeFile(path);
+}
+
+function refuseChanged(path, expected) {
+  const isSame = expected === undefined ? machine.lookAtLink(path) === undefined : machine.read(path) === expected;
+  if (!isSame) throw new Refusal(changedMeanwhile);
+}
+
+/** Does it again when the file changes meanwhile, at most three times. */
+export function insist(action) {
+  for (let count = 0; ; count += 1) {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.message !== changedMeanwhile || count === 2) throw error;
+    }
+  }
+}

@@ -54,10 +54,13 @@ function sales(
   return { name, ofAccount, columns, key };
 }
 
-/** Tables with personal columns; requests and their content are not read by this. */
+/** Read in another way, or not given: `request_log` is what `describeRequests` reads, `request_content` is for the operator. */
+const otherwise: ReadonlySet<string> = new Set(['request_log', 'request_content']);
+
+/** Tables with personal columns, of plugins too. */
 function ownTables(database: Pick<Database, 'fork'>): OwnTable[] {
   return personalTables(database)
-    .filter(({ name }) => !name.startsWith('request_'))
+    .filter(({ name }) => !otherwise.has(name))
     .map(({ name, ofAccount, key, columns }) => ({
       name,
       ofAccount,

@@ -19,7 +19,7 @@ const Contact = defineEntity({
 });
 const Diary = defineEntity({
   name: 'Diary',
-  tableName: 'contact_diary',
+  tableName: 'request_diary',
   properties: { id: p.integer().primary(), contact: () => p.manyToOne(Contact), entry: personal(p.text()) },
 });
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await database.query('create table request_log_p partition of request_log default');
   await database.query('create table request_content_p partition of request_content default');
   await database.query('create table contact (id integer primary key, account_id uuid not null, phone text)');
-  await database.query('create table contact_diary (id integer primary key, contact_id integer, entry text not null)');
+  await database.query('create table request_diary (id integer primary key, contact_id integer, entry text not null)');
 });
 afterAll(async () => {
   const { url } = database;
@@ -49,7 +49,7 @@ async function addContacts(first: number): Promise<string> {
     first,
     first + contacts - 1,
   ]);
-  await database.query(`insert into contact_diary select id, id, 'slept badly' from contact where account_id = ?`, [
+  await database.query(`insert into request_diary select id, id, 'slept badly' from contact where account_id = ?`, [
     accountId,
   ]);
   return accountId;
@@ -58,7 +58,7 @@ async function addContacts(first: number): Promise<string> {
 async function remaining(accountId: string): Promise<unknown> {
   const [row] = await database.query(
     `select count(*)::int as contacts, count(phone)::int as phones, count(d.id)::int as entries
-     from contact c left join contact_diary d on d.contact_id = c.id where account_id = ?`,
+     from contact c left join request_diary d on d.contact_id = c.id where account_id = ?`,
     [accountId],
   );
   return row;
@@ -73,7 +73,7 @@ it('the personal columns of a plugin are removed with the account, however many 
 
 it('the personal columns of a plugin are among what an owner can download', async () => {
   const accountId = await addContacts(20_001);
-  const { contact, contact_diary: diary } = JSON.parse(
+  const { contact, request_diary: diary } = JSON.parse(
     (await Array.fromAsync(exportOwnData(database, accountId))).join(''),
   );
   expect(contact).toHaveLength(contacts);

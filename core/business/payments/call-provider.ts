@@ -26,7 +26,16 @@ const deadline = 15_000; // ms
 const connectTimeout = 5_000; // ms
 
 /** A connection is used once: one that the provider has closed while it was idle would make the outcome of a charge unknown. */
-let connections: Agent | undefined;
+class SingleUseConnections {
+  #agent: Agent | undefined;
+
+  /** Made at the first call. @param Class of undici, which is loaded then */
+  open(Class: typeof Agent): Agent {
+    return (this.#agent ??= new Class({ connect: { timeout: connectTimeout }, pipelining: 0 }));
+  }
+}
+
+const connections = new SingleUseConnections();
 
 /** Errors of connections that were never open: the provider has seen nothing. */
 const unopened =
@@ -56,7 +65,6 @@ export function failureOf({ method }: Pick<ProviderCall, 'method'>): 'temporary'
 async function send({ method, url, headers, body, signal }: ProviderCall) {
   // Loaded with the first call: commands make none.
   const { Agent, request } = await import('undici');
-  connections ??= new Agent({ connect: { timeout: connectTimeout }, pipelining: 0 });
   const answer = await request(url, {
     method,
     headers: {
@@ -66,7 +74,7 @@ async function send({ method, url, headers, body, signal }: ProviderCall) {
     },
     body: body === undefined ? null : JSON.stringify(body),
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]),
-    dispatcher: connections,
+    dispatcher: connections.open(Agent),
     reset: true,
   });
   return { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body) };

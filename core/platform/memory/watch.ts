@@ -43,7 +43,7 @@ export class MemoryWatch implements Disposable {
   readonly #collecting: Throttle;
 
   constructor(options: MemoryWatchOptions) {
-    this.#options = { read: readFigures, collect: collectGarbage, now: () => performance.now(), ...options };
+    this.#options = { read: readFigures, collect: createCollector(), now: () => performance.now(), ...options };
     this.#collecting = new Throttle(collectEvery, this.#options.now);
     this.#timer = setInterval(() => this.look(), readEvery).unref();
     options.budget.findRoom = () => this.look(true);
@@ -111,14 +111,17 @@ function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MiB`;
 }
 
-let garbageCollector: (() => void) | undefined;
-
 /** Collects all garbage: some 50 ms, after which V8 and the allocator give back what they do not need. */
-function collectGarbage(): void {
-  if (garbageCollector === undefined) {
-    setFlagsFromString('--expose-gc');
-    garbageCollector = runInNewContext('gc') as () => void;
+function createCollector(): () => void {
+  let collect: (() => void) | undefined;
+  return () => (collect ??= exposeCollector())();
+}
+
+function exposeCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  try {
+    return runInNewContext('gc') as () => void;
+  } finally {
     setFlagsFromString('--no-expose-gc');
   }
-  garbageCollector();
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { SandboxCharge as Charge, SandboxRefund } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -20,25 +22,26 @@ export interface SandboxCharge {
   readonly refunded: number;
 }
 
-interface Row {
-  readonly reference: string;
-  readonly provider_reference: string;
-  readonly amount: string;
-  readonly currency: string;
-  readonly qr: string;
-  readonly state: SandboxCharge['state'];
-  readonly expires_at: string;
-  readonly notification_url: string;
-  readonly paid_amount: string | null;
-  readonly payment_id: string | null;
-  readonly paid_at: string | null;
-  readonly refunded: string;
-}
+type ChargeRow = Row<
+  typeof Charge,
+  | 'reference'
+  | 'provider_reference'
+  | 'amount'
+  | 'currency'
+  | 'qr'
+  | 'state'
+  | 'expires_at'
+  | 'notification_url'
+  | 'paid_amount'
+  | 'payment_id'
+  | 'paid_at'
+> & { readonly refunded: number };
 
 /** Reads an overdue charge as expired, although no statement has updated it. */
-const columns = `reference, provider_reference, amount, currency, qr, notification_url, expires_at, paid_amount, payment_id, paid_at,
+const columns = `reference, provider_reference, amount::float8 as amount, currency, qr, notification_url,
+  paid_amount::float8 as paid_amount, payment_id, ${epochs('expires_at', 'paid_at')},
   case when state = 'pending' and expires_at <= clock_timestamp() then 'expired' else state end as state,
-  (select coalesce(sum(r.amount), 0) from payments_sandbox_refund r where r.reference = c.reference) as refunded`;
+  (select coalesce(sum(r.amount), 0)::float8 from payments_sandbox_refund r where r.reference = c.reference) as refunded`;
 
 /** Adds a charge; the one that has this reference already stays as it is. */
 export async function addCharge(
@@ -61,15 +64,16 @@ export async function addCharge(
 }
 
 export async function readCharge(database: Queries, reference: string): Promise<SandboxCharge | undefined> {
-  const [row] = await database.query<Row>(`select ${columns} from payments_sandbox_charge c where reference = ?`, [
-    reference,
-  ]);
+  const [row] = await database.query<ChargeRow>(
+    `select ${columns} from payments_sandbox_charge c where reference = ?`,
+    [reference],
+  );
   return row === undefined ? undefined : chargeIn(row);
 }
 
 /** The charge of this reference, or the newest one of the order with this code. */
 export async function findCharge(database: Queries, name: string): Promise<SandboxCharge | undefined> {
-  const [row] = await database.query<Row>(
+  const [row] = await database.query<ChargeRow>(
     `select ${columns} from payments_sandbox_charge c where reference = ? or starts_with(reference, ?)
      order by created_at desc, reference desc limit 1`,
     [name, `${name}.`],
@@ -97,7 +101,7 @@ export async function endCharge(database: Queries, reference: string, state: 'ex
 
 /** Returns money, at most what was paid; once for each key. @returns false when that would be more */
 export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
-  const rows = await database.query<{ key: string }>(
+  const rows = await database.query<Row<typeof SandboxRefund, 'key'>>(
     `insert into payments_sandbox_refund (key, reference, amount)
      select ?, c.reference, ? from payments_sandbox_charge c
      where c.reference = ? and c.state = 'paid'
@@ -112,19 +116,19 @@ export async function hasRefund(database: Queries, key: string): Promise<boolean
   return (await database.query('select 1 from payments_sandbox_refund where key = ?', [key])).length > 0;
 }
 
-function chargeIn(row: Row): SandboxCharge {
+function chargeIn(row: ChargeRow): SandboxCharge {
   return {
     reference: row.reference,
     providerReference: row.provider_reference,
-    amount: Number(row.amount),
+    amount: row.amount,
     currency: row.currency,
     qr: row.qr,
     state: row.state,
     expiresAt: new Date(row.expires_at),
     notificationUrl: row.notification_url,
-    paidAmount: row.paid_amount === null ? undefined : Number(row.paid_amount),
+    paidAmount: row.paid_amount ?? undefined,
     paymentId: row.payment_id ?? undefined,
     paidAt: row.paid_at === null ? undefined : new Date(row.paid_at),
-    refunded: Number(row.refunded),
+    refunded: row.refunded,
   };
 }

@@ -10,7 +10,12 @@ vi.setConfig({ testTimeout: 120_000 });
 /** Throws from every place that a plugin can register. What a request asks for is in its header `x-fail`. */
 const faulty = `
 import { Readable } from 'node:stream';
-const boom = (where) => { throw new Error('faulty ' + where); };
+const boom = (where) => {
+  const error = new Error('faulty ' + where);
+  // Failures that are thrown at the same place are logged once a minute.
+  error.stack = error.stack.replace('\\n', '\\n    at ' + where + '\\n');
+  throw error;
+};
 const at = (exchange, where) => exchange.headers['x-fail'] === where && boom(where);
 const later = async (exchange, where) => { await null; at(exchange, where); };
 const options = { type: 'object', additionalProperties: false };

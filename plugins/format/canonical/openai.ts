@@ -13,6 +13,8 @@ import {
 import type { EncodeTarget } from './codec.ts';
 import type { OutputFormat, Sampling, AudioPart, Part, Source, Conversation } from './conversation.ts';
 import { standardBase64, isDataUrl, readDataUrl, placeParts, textPart } from './media.ts';
+import type { ChatAudio, ChatRequest, ChatResponseFormat } from '../wire/chat.ts';
+import type { ResponsesFormat, ResponsesRequest } from '../wire/responses.ts';
 
 /**
  * Reads the output format of OpenAI's formats. Source: OpenAI docs, "Structured model outputs".
@@ -23,36 +25,34 @@ import { standardBase64, isDataUrl, readDataUrl, placeParts, textPart } from './
 export function readOutputFormat(
   value: JsonValue | undefined,
   path: string,
-  schemaName?: string,
+  schemaName?: 'json_schema',
 ): OutputFormat | undefined {
-  const format = maybeObject(value, path);
+  const format: ChatResponseFormat | undefined = maybeObject(value, path);
   if (format === undefined) return undefined;
-  const type = readText(format['type'], `${path}.type`);
+  const type = readText(format.type, `${path}.type`);
   if (type === 'text') return undefined;
   if (type === 'json_object') return { type };
   if (type !== 'json_schema') throw invalid(`${path}.type`, 'text, json_object or json_schema');
   const isNested = schemaName !== undefined;
   const at = isNested ? `${path}.${schemaName}` : path;
-  const wanted = isNested ? readObject(format[schemaName], at) : format;
+  const wanted: ResponsesFormat = isNested ? readObject(format[schemaName], at) : format;
   return {
     type,
-    name: maybeText(wanted['name'], `${at}.name`),
-    description: maybeText(wanted['description'], `${at}.description`),
+    name: maybeText(wanted.name, `${at}.name`),
+    description: maybeText(wanted.description, `${at}.description`),
     // Chat allows a format without a schema.
-    schema: isNested
-      ? (maybeObject(wanted['schema'], `${at}.schema`) ?? {})
-      : readObject(wanted['schema'], `${at}.schema`),
-    strict: maybeBoolean(wanted['strict'], `${at}.strict`),
+    schema: isNested ? (maybeObject(wanted.schema, `${at}.schema`) ?? {}) : readObject(wanted.schema, `${at}.schema`),
+    strict: maybeBoolean(wanted.strict, `${at}.strict`),
   };
 }
 
 /** Reads the sampling parameters that OpenAI's formats share. @throws GatewayError `invalid_request` */
-export function readSampling(body: JsonObject): Sampling {
+export function readSampling(body: ChatRequest | ResponsesRequest): Sampling {
   return {
-    temperature: maybeNumber(body['temperature'], 'temperature', 0, 2),
-    topP: maybeNumber(body['top_p'], 'top_p', 0, 1),
-    presencePenalty: maybeNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
-    frequencyPenalty: maybeNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
+    temperature: maybeNumber(body.temperature, 'temperature', 0, 2),
+    topP: maybeNumber(body.top_p, 'top_p', 0, 1),
+    presencePenalty: maybeNumber(body.presence_penalty, 'presence_penalty', -2, 2),
+    frequencyPenalty: maybeNumber(body.frequency_penalty, 'frequency_penalty', -2, 2),
   };
 }
 
@@ -79,11 +79,11 @@ export function readContentParts(
 }
 
 export function readAudio(value: JsonValue | undefined, path: string): AudioPart {
-  const audio = readObject(value, path);
+  const audio: ChatAudio = readObject(value, path);
   return {
     type: 'audio',
-    data: standardBase64(readText(audio['data'], `${path}.data`), `${path}.data`),
-    format: readText(audio['format'], `${path}.format`),
+    data: standardBase64(readText(audio.data, `${path}.data`), `${path}.data`),
+    format: readText(audio.format, `${path}.format`),
   };
 }
 

@@ -1,13 +1,15 @@
-import type { JsonObject } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readText } from '../wire/read.ts';
 import { isClientTool } from './tool-names.ts';
 import { parseInput } from '../wire/members.ts';
+import type { ChatToolBody, ChatToolFormat } from '../wire/chat.ts';
+import type { MessagesTool } from '../wire/messages.ts';
 
 /** The name of a tool or of a call. @throws GatewayError `invalid_request` when it is missing */
-export function readName(value: JsonObject, path: string): string {
-  const name = readText(value['name'], `${path}.name`);
+export function readName(value: { readonly name?: JsonValue | undefined }, path: string): string {
+  const name = readText(value.name, `${path}.name`);
   if (name === '') throw invalid(`${path}.name`, 'a name');
   return name;
 }
@@ -28,44 +30,47 @@ export class ToolSet {
 
 /** Reads a function. @param schemaName of the member with its JSON Schema */
 export function readFunctionTool(
-  tool: JsonObject,
+  tool: ChatToolBody & MessagesTool,
   path: string,
-  { schemaName = 'parameters', namespace }: { schemaName?: string; namespace?: string | undefined } = {},
+  {
+    schemaName = 'parameters',
+    namespace,
+  }: { schemaName?: 'parameters' | 'input_schema'; namespace?: string | undefined } = {},
 ): ClientTool {
   return {
     form: 'function',
     name: readName(tool, path),
     namespace,
-    description: maybeText(tool['description'], `${path}.description`),
+    description: maybeText(tool.description, `${path}.description`),
     schema: maybeObject(tool[schemaName], `${path}.${schemaName}`),
-    strict: maybeBoolean(tool['strict'], `${path}.strict`),
+    strict: maybeBoolean(tool.strict, `${path}.strict`),
     grammar: undefined,
   };
 }
 
 /** Reads a custom tool of OpenAI. @param grammarOf reads the grammar of its format */
 export function readFreeformTool(
-  tool: JsonObject,
+  tool: ChatToolBody,
   path: string,
-  grammarOf: (format: JsonObject, path: string) => ClientTool['grammar'],
+  grammarOf: (format: ChatToolFormat, path: string) => ClientTool['grammar'],
   namespace?: string,
 ): ClientTool {
-  const format = maybeObject(tool['format'], `${path}.format`);
+  const format: ChatToolFormat | undefined = maybeObject(tool.format, `${path}.format`);
   return {
     form: 'freeform',
     name: readName(tool, path),
     namespace,
-    description: maybeText(tool['description'], `${path}.description`),
+    description: maybeText(tool.description, `${path}.description`),
     schema: undefined,
     strict: undefined,
-    grammar: format?.['type'] === 'grammar' ? grammarOf(format, `${path}.format`) : undefined,
+    grammar: format?.type === 'grammar' ? grammarOf(format, `${path}.format`) : undefined,
   };
 }
 
-export function readGrammar(grammar: JsonObject, path: string): ClientTool['grammar'] {
+export function readGrammar(grammar: ChatToolFormat, path: string): ClientTool['grammar'] {
   return {
-    syntax: readText(grammar['syntax'], `${path}.syntax`),
-    definition: readText(grammar['definition'], `${path}.definition`),
+    syntax: readText(grammar.syntax, `${path}.syntax`),
+    definition: readText(grammar.definition, `${path}.definition`),
   };
 }
 

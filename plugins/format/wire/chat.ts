@@ -5,6 +5,7 @@ import type {
   ChatCompletionChunk,
   ChatCompletionContentPart,
   ChatCompletionContentPartImage,
+  ChatCompletionContentPartInputAudio,
   ChatCompletionContentPartRefusal,
   ChatCompletionCreateParams,
   ChatCompletionCustomTool,
@@ -65,6 +66,7 @@ export type ChatMessage = Loose<
 >;
 export type ChatPart = Loose<ChatCompletionContentPart | ChatCompletionContentPartRefusal, Undeclared['part']>;
 export type ChatImage = Loose<ChatCompletionContentPartImage.ImageURL>;
+export type ChatAudio = Loose<ChatCompletionContentPartInputAudio.InputAudio>;
 export type ChatFile = Loose<ChatCompletionContentPart.File.File>;
 export type ChatReasoningDetail = Loose<never, Undeclared['reasoningDetail']>;
 export type ChatAnnotation = Loose<ChatCompletionMessage.Annotation>;
@@ -84,6 +86,10 @@ export type ChatCallBody = Loose<
 
 export type ChatTool = Loose<ChatCompletionTool>;
 export type ChatToolBody = Loose<FunctionDefinition | ChatCompletionCustomTool.Custom>;
+/** The format of a custom tool's input, or the grammar in it: Responses has both in one. */
+export type ChatToolFormat = Loose<
+  ChatCompletionCustomTool.Custom.Grammar | ChatCompletionCustomTool.Custom.Grammar.Grammar
+>;
 export type ChatToolChoice = Loose<
   ChatCompletionNamedToolChoice | ChatCompletionNamedToolChoiceCustom | ChatCompletionAllowedToolChoice
 >;

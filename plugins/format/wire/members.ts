@@ -19,6 +19,11 @@ export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The value if it is a list, an empty one otherwise. */
+export function asList(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** The sum of the defined values; undefined when there are none. */
 export function sum(...values: (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);

@@ -77,10 +77,6 @@ export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWor
 /** What asks for any JSON object in the formats of OpenAI. */
 export const anyObject = { type: 'json_object' } as const;
 
-export function asList(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** An object with another value of a member; undefined when nothing is left of it. */
 export function withoutEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
   return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;

@@ -3,11 +3,10 @@ import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { nineCharacters } from '../../canonical/openai.ts';
-import { member } from '../../wire/members.ts';
+import { asText, member } from '../../wire/members.ts';
 import { mapEntries, mapMembers, without } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { readReasoning, thoughtSeparator } from './request/read-reasoning.ts';
-import { textOf } from './reply/read-reply.ts';
 import { inlineThoughts } from './request/write-messages.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 
@@ -67,7 +66,7 @@ function withInlineThoughts(message: ChatMessage, path: string, target: Adaptati
   const found = returned.length > 0 ? returned : keptTexts(calls, target);
   if (found.length === 0) return message;
   const thoughts = inlineThoughts(found.join(thoughtSeparator));
-  const said = Array.isArray(content) ? [{ type: 'text', text: thoughts }, ...content] : thoughts + textOf(content);
+  const said = Array.isArray(content) ? [{ type: 'text', text: thoughts }, ...content] : thoughts + asText(content);
   return { ...without(message, ['reasoning_content', 'reasoning']), content: said };
 }
 

@@ -2,14 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
-import { member } from '../../wire/members.ts';
+import { asList, member } from '../../wire/members.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
   anyObject,
-  asList,
   instructedText,
   type OutputWording,
   adaptLimit,

@@ -9,6 +9,7 @@ import type { ClientFormat } from '../contract/descriptor.ts';
 import { boolean, integer, parameters, text } from '../contract/parameters.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/observer.ts';
+import type { ImagesEvent, ImagesReply } from '../../wire/images.ts';
 
 /** Source: OpenAI API reference, "Create image". */
 export const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
@@ -59,21 +60,22 @@ export class ImagesObserver implements ReplyObserver {
     }
     // Parsed only at the end: each event holds an image.
     const body = event.parse();
-    const type = name ?? member(body, 'type');
+    const type = name ?? member<ImagesEvent>(body, 'type');
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
     if (type !== 'image_generation.completed') return;
     this.hasContent = true;
     this.isComplete = true;
     this.#awaited--;
-    this.usage = responsesUsage(body?.['usage']);
+    this.usage = responsesUsage(member<ImagesEvent>(body, 'usage'));
   }
 
   whole(body: JsonObject): void {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.usage = responsesUsage(body['usage']);
-    this.hasContent = Array.isArray(body['data']) && body['data'].length > 0;
+    const { usage, data }: ImagesReply = body;
+    this.usage = responsesUsage(usage);
+    this.hasContent = Array.isArray(data) && data.length > 0;
     this.isComplete = true;
   }
 

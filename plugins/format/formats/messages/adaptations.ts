@@ -64,7 +64,7 @@ export function adaptServerTools(probe: Probe): Adaptation {
 export const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
-  return withMember(body, 'messages', mapEntries(messages, inContent(inContent(asText))));
+  return withMember(body, 'messages', mapEntries(messages, inContent(inContent(referenceAsText))));
 };
 
 /** Changes the entries of `content`, where it is a list. */
@@ -75,7 +75,7 @@ function inContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue)
   };
 }
 
-function asText(block: JsonValue): JsonValue {
+function referenceAsText(block: JsonValue): JsonValue {
   const { type, tool_name: name }: MessagesBlock = isJsonObject(block) ? block : {};
   return type === 'tool_reference' && typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
 }

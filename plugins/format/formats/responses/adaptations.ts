@@ -4,14 +4,13 @@ import { nineCharacters } from '../../canonical/openai.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { member } from '../../wire/members.ts';
+import { asList, member } from '../../wire/members.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, mapEntries, withMember } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
   anyObject,
-  asList,
   type OutputWording,
   withoutEmpty,
   adaptLimit,

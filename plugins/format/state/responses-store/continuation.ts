@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { collectItems, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
+import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
 /** Where the stored responses of a caller are looked up. */
 export interface Lookup {
@@ -26,13 +27,13 @@ export interface Expanded {
  * @throws GatewayError `not_supported` for a conversation, `previous_response_not_found`, `request_too_large`,
  *   `unavailable`
  */
-export async function expand(body: JsonObject, lookup: Lookup): Promise<Expanded> {
-  if (isJsonObject(body['conversation']) || typeof body['conversation'] === 'string') {
+export async function expand(body: ResponsesRequest, lookup: Lookup): Promise<Expanded> {
+  if (isJsonObject(body.conversation) || typeof body.conversation === 'string') {
     const message = 'Conversations are not stored. Continue a response with `previous_response_id`.';
     throw new GatewayError('not_supported', message, { param: 'conversation' });
   }
-  const own = itemsOf(body['input']);
-  const previousId = body['previous_response_id'];
+  const own = itemsOf(body.input);
+  const previousId = body.previous_response_id;
   const prefix = typeof previousId === 'string' ? itemsBehind(await findPrevious(previousId, lookup)) : [];
   const resolved = await resolveReferences(own, prefix, lookup);
   return { items: [...prefix, ...resolved], isExpanded: typeof previousId === 'string' || resolved !== own };
@@ -84,9 +85,11 @@ async function resolveReferences(
 
 /** The id in a reference. Without a type, an item is a reference when it has nothing but an id. */
 function referenceOf(item: JsonValue): string | undefined {
-  if (!isJsonObject(item) || typeof item['id'] !== 'string') return undefined;
-  const isBare = (item['type'] ?? null) === null && Object.keys(item).every((name) => name === 'id' || name === 'type');
-  return isBare || item['type'] === 'item_reference' ? item['id'] : undefined;
+  if (!isJsonObject(item)) return undefined;
+  const { id, type }: ResponsesItem = item;
+  if (typeof id !== 'string') return undefined;
+  const isBare = (type ?? null) === null && Object.keys(item).every((name) => name === 'id' || name === 'type');
+  return isBare || type === 'item_reference' ? id : undefined;
 }
 
 function refuseReference(id: string, index: number): never {

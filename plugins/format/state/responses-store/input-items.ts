@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StoredResponse } from './rows.ts';
+import type { ResponsesItem } from '../../wire/responses.ts';
 
 /** A page of items. Source: OpenAI API reference, "List input items". */
 export interface ItemPage {
@@ -46,14 +47,16 @@ export function pageOf(stored: StoredResponse, query: URLSearchParams): ItemPage
 
 /** An item as lists present it: with a type, an id, and content as parts. */
 function present(item: JsonValue, responseId: string, index: number): JsonObject {
-  const given = isJsonObject(item) ? item : {};
-  const type = typeof given['type'] === 'string' ? given['type'] : 'message';
-  const own = typeof given['id'] === 'string' && given['id'] !== '' ? given['id'] : undefined;
-  const id = own ?? `${idPrefixes[type] ?? 'item'}_${responseId.replace(/^resp_/, '')}_${index}`;
-  const { content, role } = given;
+  const given: ResponsesItem = isJsonObject(item) ? item : {};
+  const { content, role, id: own, type: named } = given;
+  const type = typeof named === 'string' ? named : 'message';
+  const id =
+    typeof own === 'string' && own !== ''
+      ? own
+      : `${idPrefixes[type] ?? 'item'}_${responseId.replace(/^resp_/, '')}_${index}`;
   if (type !== 'message' || typeof content !== 'string') return { ...given, id, type };
   const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : textPart(content);
-  return { ...given, id, type, status: given['status'] ?? 'completed', content: [part] };
+  return { ...given, id, type, status: given.status ?? 'completed', content: [part] };
 }
 
 function textPart(text: string): JsonObject {

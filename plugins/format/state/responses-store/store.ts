@@ -9,10 +9,12 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { formatNotes, notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { turnFor } from '#core/platform/timing/turn.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
+import { member } from '../../wire/members.ts';
 import { expand } from './continuation.ts';
 import { holdEnding } from './hold-ending.ts';
 import { type Draft, Recorder } from './recorder.ts';
 import { ResponseRows } from './rows.ts';
+import type { ResponsesReply, ResponsesRequest } from '../../wire/responses.ts';
 
 const draft = defineFact<Draft>('response_draft');
 
@@ -45,13 +47,13 @@ export class ResponsesStore {
   async enter(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
     if (exchange.endpoint.name !== 'responses') return request;
     const host = this.#host;
-    const { previous_response_id: id, ...body } = request.body;
+    const { previous_response_id: id, ...body }: ResponsesRequest = request.body;
     const previousId = typeof id === 'string' ? id : undefined;
     const accountId = exchange.find(principal)?.accountId;
     const rows = new ResponseRows(host.database);
     const maxBytes = () => host.section(listen).max_body_bytes;
     const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
-    if (accountId !== undefined && body['store'] !== false) exchange.set(draft, { accountId, items, previousId });
+    if (accountId !== undefined && body.store !== false) exchange.set(draft, { accountId, items, previousId });
     return isExpanded ? await withBody({ ...request, previousId }, { ...body, input: [...items] }) : request;
   }
 
@@ -86,7 +88,7 @@ export class ResponsesStore {
     const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);
     const headers = { ...reply.headers, [notesHeaderName(this.#host.service)]: notes };
     // Events that were converted from a JSON answer arrive as one body, too.
-    if (isEventStream(reply) || answer?.['store'] === false) return { ...reply, headers };
+    if (isEventStream(reply) || member<ResponsesReply>(answer, 'store') === false) return { ...reply, headers };
     const written = JSON.stringify({ ...answer, store: false });
     await turnFor(written.length);
     const bytes = Buffer.from(written);

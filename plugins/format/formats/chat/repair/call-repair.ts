@@ -1,7 +1,7 @@
 import { isJsonObject } from '#core/platform/json.ts';
 import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
-import { textOf } from '../reply/read-reply.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
+import { asText } from '../../../wire/members.ts';
 
 /** A call as the client knows it. */
 interface SentCall {
@@ -67,7 +67,7 @@ export class CallRepair {
       const at = closed.findIndex((entry) => entry[0] === call);
       const entry: ChatCall = closed[at]?.[1] ?? { index };
       const body: ChatCallBody = isJsonObject(entry.function) ? entry.function : {};
-      const input = `${textOf(body.arguments)}{}`;
+      const input = `${asText(body.arguments)}{}`;
       closed.splice(at === -1 ? closed.length : at, 1, [call, { ...entry, function: { ...body, arguments: input } }]);
     }
     return closed;
@@ -92,7 +92,7 @@ export class CallRepair {
     const { entry, input } = this.#held.has(piece.call) ? this.#joined(piece) : piece;
     const index = this.#sent.size;
     const id = piece.call.id ?? `${this.#id}_${index}`;
-    const type = textOf(entry.type) || (piece.isCustom ? 'custom' : 'function');
+    const type = asText(entry.type) || (piece.isCustom ? 'custom' : 'function');
     this.#held.delete(piece.call);
     this.#sent.set(piece.call, { index, id, type });
     const [bodyName, inputName] = kindOf(piece);

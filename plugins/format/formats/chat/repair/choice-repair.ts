@@ -2,11 +2,11 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
 import { readFinish } from '../reply/finish.ts';
-import { textOf } from '../reply/read-reply.ts';
 import { writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 import { repairMessage } from './repair-message.ts';
 import type { ChatChoice, ChatMessage } from '../../../wire/chat.ts';
+import { asText } from '../../../wire/members.ts';
 
 export interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   /** The beginning of ids for calls that have none. */
@@ -133,7 +133,7 @@ export class ChoiceRepair {
   }
 
   #repair(given: ChatMessage, addition: ChoiceUpdate, isLast: boolean): ChatMessage {
-    const needsRole = !this.#hasRole && textOf(given.role) === '';
+    const needsRole = !this.#hasRole && asText(given.role) === '';
     this.#hasRole = true;
     return repairMessage(given, addition, {
       entries: this.#isOld ? undefined : this.#calls.entries(addition.calls, isLast),

@@ -1,6 +1,6 @@
 import { endOfString, isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { textOf } from '../reply/read-reply.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+import { asText } from '../../../wire/members.ts';
 
 /** What a clean delta carries. */
 export type CleanDelta = (
@@ -156,13 +156,13 @@ export function isCleanReply(body: ChatReply): boolean {
 
 /** True when the members that every reply and chunk must have are there. */
 export function hasHead({ id, created, model }: ChatReply): boolean {
-  return textOf(id) !== '' && typeof created === 'number' && typeof model === 'string';
+  return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
 }
 
 function isPlainMessage(message: JsonValue | undefined): boolean {
   if (!isJsonObject(message)) return false;
   const { role, content }: ChatMessage = message;
-  if (textOf(role) === '' || textOf(content) === '') return false;
+  if (asText(role) === '' || asText(content) === '') return false;
   for (const name in message) if (message[name] !== null && !plainMembers.has(name)) return false;
   return true;
 }

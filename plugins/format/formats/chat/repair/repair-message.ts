@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChoiceUpdate } from '../reply/choice-tracker.ts';
-import { readMessage, textOf } from '../reply/read-reply.ts';
+import { readMessage } from '../reply/read-reply.ts';
 import type { ChatCall, ChatMessage } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
+import { asText } from '../../../wire/members.ts';
 
 /** Members in which vendors give reasoning as text; clients read both. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
@@ -21,7 +22,7 @@ export function repairMessage(given: ChatMessage, addition: ChoiceUpdate, repair
     ...(repair.needsRole && { role: 'assistant' }),
     ...textChanges(given, addition, repair),
     ...reasoningChanges(given, addition),
-    ...(textOf(given.refusal) !== addition.refusal && { refusal: addition.refusal }),
+    ...(asText(given.refusal) !== addition.refusal && { refusal: addition.refusal }),
   };
   const { entries } = repair;
   if (entries === undefined || hasEntries(given, entries)) {
@@ -45,13 +46,13 @@ function textChanges(
   { isWhole, entries = [] }: MessageRepair,
 ): ChatMessage {
   const isText = content === undefined || content === null || typeof content === 'string';
-  if (isText && textOf(content) === addition.text) return {};
+  if (isText && asText(content) === addition.text) return {};
   // Only calls have no text.
   return { content: addition.text === '' && isWhole && entries.length > 0 ? null : addition.text };
 }
 
 function reasoningChanges(given: ChatMessage, { reasoning }: ChoiceUpdate): ChatMessage {
-  const names = reasoningNames.filter((name) => textOf(given[name]) !== '');
+  const names = reasoningNames.filter((name) => asText(given[name]) !== '');
   const changes: Editable<ChatMessage> = {};
   for (const name of names) if (given[name] !== reasoning) changes[name] = reasoning;
   if (names.length === 0 && reasoning !== '') changes.reasoning_content = reasoning;

@@ -6,10 +6,9 @@ import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
-import { parseBody } from '../../../wire/members.ts';
+import { asList, asText, parseBody } from '../../../wire/members.ts';
 import { type ReplyRepair, writeData } from '../../contract/pass-through.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
-import { textOf } from '../reply/read-reply.ts';
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
 import { isSingleAnswer } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
@@ -105,7 +104,7 @@ export class ChatReplyRepair implements ReplyRepair {
 
   #chunk(chunk: JsonObject): JsonObject {
     const { choices }: ChatReply = chunk;
-    const repaired = listOf(choices).map((choice, position) => {
+    const repaired = asList(choices).map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
       const known = this.#choice(indexOf(choice) ?? position, false);
       const own = known?.chunk(choice) ?? choice;
@@ -135,9 +134,9 @@ export class ChatReplyRepair implements ReplyRepair {
     // Azure's first chunk has no answer, and an empty head.
     const isExempt = isEmpty && typeof body.id === 'string';
     const { id, created, model } = this.#context;
-    this.#id = textOf(body.id) || this.#id || `chatcmpl-${id}`;
+    this.#id = asText(body.id) || this.#id || `chatcmpl-${id}`;
     const head: ChatReply = {
-      ...(!isExempt && textOf(body.id) === '' && { id: this.#id }),
+      ...(!isExempt && asText(body.id) === '' && { id: this.#id }),
       ...(!isExempt && body.object !== object && { object }),
       ...(typeof body.created !== 'number' && { created }),
       ...(typeof body.model !== 'string' && { model }),
@@ -184,12 +183,8 @@ function isChunk(body: ChatReply): boolean {
   return body.object === 'chat.completion.chunk' && hasHead(body);
 }
 
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function choicesOf({ choices }: ChatReply): readonly ChatChoice[] {
-  return listOf(choices).filter(isJsonObject);
+  return asList(choices).filter(isJsonObject);
 }
 
 /** The list itself when the other one has the same entries. */

@@ -3,8 +3,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
-import { count, member } from '../../../wire/members.ts';
-import { textOf } from './read-reply.ts';
+import { asText, count, member } from '../../../wire/members.ts';
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
 /** Finish reasons of all vendors, without those for failures. */
@@ -33,12 +32,12 @@ const failures = new Set(['error', 'network_error', 'insufficient_system_resourc
  * `failed`: the vendor has aborted the answer. Undefined while the answer continues. An unknown reason ends the answer.
  */
 export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
-  const word = textOf(choice.finish_reason).toLowerCase();
+  const word = asText(choice.finish_reason).toLowerCase();
   if (word === '' || word === 'null') return undefined;
   if (failures.has(word)) return 'failed';
   const reason = reasons.get(word) ?? 'stop';
   // vLLM reports the stop sequence.
-  const stop = textOf(choice.stop_reason);
+  const stop = asText(choice.stop_reason);
   const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
   return isSequence
     ? { type: 'finish', reason: 'stop_sequence', stopSequence: stop }

@@ -3,6 +3,7 @@ import type { BlockHead, ReplyEvent, Block, CompleteReply } from '../../../canon
 import { thoughtSeparator } from '../request/read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 import type { ChatCall, ChatMessage, ChatReasoningDetail } from '../../../wire/chat.ts';
+import { asList } from '../../../wire/members.ts';
 
 /** Between parts of a text that were separated by another block. */
 const paragraph = '\n\n';
@@ -130,7 +131,7 @@ function deltasOf(deltas: MessageDeltas, index: number, block: Block): ChatMessa
 
 function addDelta(message: JsonObject, delta: ChatMessage): void {
   for (const [name, value] of Object.entries(delta)) {
-    if (name === 'tool_calls' && Array.isArray(value)) message[name] = addCalls(listOf(message[name]), value);
+    if (name === 'tool_calls' && Array.isArray(value)) message[name] = addCalls(asList(message[name]), value);
     else message[name] = add(message[name], value);
   }
 }
@@ -149,12 +150,8 @@ function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): J
 /** Concatenates strings and lists, and merges objects member by member. */
 function add(so: JsonValue | undefined, more: JsonValue | undefined): JsonValue {
   if (typeof so === 'string' && typeof more === 'string') return so + more;
-  if (Array.isArray(more)) return [...listOf(so), ...more];
+  if (Array.isArray(more)) return [...asList(so), ...more];
   if (!isJsonObject(so) || !isJsonObject(more)) return more ?? null;
   const members = Object.entries(more).map(([name, value]) => [name, add(so[name], value)]);
   return { ...so, ...Object.fromEntries(members) };
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
-import { member, count, sum } from '../../../wire/members.ts';
+import { asText, count, member, sum } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 
 /** Finish reasons. Any other ends the answer too: vendors and mock servers invent reasons. */
@@ -42,7 +42,7 @@ export function finishReasonOf(candidate: JsonValue | undefined): string | undef
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
   const reported = finishReasonOf(candidate);
   if (reported === undefined || !failures.has(reported)) return undefined;
-  const message = textOf(member<GeminiCandidate>(candidate, 'finishMessage'));
+  const message = asText(member<GeminiCandidate>(candidate, 'finishMessage'));
   const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
   return new GatewayError('upstream_failed', `The upstream ended its response with ${reported}${why}`);
 }
@@ -57,7 +57,7 @@ export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Frag
   if (reported === undefined) return [];
   const error = readAbort(candidate);
   if (error !== undefined) return [{ type: 'error', error }];
-  const message = textOf(candidate.finishMessage);
+  const message = asText(candidate.finishMessage);
   const reason = reasons.get(reported) ?? 'stop';
   const refusal: Fragment = {
     type: 'refusal',
@@ -68,15 +68,11 @@ export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Frag
 
 /** A blocked prompt has no answer. */
 export function readBlock(feedback: JsonValue | undefined): Fragment[] {
-  const reason = textOf(member<GeminiFeedback>(feedback, 'blockReason'));
+  const reason = asText(member<GeminiFeedback>(feedback, 'blockReason'));
   if (reason === '') return [];
-  const message = textOf(member<GeminiFeedback>(feedback, 'blockReasonMessage'));
+  const message = asText(member<GeminiFeedback>(feedback, 'blockReasonMessage'));
   const text = message === '' ? `The prompt was blocked: ${reason}.` : message;
   return [{ type: 'refusal', text }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /**

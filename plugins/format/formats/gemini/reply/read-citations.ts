@@ -1,6 +1,6 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { Citation, Fragment } from '../../../canonical/reply.ts';
-import { member } from '../../../wire/members.ts';
+import { asList, member } from '../../../wire/members.ts';
 import type {
   GeminiCandidate,
   GeminiCitation,
@@ -20,11 +20,11 @@ import type {
  */
 export function readCitations(candidate: GeminiCandidate, text: string): Fragment[] {
   const grounding = candidate.groundingMetadata;
-  const chunks = listOf(member<GeminiGrounding>(grounding, 'groundingChunks'));
-  const supports = listOf(member<GeminiGrounding>(grounding, 'groundingSupports'));
+  const chunks = asList(member<GeminiGrounding>(grounding, 'groundingChunks'));
+  const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
   const supported = supports.flatMap((support) => readSupport(support, chunks, text));
   const found = supports.length > 0 ? supported : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
-  const repeated = listOf(member<GeminiCitations>(candidate.citationMetadata, 'citationSources')).flatMap((source) =>
+  const repeated = asList(member<GeminiCitations>(candidate.citationMetadata, 'citationSources')).flatMap((source) =>
     cite(
       { uri: member<GeminiCitation>(source, 'uri'), title: member<GeminiCitation>(source, 'title') },
       undefined,
@@ -41,7 +41,7 @@ interface Source {
 
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
   const words = textOf(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
-  return listOf(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
+  return asList(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
     typeof index === 'number' ? cite(sourceOf(chunks[index]), words, text) : [],
   );
 }
@@ -61,10 +61,6 @@ function cite({ uri, title }: Source, words: string | undefined, text: string): 
   const place = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
   const citation: Citation = { url, title: textOf(title), quote: words, start: place?.start, end: place?.end };
   return [{ type: 'citation', citation }];
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

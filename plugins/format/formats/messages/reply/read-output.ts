@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { droppedPart, type Fragment } from '../../../canonical/reply.ts';
-import { member } from '../../../wire/members.ts';
+import { asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
 
 /** An open block. */
@@ -30,7 +30,7 @@ export class BlockReader {
 
   start(index: JsonValue | undefined, content: JsonValue | undefined): Fragment[] {
     const before = this.#open.get(index);
-    const type = textOf(member<MessagesBlock>(content, 'type'));
+    const type = asText(member<MessagesBlock>(content, 'type'));
     const id = member<MessagesBlock>(content, 'id');
     if (before?.type === 'tool_use' && type === 'tool_use' && before.id === id) return [];
     const closed = before === undefined ? [] : this.stop(index);
@@ -49,7 +49,7 @@ export class BlockReader {
     const citations = readCitation(delta.citation);
     if (block === undefined) return [...fragments, ...citations];
     block.citations.push(...citations);
-    block.signature += textOf(delta.signature);
+    block.signature += asText(delta.signature);
     const input = readInput(delta.partial_json);
     if (input !== undefined) fragments.push({ type: 'input', key: block.key, text: input });
     return fragments;
@@ -76,13 +76,13 @@ export class BlockReader {
       case 'text':
         return [head, ...this.#say('text', content.text), ...readCitations(content.citations)];
       case 'thinking':
-        block.signature = textOf(content.signature);
+        block.signature = asText(content.signature);
         return [head, ...this.#say('reasoning', content.thinking)];
       case 'redacted_thinking':
-        return [head, ...readRedacted(textOf(content.data))];
+        return [head, ...readRedacted(asText(content.data))];
       case 'tool_use':
         this.hasSpoken = true;
-        return [head, { type: 'call', key: block.key, id: textOf(content.id), name: textOf(content.name) }];
+        return [head, { type: 'call', key: block.key, id: asText(content.id), name: asText(content.name) }];
       case '':
         // Some vendors leave out the type; the deltas reveal it.
         return [head];
@@ -92,15 +92,11 @@ export class BlockReader {
   }
 
   #say(type: 'text' | 'reasoning', value: JsonValue | undefined): Fragment[] {
-    const text = textOf(value);
+    const text = asText(value);
     if (text === '') return [];
     this.hasSpoken ||= type === 'text';
     return [{ type, text }];
   }
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function readRedacted(data: string): Fragment[] {
@@ -119,9 +115,9 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
 
 /** Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
-  const url = textOf(member<MessagesCitation>(value, 'url')) || textOf(member<MessagesCitation>(value, 'source'));
+  const url = asText(member<MessagesCitation>(value, 'url')) || asText(member<MessagesCitation>(value, 'source'));
   if (url === '') return [];
-  const title = textOf(member<MessagesCitation>(value, 'title')) || undefined;
-  const quote = textOf(member<MessagesCitation>(value, 'cited_text')) || undefined;
+  const title = asText(member<MessagesCitation>(value, 'title')) || undefined;
+  const quote = asText(member<MessagesCitation>(value, 'cited_text')) || undefined;
   return [{ type: 'citation', citation: { url, title, quote, start: undefined, end: undefined } }];
 }

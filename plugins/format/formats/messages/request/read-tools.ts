@@ -9,7 +9,7 @@ import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../..
 
 /** Stands for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
-const schemaMember = { schemaName: 'input_schema' };
+const schemaMember = { schemaName: 'input_schema' } as const;
 
 /**
  * Reads the tools of a request. Tools that only Anthropic can run are left out.

@@ -3,7 +3,7 @@ import type { TrackedItem } from '../reply/item-tracker.ts';
 import { type StreamedText, textPartOf } from '../reply/text-parts.ts';
 import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';
 import { GrowingText, StreamedPart } from './streamed-part.ts';
-import { member } from '../../../wire/members.ts';
+import { asList, member } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -54,7 +54,7 @@ export class StreamedItem {
   announce(index: number, item: ResponsesItem): ResponsesEvent {
     this.index = index;
     this.item = item;
-    for (const part of [...listOf(item.summary), ...listOf(item.content)]) {
+    for (const part of [...asList(item.summary), ...asList(item.content)]) {
       const kind = textPartOf(member<ResponsesPart>(part, 'type'));
       if (kind !== undefined) this.#add(kind).grown.add(String(member<ResponsesPart>(part, kind.member) ?? ''));
     }
@@ -114,7 +114,7 @@ export class StreamedItem {
   /** Completes the parts with text that the client has not received, up to the first part that differs. */
   #completeParts(list: StreamedText['list'], parts: JsonValue | undefined): ResponsesEvent[] {
     const events: ResponsesEvent[] = [];
-    for (const [index, part] of listOf(parts).entries()) {
+    for (const [index, part] of asList(parts).entries()) {
       const kind = textPartOf(member<ResponsesPart>(part, 'type'));
       const text = kind === undefined ? '' : inputText(member<ResponsesPart>(part, kind.member));
       const streamed = this.#parts[list][index];
@@ -156,8 +156,4 @@ export class StreamedItem {
 
 function isEmpty(list: JsonValue | undefined): boolean {
   return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

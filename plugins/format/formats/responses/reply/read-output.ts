@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
 import { droppedPart, type Citation, type Fragment } from '../../../canonical/reply.ts';
-import { member } from '../../../wire/members.ts';
+import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
 import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
@@ -56,15 +56,15 @@ export class ItemFragments {
       const key = `${place.part} ${numberOf(event[place.index])}`;
       const tracked = this.#tracker.find(event);
       return place.whole === undefined
-        ? addText(tracked, place.kind, key, textOf(event.delta))
-        : completeText(tracked, place.kind, key, textOf(event[place.whole]));
+        ? addText(tracked, place.kind, key, asText(event.delta))
+        : completeText(tracked, place.kind, key, asText(event[place.whole]));
     }
     switch (type) {
       case 'response.output_text.annotation.added':
         return cite(this.#tracker.find(event), [event.annotation]);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
-        return [{ type: 'input', key: this.#tracker.find(event).key, text: textOf(event.delta) }];
+        return [{ type: 'input', key: this.#tracker.find(event).key, text: asText(event.delta) }];
       case 'response.function_call_arguments.done':
         return endInput(this.#tracker.find(event), event.arguments);
       case 'response.custom_tool_call_input.done':
@@ -83,7 +83,7 @@ export class ItemFragments {
     if (type === 'message') return [...readMessage(item, tracked), { type: 'break' }];
     if (type === 'reasoning') return readReasoning(item, tracked);
     // An unknown item is not dropped when its text came in deltas.
-    return tracked.parts.size > 0 ? [] : [droppedPart(textOf(type), 'unknown items')];
+    return tracked.parts.size > 0 ? [] : [droppedPart(asText(type), 'unknown items')];
   }
 
   /** Reads an item in the list at the end of a reply, which may repeat earlier events. */
@@ -118,12 +118,12 @@ function readMessage(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   if (typeof item.content === 'string') return completeText(tracked, 'text', 'content 0', item.content);
   // Only the first time: all parts of a message that came in deltas are known.
   const isCited = tracked.citations > 0;
-  return listOf(item.content).flatMap((part, index) => {
+  return asList(item.content).flatMap((part, index) => {
     const key = `content ${index}`;
     if (member<ResponsesPart>(part, 'type') === 'refusal')
-      return completeText(tracked, 'refusal', key, textOf(member<ResponsesPart>(part, 'refusal')));
-    const text = completeText(tracked, 'text', key, textOf(member<ResponsesPart>(part, 'text')));
-    return isCited ? text : [...text, ...cite(tracked, listOf(member<ResponsesPart>(part, 'annotations')))];
+      return completeText(tracked, 'refusal', key, asText(member<ResponsesPart>(part, 'refusal')));
+    const text = completeText(tracked, 'text', key, asText(member<ResponsesPart>(part, 'text')));
+    return isCited ? text : [...text, ...cite(tracked, asList(member<ResponsesPart>(part, 'annotations')))];
   });
 }
 
@@ -155,32 +155,32 @@ function offset(value: JsonValue | undefined): number | undefined {
 
 function readReasoning(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   const texts = (['summary', 'content'] as const).flatMap((name) =>
-    listOf(item[name]).flatMap((part, index) => {
-      const text = textOf(member<ResponsesPart>(part, 'text'));
+    asList(item[name]).flatMap((part, index) => {
+      const text = asText(member<ResponsesPart>(part, 'text'));
       // Some vendors stream it as one kind and repeat it as the other.
       return [...tracked.parts.values()].includes(text)
         ? []
         : completeText(tracked, 'reasoning', `${name} ${index}`, text);
     }),
   );
-  const encrypted = textOf(item.encrypted_content);
+  const encrypted = asText(item.encrypted_content);
   if (encrypted === '' || tracked.hasState) return [...texts, { type: 'break' }];
   tracked.hasState = true;
-  return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${textOf(item.id)}:${encrypted}` }];
+  return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${asText(item.id)}:${encrypted}` }];
 }
 
 /** Calls that the vendor runs itself are not the client's. */
 function isCall(item: ResponsesItem): boolean {
-  return Object.hasOwn(callForms, textOf(item.type)) && item.execution !== 'server';
+  return Object.hasOwn(callForms, asText(item.type)) && item.execution !== 'server';
 }
 
 function nameCall(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
-  const form = callForms[textOf(item.type)];
-  const name = form === 'tool_search' ? toolSearchName : textOf(item.name);
+  const form = callForms[asText(item.type)];
+  const name = form === 'tool_search' ? toolSearchName : asText(item.name);
   if (tracked.isNamed || name === '') return [];
   tracked.isNamed = true;
-  const id = textOf(item.call_id) || textOf(item.id);
-  const namespace = textOf(item.namespace);
+  const id = asText(item.call_id) || asText(item.id);
+  const namespace = asText(item.namespace);
   return [
     {
       type: 'call',
@@ -195,22 +195,14 @@ function nameCall(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
 
 /** A call without a name cannot end: its complete item has both. */
 function endInput(tracked: TrackedItem, input: JsonValue | undefined): Fragment[] {
-  return tracked.isNamed ? [{ type: 'call_end', key: tracked.key, input: textOf(input) }] : [];
+  return tracked.isNamed ? [{ type: 'call_end', key: tracked.key, input: asText(input) }] : [];
 }
 
 function inputOf(item: ResponsesItem): string {
   const input = item.type === 'custom_tool_call' ? item.input : item.arguments;
-  return isJsonObject(input) ? JSON.stringify(input) : textOf(input);
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
+  return isJsonObject(input) ? JSON.stringify(input) : asText(input);
 }
 
 function numberOf(value: JsonValue | undefined): number {
   return typeof value === 'number' ? value : 0;
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

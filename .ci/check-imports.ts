@@ -4,7 +4,14 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { describeCycle, findFileCycles, findFolderCycles, findForbidden } from './import-rules.ts';
+import manifest from '../package.json' with { type: 'json' };
+import {
+  describeCycle,
+  findDevelopmentImports,
+  findFileCycles,
+  findFolderCycles,
+  findForbidden,
+} from './import-rules.ts';
 
 const root = join(import.meta.dirname, '..');
 const statement =
@@ -13,10 +20,12 @@ const statement =
 const files = globSync('{core,plugins,migrations,test,bench,docs}/**/*.ts', { cwd: root }).map((file) =>
   normalize(file),
 );
+const development = new Set(Object.keys(manifest.devDependencies));
 const graph = new Map(files.map((file) => [file, importsOf(file)]));
 const mistakes = [
   ...[...graph].flatMap(([file, targets]) => targets.filter(isMissing).map((target) => missing(file, target))),
   ...findForbidden(graph),
+  ...files.flatMap((file) => findDevelopmentImports(file, readFileSync(join(root, file), 'utf8'), development)),
   ...findFileCycles(graph),
   ...findFolderCycles(graph).map(describeCycle),
 ];

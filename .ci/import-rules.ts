@@ -16,6 +16,25 @@ export function findForbidden(graph: ModuleGraph): string[] {
   ]);
 }
 
+/** What a module begins with: its imports and comments. Examples of code in its texts come later. */
+const beginning = /^(?:\s|\/\*[^]*?\*\/|\/\/.*|import\s[^;]*;)*/;
+const packageImport = /^import\s+(?!type\s)(?:[^;'"]*?from\s+)?'([^'.#][^']*)'/gm;
+
+/**
+ * Imports that fail where only the dependencies of production are installed. Types of other packages can be imported.
+ *
+ * @param text of the module
+ * @param packages names of the development dependencies
+ */
+export function findDevelopmentImports(file: string, text: string, packages: ReadonlySet<string>): string[] {
+  if (!/^(core|plugins|migrations)\//.test(file)) return [];
+  const [imports = ''] = beginning.exec(text) ?? [];
+  return [...imports.matchAll(packageImport)]
+    .map(([, specifier = '']) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'))
+    .filter((name) => packages.has(name))
+    .map((name) => `${file}: imports ${name}, a development dependency; import its types only (import type)`);
+}
+
 function forbidden(file: string, target: string): string[] {
   const [from = '', owner = ''] = file.split('/');
   const [to = '', other = ''] = target.split('/');

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { describeCycle, findFileCycles, findFolderCycles, findForbidden } from '../../.ci/import-rules.ts';
+import {
+  describeCycle,
+  findDevelopmentImports,
+  findFileCycles,
+  findFolderCycles,
+  findForbidden,
+} from '../../.ci/import-rules.ts';
 
 const forbidden = (file: string, target: string) => findForbidden(new Map([[file, [target]]]));
 
@@ -99,4 +105,32 @@ it('modules that import each other fail with their trail', () => {
     ['core/web/b.ts', ['core/web/a.ts']],
   ]);
   expect(findFileCycles(graph)).toEqual(['cycle: core/web/a.ts → core/web/b.ts → core/web/a.ts']);
+});
+
+const packages = new Set(['openai', '@anthropic-ai/sdk']);
+const found = (file: string, text: string) => findDevelopmentImports(file, text, packages);
+
+describe('an import of a development dependency', () => {
+  it.each([
+    ["import OpenAI from 'openai';\n", 'openai'],
+    ["import { type Chat } from 'openai/resources/chat';\n", 'openai'],
+    ["/** Comment. */\nimport '@anthropic-ai/sdk/shims';\n", '@anthropic-ai/sdk'],
+  ])('by a module of the product fails with what to do: %j', (text, name) => {
+    expect(found('plugins/format/wire/chat.ts', text)).toEqual([
+      `plugins/format/wire/chat.ts: imports ${name}, a development dependency; import its types only (import type)`,
+    ]);
+  });
+
+  it('is fine for types only', () => {
+    expect(found('plugins/format/wire/chat.ts', "import type { Chat } from 'openai/resources/chat';\n")).toEqual([]);
+  });
+
+  it('is fine in a test', () => {
+    expect(found('test/e2e/sdk.test.ts', "import OpenAI from 'openai';\n")).toEqual([]);
+  });
+
+  it('in an example that a module prints is none of its own', () => {
+    const text = "const example = `\nimport OpenAI from 'openai';\n`;\n";
+    expect(found('plugins/docs/samples.ts', text)).toEqual([]);
+  });
 });

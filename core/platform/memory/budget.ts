@@ -182,15 +182,14 @@ export class ProcessMemory {
   }
 
   /**
-   * The figures of the process may never fall far enough for the largest valid body. One that is alone is therefore accepted
-   * once there is no garbage.
+   * The figures of the process may never fall far enough for the largest valid body, and what has been freed is given back
+   * later. One that is alone is therefore accepted, with all that it still needs, once garbage has been collected for it.
    */
   #findRoom(share: MemoryShare, growth: number): boolean {
     const isCollected = this.findRoom();
-    if (growth <= this.room) return true;
-    if (!isCollected || this.#largeShares > (countedFor(share.bytes) > 0 ? 1 : 0)) return false;
-    this.#exempt = share;
-    return true;
+    const isAlone = this.#largeShares === (countedFor(share.bytes) > 0 ? 1 : 0);
+    if (isCollected && isAlone) this.#exempt = share;
+    return growth <= this.room || share === this.#exempt;
   }
 
   #resizeLarge(share: MemoryShare, change: number): void {

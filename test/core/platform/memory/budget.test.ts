@@ -121,6 +121,20 @@ describe('a memory budget', () => {
     expect(budget.share('b').grow(5 * MB)).toBe(true);
   });
 
+  it('accepts all of a large body that is alone once garbage has been collected for it', () => {
+    const budget = new ProcessMemory(80 * MB);
+    budget.room = 0;
+    let collections = 1;
+    budget.findRoom = () => {
+      if (collections > 0) budget.room = 5 * MB;
+      return collections-- > 0;
+    };
+    const share = budget.share('a');
+    expect(share.grow(5 * MB)).toBe(true);
+    expect(share.grow(5 * MB)).toBe(true);
+    expect(budget.share('b').grow(5 * MB)).toBe(false);
+  });
+
   it('keeps nothing in caches while the process is short of memory', () => {
     const budget = new ProcessMemory(80 * MB);
     budget.level = 'large';

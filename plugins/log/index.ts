@@ -1,13 +1,34 @@
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { foldUsage, removeOldUsage } from '#core/gateway/records/fold-usage.ts';
+import { usageDays } from '#core/gateway/records/usage.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { journalReport } from '#core/gateway/records/journal-status.ts';
-import { describeJournal } from './journal-report.ts';
-import { journalGauges } from './gauges.ts';
+import { describeJournal, journalGauges } from './open-log.ts';
 import { partitionJob } from './partitions.ts';
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
 import { requestsCommand } from './commands/requests-command.ts';
 import { usageCommand } from './commands/usage-command.ts';
-import { usageFoldJob, usageRetentionJob } from './usage-jobs.ts';
+
+/** Readers add up hours and deltas, so this decides how many rows they read, not what they count. */
+const usageFoldJob: JobDefinition = {
+  name: 'usage-rollup',
+  description: 'Adds the counts of recent requests to the usage of their hours.',
+  schedule: { every: 20 },
+  attempts: 1,
+  async run(_data, { database }) {
+    await foldUsage(database);
+  },
+};
+
+const usageRetentionJob: JobDefinition = {
+  name: 'usage-retention',
+  description: `Deletes usage of more than ${usageDays} days ago.`,
+  schedule: { pattern: '53 3 * * *' },
+  async run(_data, { database }) {
+    await removeOldUsage(database, usageDays);
+  },
+};
 
 /** Writes the record of every request, maintains the partitions of its table, adds up usage by hour, and shows both. */
 export const plugin: GatewayPlugin = {

@@ -1,16 +1,16 @@
 import { guarded, noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
+import { FinishedSegments } from './finished-segments.ts';
+import { RequestsInFlight } from './in-flight.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { type LineSink, LineWriter } from './line-writer.ts';
 import { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
-import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
+import { startOf } from './record-line.ts';
 import { type JournalTrouble, SegmentOpener } from './segment-opener.ts';
 
 export interface JournalOptions {
@@ -23,23 +23,6 @@ export interface JournalOptions {
   readonly segmentAge?: number;
 }
 
-/** A request in flight, with the members of its lines so far. */
-interface Running {
-  readonly request: string;
-  caller: string;
-  isOnFile: boolean;
-}
-
-/** A segment that waits for the database, with what is in it. */
-interface Waiting {
-  readonly segment: OwnSegment;
-  readonly records: number;
-  /** When its first record was written, on the clock of performance.now(). */
-  readonly firstAt: number;
-}
-
-const runningFact = defineFact<Link<Running>>('log_running');
-
 /** Finished segments waiting for the database above which age no longer finishes another one, only size. */
 const maxAgedSegments = 2;
 
@@ -49,7 +32,7 @@ const stayFor = 10_000;
 /** Ms that records wait for the database before those in memory or in removed files are written to the folder again. */
 const restoreAfter = 3_000;
 
-/** Ms between log lines about files that were removed or are written again. */
+/** Ms between log lines about files that were removed. */
 const noteEvery = 10_000;
 
 /**
@@ -73,11 +56,9 @@ export class Journal implements Disposable {
   leftoverBytes = 0;
   /** Called when a segment is finished. */
   onFinished: () => void = () => {};
+  readonly finished: FinishedSegments;
   readonly #options: Required<JournalOptions>;
-  readonly #running = new LinkedList<Running>();
-  /** Requests whose `begin` line is not on file; emptied within the current microtasks. */
-  readonly #fresh: Running[] = [];
-  readonly #finished: Waiting[] = [];
+  readonly #inFlight = new RequestsInFlight();
   readonly #losses: Losses;
   readonly #contentLosses: Losses;
   readonly #opener: SegmentOpener;
@@ -85,12 +66,8 @@ export class Journal implements Disposable {
   #current: OwnSegment;
   #records = 0; // of the current segment and the writer's buffer
   #firstAt: number | undefined;
-  /** Segments that another instance has shipped from their files, while this process was paused. */
-  #takenOver: readonly OwnSegment[] = [];
   #wereGone = false;
   readonly #goneNotes = new Throttle(noteEvery);
-  readonly #restoreNotes = new Throttle(noteEvery);
-  #waitingBytes = 0;
   #isFlushDue = false;
   #ageTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -99,36 +76,28 @@ export class Journal implements Disposable {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
     this.#losses = new Losses(options.log, 'requests not recorded');
     this.#contentLosses = new Losses(options.log, 'bodies not recorded');
+    this.finished = new FinishedSegments(options.folder, options.log, this.#losses);
     this.#opener = new SegmentOpener(options);
-    this.#current = this.#opener.createFile(this.#carriedLines());
+    this.#current = this.#opener.createFile(this.#inFlight.beginLines());
     this.#writer = new LineWriter(this.#current, (error) => this.#replace(error));
   }
 
   begin(exchange: Exchange): void {
     if (this.#isFull) return;
-    const running = { request: requestMembers(exchange), caller: '', isOnFile: false };
-    exchange.set(runningFact, this.#running.add(running));
-    if (this.#fresh.push(running) === 1) Promise.resolve().then(this.#writeFresh).catch(this.#noteFailure);
+    if (this.#inFlight.begin(exchange)) Promise.resolve().then(this.#writeFresh).catch(this.#noteFailure);
   }
 
   enter(exchange: Exchange): void {
-    const running = exchange.find(runningFact)?.item;
-    if (running === undefined) return;
-    running.caller = callerMembers(exchange);
-    if (!running.isOnFile) return;
-    this.#writer.add(`${startOf.enter}"id":"${exchange.id}"${running.caller}}`);
+    const line = this.#inFlight.enter(exchange);
+    if (line === undefined) return;
+    this.#writer.add(line);
     this.#flushSoon();
   }
 
   /** @param content lines with the bodies of request and reply */
   end(exchange: Exchange, outcome: Outcome, content: readonly string[] = []): void {
-    const link = exchange.find(runningFact);
-    if (link === undefined) return this.#losses.add('the journal is full');
-    this.#running.remove(link);
-    const running = link.item;
-    running.isOnFile = true;
-    const caller = running.caller === '' ? callerMembers(exchange) : running.caller;
-    const line = `${startOf.end}${running.request}${caller}${resultMembers(exchange, outcome)}}`;
+    const line = this.#inFlight.end(exchange, outcome);
+    if (line === undefined) return this.#losses.add('the journal is full');
     if (this.#isClosed || !this.#writer.add(line)) return this.#losses.add('the journal cannot be written');
     this.#records++;
     this.#firstAt ??= performance.now();
@@ -139,29 +108,19 @@ export class Journal implements Disposable {
     this.#ageTimer ??= this.#startAging();
   }
 
-  /** The finished segment that has waited the longest. */
-  get oldest(): OwnSegment | undefined {
-    return this.#finished[0]?.segment;
-  }
-
-  /** Finished segments that are not shipped. */
-  get length(): number {
-    return this.#finished.length;
-  }
-
   /** Bytes of records that are not in the database, including those of dead instances. */
   get waitingBytes(): number {
-    return this.#waitingBytes + this.leftoverBytes + this.#current.bytes;
+    return this.finished.bytes + this.leftoverBytes + this.#current.bytes;
   }
 
   /** Records of this process that are not in the database. */
   get waitingRecords(): number {
-    return this.#finished.reduce((sum, { records }) => sum + records, this.#records);
+    return this.finished.records + this.#records;
   }
 
   /** Age of the oldest of them in ms; 0 without any. */
   get oldestAge(): number {
-    const firstAt = this.#finished[0]?.firstAt ?? this.#firstAt;
+    const firstAt = this.finished.oldest?.firstAt ?? this.#firstAt;
     return firstAt === undefined ? 0 : performance.now() - firstAt;
   }
 
@@ -175,39 +134,19 @@ export class Journal implements Disposable {
     return this.#opener.trouble;
   }
 
-  /** Forgets the oldest finished segment, which has been shipped. */
-  release(): void {
-    const oldest = this.#finished.shift();
-    this.#waitingBytes -= oldest?.segment.bytes ?? 0;
-    oldest?.segment.close();
-  }
-
   /** Counts a record that was given up. */
   lose(reason: string): void {
     this.#losses.add(reason);
   }
 
-  /** Counts the records of the oldest finished segment as lost: its file is gone and was not open any more. */
-  giveUp(reason: string): void {
-    const [oldest] = this.#finished;
-    if (oldest === undefined || this.#takenOver.includes(oldest.segment)) return;
-    this.#losses.add(reason, oldest.records);
-  }
-
   /** Finishes the current segment and continues in a new one. Returns false when that is not possible now. */
   roll(): boolean {
     if (!this.#writer.flush()) return false;
-    const next =
-      this.#opener.openFile(() => this.#carriedLines()) ?? (this.#canStay() ? undefined : this.#opener.openMemory());
+    const next = this.#opener.openFile(this.#beginLines) ?? (this.#canStay() ? undefined : this.#opener.openMemory());
     if (next === undefined) return false;
     this.#continueIn(next);
     this.#writer.switchTo(next);
     return true;
-  }
-
-  /** Called when another instance has shipped the files of this one. */
-  takeOver(): void {
-    this.#takenOver = this.#finished.map(({ segment }) => segment);
   }
 
   /**
@@ -220,7 +159,7 @@ export class Journal implements Disposable {
     if (this.#isClosed) return false;
     if (!this.#current.isIntact()) this.#move();
     else this.#opener.noteIntact();
-    if (this.oldestAge > restoreAfter) this.#restoreOldest();
+    if (this.oldestAge > restoreAfter && this.#opener.trouble === undefined) this.finished.restoreOldest();
     const wereGone = this.#wereGone;
     this.#wereGone = false;
     return wereGone;
@@ -230,11 +169,10 @@ export class Journal implements Disposable {
   close(): void {
     if (this.#isClosed) return;
     clearTimeout(this.#ageTimer);
-    for (const { request, caller } of this.#running.items()) {
-      if (this.#writer.add(`${startOf.end}${request}${caller},"outcome":"interrupted"}`)) this.#records++;
+    for (const line of this.#inFlight.interrupt()) {
+      if (this.#writer.add(line)) this.#records++;
       else this.#losses.add('the journal cannot be written');
     }
-    this.#fresh.length = 0;
     this.#isClosed = true;
     this.#writer.flush();
     const unwritten = this.#writer.countWaiting(startOf.end);
@@ -245,11 +183,7 @@ export class Journal implements Disposable {
   /** Leaves what has not been shipped for the next start, and counts what cannot be left. */
   [Symbol.dispose](): void {
     this.close();
-    for (const { segment, records } of this.#finished.splice(0)) {
-      const failure = segment.isIntact() ? undefined : this.#restore(segment);
-      if (failure !== undefined && !this.#takenOver.includes(segment)) this.#losses.add(failure, records);
-      segment.close();
-    }
+    this.finished.close();
     this.#losses[Symbol.dispose]();
     this.#contentLosses[Symbol.dispose]();
   }
@@ -266,22 +200,16 @@ export class Journal implements Disposable {
     this.#records = carried;
     if (carried === 0) this.#firstAt = undefined;
     if (segment.bytes === 0) return segment.discard();
-    const open = this.#finished.filter(({ segment: { isOpen } }) => isOpen).length;
-    if (open >= bounds.openSegments && segment.isIntact()) segment.close();
-    this.#finished.push({ segment, records, firstAt });
-    this.#waitingBytes += segment.bytes;
+    this.finished.add({ segment, records, firstAt });
     this.onFinished();
   }
 
   readonly #writeFresh = (): void => {
-    for (const running of this.#fresh) {
-      if (running.isOnFile) continue;
-      running.isOnFile = true;
-      this.#writer.add(`${startOf.begin}${running.request}${running.caller}}`);
-    }
-    this.#fresh.length = 0;
+    this.#inFlight.writeFresh(this.#writer);
     if (!this.#isClosed) this.#flush();
   };
+
+  readonly #beginLines = (): Buffer => this.#inFlight.beginLines();
 
   #flush(): void {
     this.#writer.flush();
@@ -309,7 +237,7 @@ export class Journal implements Disposable {
   #startAging(): NodeJS.Timeout {
     const age = guarded(this.#options.log, 'writing the journal', () => {
       this.#ageTimer = undefined;
-      const isOver = this.#finished.length < maxAgedSegments && this.roll();
+      const isOver = this.finished.length < maxAgedSegments && this.roll();
       // Retries what had no room.
       if (!isOver) this.#writer.flush();
       if (!isOver) this.#ageTimer = this.#startAging();
@@ -321,7 +249,7 @@ export class Journal implements Disposable {
   #replace(error: unknown): LineSink | undefined {
     if (this.#current.isInMemory && this.#current.bytes === 0) return undefined;
     if (!this.#current.isInMemory) this.#opener.beginTrouble(error);
-    const next = this.#opener.openFile(() => this.#carriedLines()) ?? this.#opener.openMemory();
+    const next = this.#opener.openFile(this.#beginLines) ?? this.#opener.openMemory();
     this.#continueIn(next);
     return next;
   }
@@ -334,7 +262,7 @@ export class Journal implements Disposable {
 
   /** Leaves a file that is not at its path, or memory. */
   #move(): void {
-    const file = this.#opener.openFile(() => this.#carriedLines());
+    const file = this.#opener.openFile(this.#beginLines);
     if (file === undefined && this.#current.isInMemory) return;
     const next = file ?? this.#opener.openMemory();
     this.#continueIn(next);
@@ -352,29 +280,5 @@ export class Journal implements Disposable {
   #canStay(): boolean {
     const failingFor = performance.now() - (this.#opener.trouble?.since ?? 0);
     return !this.#current.isInMemory && failingFor < stayFor && this.#current.isIntact();
-  }
-
-  #restoreOldest(): void {
-    const { segment } = this.#finished.find((waiting) => !waiting.segment.isIntact()) ?? {};
-    if (segment === undefined || this.#opener.trouble !== undefined) return;
-    const failure = this.#restore(segment);
-    if (failure === undefined && this.#restoreNotes.pass())
-      this.#options.log.warn(`records that wait for the database are written to ${segment.path} again`);
-  }
-
-  /** @returns why it was not possible */
-  #restore(segment: OwnSegment): string | undefined {
-    try {
-      this.#options.folder.ensure();
-      segment.restore();
-      return undefined;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
-  }
-
-  #carriedLines(): Buffer {
-    const lines = this.#running.items().map(({ request, caller }) => `${startOf.begin}${request}${caller}}\n`);
-    return Buffer.from(lines.join(''), 'latin1');
   }
 }

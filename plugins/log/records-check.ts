@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { openLog } from './gauges.ts';
+import { openLog } from './open-log.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** Ms for which a lost record makes the check fail; it stays in the metric and on the operator pages. */

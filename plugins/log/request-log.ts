@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
-import { PublishingStore } from './publishing-store.ts';
 import { InstanceLock } from './instance-lock.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 import { JournalFolder } from './journal-folder.ts';
 import { Leftovers } from './leftovers.ts';
-import { PostgresRecordStore, type RecordStore } from './record-store.ts';
+import { PostgresRecordStore, PublishingStore, type RecordStore } from './record-store.ts';
 import { Rejected } from './rejected.ts';
 import { Shipper, type ShippingFailure } from './shipper.ts';
 
@@ -73,7 +72,7 @@ export class RequestLog implements AsyncDisposable {
   #onLockLost(wasPaused: boolean, log: Logger): void {
     if (wasPaused) {
       log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
-      this.journal.takeOver();
+      this.journal.finished.takeOver();
     } else log.warn('the lock of this instance was removed from the journal; it is written again');
     this.journal.roll();
   }

@@ -92,7 +92,7 @@ export class Shipper {
 
   async #run(): Promise<void> {
     const { journal, log } = this.#parts;
-    while (!this.#isStopping || journal.length > 0) {
+    while (!this.#isStopping || journal.finished.length > 0) {
       try {
         const hasShipped = await this.#shipNext();
         if (hasShipped) this.#noteSuccess();
@@ -100,7 +100,7 @@ export class Shipper {
         if (!hasShipped) await this.#pause(searchEvery);
       } catch (error) {
         this.#noteFailure(error);
-        if (this.#isStopping) return log.warn(`${journal.length} journal segments remain for the next start`);
+        if (this.#isStopping) return log.warn(`${journal.finished.length} journal segments remain for the next start`);
         await this.#pause(this.#backoff.next());
       }
     }
@@ -109,10 +109,10 @@ export class Shipper {
   /** Returns false when there is nothing to do. */
   async #shipNext(): Promise<boolean> {
     const { journal } = this.#parts;
-    const own = journal.oldest;
+    const own = journal.finished.oldest?.segment;
     if (own !== undefined) {
       await this.#shipOwn(own);
-      journal.release();
+      journal.finished.release();
       return true;
     }
     this.#findDeadInstances();
@@ -136,7 +136,7 @@ export class Shipper {
       await this.#shipSegment(segment);
     } catch (error) {
       if (!(error instanceof UnreadableSegment) || !error.isGone) throw error;
-      this.#parts.journal.giveUp(error.message);
+      this.#parts.journal.finished.giveUp(error.message);
     }
   }
 

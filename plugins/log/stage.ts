@@ -3,7 +3,7 @@ import { replyListener } from '#core/gateway/pipeline/reply.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
 import { ContentLines, Excerpt } from './content.ts';
-import { openLog } from './gauges.ts';
+import { openLog } from './open-log.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';
 

@@ -6,12 +6,14 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
 import {
   accountOption,
+  examples,
   parseStatus,
+  readSelection,
   type SelectionOptions,
   sinceOption,
   type StatusFilter,
+  withHost,
 } from './request-options.ts';
-import { examples, withHost } from './with-host.ts';
 
 interface ListOptions extends SelectionOptions {
   readonly status?: StatusFilter;
@@ -34,8 +36,6 @@ export const requestsCommand: Command = {
     defineShow(parser, context);
   },
 };
-
-const operations = () => import('./operations.ts');
 
 function defineList(parser: Parser, context: CommandContext): void {
   parser
@@ -69,7 +69,6 @@ aborted (the client left), interrupted (the gateway's process ended). Requests a
       if (options.follow === true && options.before !== undefined)
         throw new CommandFailed('--follow prints new requests: leave --before out', 2);
       return withHost(context, async (host) => {
-        const { followRequests, printRequests, readSelection } = await operations();
         const filter: RequestFilter = {
           ...(await readSelection(host, options)),
           ...options.status,
@@ -77,8 +76,11 @@ aborted (the client left), interrupted (the gateway's process ended). Requests a
           isCached: options.cached,
         };
         const output = { print: context.print, isJson: options.json === true, timeZone: zoneOf(host, options) };
-        if (options.follow === true)
+        if (options.follow === true) {
+          const { followRequests } = await import('./follow.ts');
           return followRequests(host, filter, { ...output, limit: options.limit ?? usualLimits.follow });
+        }
+        const { printRequests } = await import('./print-requests.ts');
         return printRequests(host, filter, {
           ...output,
           limit: options.limit ?? usualLimits.list,
@@ -100,7 +102,7 @@ function defineShow(parser: Parser, context: CommandContext): void {
       withHost(context, async (host) => {
         // The parser gives options that `requests` has as well to `requests`.
         const options = command.optsWithGlobals<{ json?: true; timeZone?: string }>();
-        const { printRequest } = await operations();
+        const { printRequest } = await import('./print-requests.ts');
         await printRequest(host, id, {
           print: context.print,
           isJson: options.json === true,

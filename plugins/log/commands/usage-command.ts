@@ -2,8 +2,14 @@ import { Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import type { Command } from '#core/extension/commands/command.ts';
-import { accountOption, type SelectionOptions, sinceOption } from './request-options.ts';
-import { examples, withHost } from './with-host.ts';
+import {
+  accountOption,
+  examples,
+  readSelection,
+  type SelectionOptions,
+  sinceOption,
+  withHost,
+} from './request-options.ts';
 
 interface UsageOptions extends SelectionOptions {
   readonly by: 'account' | 'model' | 'route' | 'hour';
@@ -33,7 +39,7 @@ whichever one served in the end.${examples(['gateway usage --by account --since 
       )
       .action((options: UsageOptions) =>
         withHost(context, async (host) => {
-          const { printUsage, readSelection } = await import('./operations.ts');
+          const { printUsage } = await import('./print-usage.ts');
           await printUsage(host, await readSelection(host, options), options.by, {
             print: context.print,
             isJson: options.json === true,

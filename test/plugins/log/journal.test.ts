@@ -50,7 +50,7 @@ test('a request that spans segments begins in each and is recorded once', async 
       const short = arrive();
       log.journal.begin(short);
       log.journal.end(short, outcome());
-      await until(() => store.records.size === round && log.journal.length === 0);
+      await until(() => store.records.size === round && log.journal.finished.length === 0);
       expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: long.id, model: 'gpt-5' }]);
     }
     log.journal.end(long, outcome());
@@ -71,7 +71,7 @@ test('size finishes a segment', async () => {
     await Promise.resolve();
     log.journal.end(exchange, outcome());
   }
-  expect(log.journal.length).toBeGreaterThan(3);
+  expect(log.journal.finished.length).toBeGreaterThan(3);
   for (const name of folder.journal()) {
     expect(statSync(join(folder.path, 'journal', name)).size).toBeLessThan(11_000);
   }
@@ -115,7 +115,7 @@ test('bodies that do not fit are counted, and logged when the journal ends', asy
     const exchange = arrive();
     log.journal.begin(exchange);
     log.journal.end(exchange, outcome(), [body, body, body]);
-    await until(() => log.journal.length === 0);
+    await until(() => log.journal.finished.length === 0);
     log.journal[Symbol.dispose]();
     out.push(...log.out);
   }

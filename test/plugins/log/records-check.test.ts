@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Host } from '#core/gateway/host/host.ts';
-import { openLog as openState } from '../../../plugins/log/gauges.ts';
+import { openLog as openState } from '../../../plugins/log/open-log.ts';
 import { recordsCheck } from '../../../plugins/log/records-check.ts';
 import { arrive, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 

@@ -49,7 +49,7 @@ test('a malformed line is moved aside and the others are shipped', async () => {
     log.journal.end(exchange, outcome());
   }
   await until(() => log.out.some((line) => line.includes('was moved to')));
-  await until(() => log.journal.length === 0);
+  await until(() => log.journal.finished.length === 0);
   expect(store.pluck('user_agent')).toEqual(['a', 'b', 'c', 'd']);
   const rejected = readFileSync(join(folder.path, 'journal', 'rejected', 'test-00000001.ndjson'), 'utf8');
   expect(JSON.parse(rejected)).toMatchObject({ at: 'end', user_agent: 'poison' });
@@ -196,7 +196,7 @@ test('segments beyond those that stay open are counted when their files are remo
   rmSync(join(folder.path, 'journal'), { recursive: true });
   record();
   store.isAway = false;
-  await until(() => log.journal.length === 0);
+  await until(() => log.journal.finished.length === 0);
   log.journal.roll();
   await until(() => store.records.size === (count - closed + 1) * 2);
   expect(log.journal.losses.total).toBe(closed * 2);

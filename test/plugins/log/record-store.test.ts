@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PublishingStore } from '../../../plugins/log/publishing-store.ts';
+import { PublishingStore } from '../../../plugins/log/record-store.ts';
 import { MemoryStore } from './fixture.ts';
 
 const one = '019aa5f0-0000-7000-8000-000000000001';

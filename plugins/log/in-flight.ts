@@ -1,0 +1,76 @@
+import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import type { Outcome } from '#core/gateway/pipeline/stage.ts';
+import type { LineWriter } from './line-writer.ts';
+import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
+
+/** A recorded request, with the members of its lines so far. */
+interface Running {
+  readonly request: string;
+  caller: string;
+  isOnFile: boolean;
+}
+
+const runningFact = defineFact<Link<Running>>('log_running');
+
+/** The recorded requests in flight, and the lines of the journal that they need. */
+export class RequestsInFlight {
+  readonly #running = new LinkedList<Running>();
+  /** Requests whose `begin` line is not on file; emptied within the current microtasks. */
+  readonly #fresh: Running[] = [];
+
+  /** @returns true for the first of those whose `begin` line must be written */
+  begin(exchange: Exchange): boolean {
+    const running = { request: requestMembers(exchange), caller: '', isOnFile: false };
+    exchange.set(runningFact, this.#running.add(running));
+    return this.#fresh.push(running) === 1;
+  }
+
+  /** Returns the `enter` line; undefined where the `begin` line will include it, or nothing is recorded. */
+  enter(exchange: Exchange): string | undefined {
+    const running = exchange.find(runningFact)?.item;
+    if (running === undefined) return undefined;
+    running.caller = callerMembers(exchange);
+    return running.isOnFile ? `${startOf.enter}"id":"${exchange.id}"${running.caller}}` : undefined;
+  }
+
+  /** Returns the `end` line, after which the request is no longer in flight; undefined where nothing is recorded. */
+  end(exchange: Exchange, outcome: Outcome): string | undefined {
+    const link = exchange.find(runningFact);
+    if (link === undefined) return undefined;
+    this.#running.remove(link);
+    const running = link.item;
+    running.isOnFile = true;
+    const caller = running.caller === '' ? callerMembers(exchange) : running.caller;
+    return `${startOf.end}${running.request}${caller}${resultMembers(exchange, outcome)}}`;
+  }
+
+  /** Writes the `begin` lines that are due. A request that is over already has its `end` line alone. */
+  writeFresh(writer: LineWriter): void {
+    for (const running of this.#fresh) {
+      if (running.isOnFile) continue;
+      running.isOnFile = true;
+      writer.add(beginLine(running));
+    }
+    this.#fresh.length = 0;
+  }
+
+  /** The `begin` lines of all, with which a segment starts. */
+  beginLines(): Buffer {
+    const lines = this.#running.items().map((running) => `${beginLine(running)}\n`);
+    return Buffer.from(lines.join(''), 'latin1');
+  }
+
+  /** Ends the recording. @returns the `end` lines of all, as interrupted requests */
+  interrupt(): string[] {
+    this.#fresh.length = 0;
+    return this.#running
+      .items()
+      .map(({ request, caller }) => `${startOf.end}${request}${caller},"outcome":"interrupted"}`);
+  }
+}
+
+function beginLine({ request, caller }: Running): string {
+  return `${startOf.begin}${request}${caller}}`;
+}

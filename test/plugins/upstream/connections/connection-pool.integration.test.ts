@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConnectionPool } from '../../../../plugins/upstream/connections/connection-pool.ts';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
 
@@ -12,6 +12,7 @@ beforeEach(async () => {
   upstream = await createUpstream((_request, response) => response.json(200, {}));
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await pool.destroy();
   await upstream[Symbol.asyncDispose]();
 });
@@ -60,10 +61,17 @@ describe('a pool of connections', () => {
   });
 
   it('lets one connection in sixteen rest once a thousand answers were followed by nothing', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
     openPool(50);
-    for (let request = 0; request < 1_000; request++) await ask();
+    const askOften = async (times: number) => {
+      for (let request = 0; request < times; request++) {
+        await ask();
+        vi.advanceTimersByTime(1);
+      }
+    };
+    await askOften(1_000);
     expect(repeated(connections())).toBe(0);
-    for (let request = 0; request < 160; request++) await ask();
+    await askOften(160);
     // Those that have rested meanwhile come between.
     expect(repeated(connections().slice(1_000))).toBeGreaterThan(10);
   });

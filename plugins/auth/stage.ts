@@ -5,9 +5,8 @@ import { principal } from '#core/gateway/facts.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
-import { presentedAccessToken, presentedKeys } from './credentials.ts';
+import { identify, presentedAccessToken, presentedKeys } from './credentials.ts';
 import { failedAuthentications } from './failures.ts';
-import { identify } from './identify.ts';
 import { createTokenHolder } from './token-holder.ts';
 
 /**

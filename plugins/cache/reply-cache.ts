@@ -8,9 +8,8 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { type CacheEntry, type Shared, SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { cacheKey, calledModel } from './cache-key.ts';
-import { collect } from './collector.ts';
 import { joinFlight, type FlightLead } from './flight.ts';
-import { decodeStored, encodeStored } from './stored-reply.ts';
+import { collect, decodeStored, encodeStored } from './stored-reply.ts';
 
 export interface ReplyCacheOptions {
   readonly shared: Shared;

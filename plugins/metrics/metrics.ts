@@ -1,8 +1,7 @@
-import { Registry } from 'prom-client';
+import { Counter, Gauge as PromGauge, Registry } from 'prom-client';
+import { noteFailure } from '#core/platform/background.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { prefixMetrics } from './exposition.ts';
-import { registerGauge } from './gauges.ts';
 import { RequestMeters } from './request-meters.ts';
 
 /** All metrics of this process, in the text format of Prometheus. */
@@ -24,4 +23,38 @@ export class Metrics {
   async read(): Promise<string> {
     return prefixMetrics(await this.#registry.metrics(), this.#host().service.slug);
   }
+}
+
+/** Adds a plugin's gauge to the metrics. Each scrape replaces all of its readings, so that removed routes disappear. */
+export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
+  const Metric = gauge.isCounter === true ? Counter : PromGauge;
+  const exposed: Counter | PromGauge = new Metric({
+    name: gauge.name,
+    help: gauge.description,
+    labelNames: [...(gauge.labels ?? [])],
+    registers: [metrics],
+    async collect() {
+      exposed.reset();
+      // A gauge that fails must not take the other metrics away.
+      try {
+        for (const { labels = {}, value } of await gauge.read(host())) exposed.inc(labels, value);
+      } catch (error) {
+        noteFailure(host().log, `the gauge ${gauge.name}`, error);
+      }
+    },
+  });
+}
+
+/** Start of each line of the text format that begins with the name of a metric, in `# HELP` and `# TYPE` lines too. */
+const beforeName = /^(?:# (?:HELP|TYPE) )?(?=[a-z])/gm;
+
+/**
+ * Puts the name of the service in front of every metric name: `daypass_requests_total`. Done at each scrape, so that
+ * counts survive a renamed service.
+ *
+ * @param slug may contain hyphens and begin with a digit, which Prometheus does not accept in metric names
+ */
+export function prefixMetrics(text: string, slug: string): string {
+  const prefix = slug.replaceAll('-', '_').replace(/^(?=\d)/, '_');
+  return text.replace(beforeName, (start) => `${start}${prefix}_`);
 }

@@ -4,10 +4,8 @@ import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import type { Limits, Take } from '#core/platform/shared/shared.ts';
-import { describeLimits } from './documentation.ts';
 import { limiterOf, servingOf } from './allowance.ts';
-import { explainRefusal } from './explain.ts';
-import { limitHeaders } from './headers.ts';
+import { describeLimits, limitHeaders } from './headers.ts';
 import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
 
 /** The concurrency slot of an exchange, released when the exchange is over. */
@@ -93,4 +91,18 @@ export const rateLimitStage = defineStage({
 
 function leftOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remaining' | 'resetAfter'> {
   return { remaining, resetAfter };
+}
+
+/** The message of a refused request. @param isModelCall false for a request of the other allowance */
+function explainRefusal({ refusedBy, retryAfter }: Take, limits: Limits, isModelCall: boolean): string {
+  const { limit, period, burst, concurrent = Infinity } = limits;
+  if (refusedBy === 'concurrency')
+    return `Concurrency limit reached: ${count(concurrent, 'request')} in flight. Wait for one to finish.`;
+  const rate = `${count(limit, 'request')} per ${count(period, 'second')}, at most ${burst} at once`;
+  const scope = isModelCall ? '' : ' for requests other than model calls';
+  return `Rate limit${scope} reached: ${rate}. Try again in ${count(Math.ceil(retryAfter), 'second')}.`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -37,6 +37,14 @@ async function ask(url = upstream.url): Promise<void> {
   await new Promise(setImmediate);
 }
 
+/** Asks once every millisecond of a clock that is set. */
+async function askOften(times: number): Promise<void> {
+  for (let request = 0; request < times; request++) {
+    await ask();
+    vi.advanceTimersByTime(1);
+  }
+}
+
 describe('a pool of connections', () => {
   it('uses one connection for one request after the other', async () => {
     openPool(0);
@@ -63,12 +71,6 @@ describe('a pool of connections', () => {
   it('lets one connection in sixteen rest once a thousand answers were followed by nothing', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     openPool(50);
-    const askOften = async (times: number) => {
-      for (let request = 0; request < times; request++) {
-        await ask();
-        vi.advanceTimersByTime(1);
-      }
-    };
     await askOften(1_000);
     expect(repeated(connections())).toBe(0);
     await askOften(160);

@@ -125,7 +125,7 @@ function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint:
   });
 }
 
-/** The same for a key that is missing, misspelt, unknown, rotated or in the URL, so that it tells a stranger nothing. */
+/** The same for a key that is missing, misspelt, unknown, rotated or in the URL, so that a stranger learns nothing from it. */
 function invalidKey({ name, prefix, baseUrl }: Service): GatewayError {
   return new GatewayError(
     'invalid_api_key',

@@ -46,7 +46,7 @@ export class ReplyCache {
   async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
     const { shared, catalog } = this.#options;
     const key = await cacheKey(exchange, catalog, exchange.get(principal).accountId);
-    const found = await joinFlight(shared, key, exchange.signal).catch((error) => this.#goWithout(error));
+    const found = await joinFlight(shared, key, exchange.signal).catch((error) => this.#skipStore(error));
     exchange.set(cacheStatus, 'miss');
     if (found === undefined) return undefined;
     if ('value' in found) {
@@ -101,13 +101,13 @@ export class ReplyCache {
     if (held.isSettled) return;
     held.isSettled = true;
     work(held.lead).catch((error: unknown) => {
-      if (error instanceof SharedUnavailable) this.#goWithout(error);
+      if (error instanceof SharedUnavailable) this.#skipStore(error);
       else this.#options.log.error('caching a response failed', error);
     });
   }
 
-  /** Continues without the store, which itself fails at once while it is down. @throws anything else */
-  #goWithout(error: unknown): undefined {
+  /** Logs that the store is down and continues without it: it fails at once until it is back. @throws any other error */
+  #skipStore(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#warning.pass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }

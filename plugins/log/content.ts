@@ -34,8 +34,7 @@ export class Excerpt {
 }
 
 /**
- * Writes the `content` lines of the journal: one for the body of the request, when a stage has read it, and one for that of
- * the reply. Bodies are base64, so that a line is ASCII and its length bounded.
+ * Writes the `content` lines of the journal: one for the request, when a stage has read its body, and one for the reply. Bodies are base64, so that a line is ASCII and its length bounded.
  */
 export class ContentLines {
   readonly #maxBytes: number;
@@ -72,10 +71,10 @@ export class ContentLines {
   /** A text that PostgreSQL can store, with keys redacted. A character that truncation splits is left out. */
   #clean(bytes: Buffer, isOver: boolean): string {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isOver });
-    const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, at: number) => {
+    const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, index: number) => {
       if (isApiKey(found, this.#prefix)) return hintOfApiKey(found, this.#prefix);
       // Part of a longer name that contains the prefix.
-      return at > 0 && /[0-9A-Za-z]/.test(text.charAt(at - 1)) ? found : '[key]';
+      return index > 0 && /[0-9A-Za-z]/.test(text.charAt(index - 1)) ? found : '[key]';
     });
     return isOver ? clean.replace(this.#keyAtEnd, '[key]') : clean;
   }

@@ -3,7 +3,7 @@ import type { Logger } from '#core/platform/logger.ts';
 /** Ms between two log lines about losses. */
 const reportEvery = 10_000;
 
-/** Counts what could not be recorded, and logs it: at once, then every ten seconds while it continues. */
+/** Counts records that could not be written, and logs them: at once, then every ten seconds while losses continue. */
 export class Losses implements Disposable {
   readonly #log: Logger;
   readonly #what: string;

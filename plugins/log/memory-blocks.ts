@@ -23,9 +23,9 @@ export class MemoryBlocks {
     this.#reserve(length);
     const end = offset + length;
     for (let from = offset; from < end;) {
-      const at = this.#used % blockBytes;
-      const block = this.#blocks[(this.#used - at) / blockBytes] as Buffer;
-      const taken = bytes.copy(block, at, from, end);
+      const place = this.#used % blockBytes;
+      const block = this.#blocks[(this.#used - place) / blockBytes] as Buffer;
+      const taken = bytes.copy(block, place, from, end);
       this.#used += taken;
       from += taken;
     }
@@ -33,9 +33,11 @@ export class MemoryBlocks {
 
   /** Copies bytes from a position on; returns 0 at the end. */
   readAt(target: Buffer, position: number): number {
-    const at = position % blockBytes;
-    const block = this.#blocks[(position - at) / blockBytes];
-    return block === undefined ? 0 : block.copy(target, 0, at, at + Math.min(blockBytes - at, this.#used - position));
+    const place = position % blockBytes;
+    const block = this.#blocks[(position - place) / blockBytes];
+    return block === undefined
+      ? 0
+      : block.copy(target, 0, place, place + Math.min(blockBytes - place, this.#used - position));
   }
 
   /** Returns its bytes to the budget. A reader may still finish. */

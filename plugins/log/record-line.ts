@@ -8,7 +8,7 @@ import { literal } from './text.ts';
  * A line of the journal is a JSON object that begins with its kind:
  * - `begin` when a request comes, `enter` when it is about to go upstream, `end` when it is over. An `end` is the whole
  *   record; the other two count only where it is missing.
- * - `content` for what was asked and answered, behind the `end`, when the operator keeps it.
+ * - `content` for the bodies of request and reply, behind the `end`, when the operator records them.
  *
  * Members are the columns of request_log (core/gateway/records/columns.ts); unknown values are left out. Every request waits for
  * its lines, so they are concatenated: JSON.stringify takes 1.4 times as long, without bounds. A line is ASCII. The bounds of

@@ -16,7 +16,7 @@ const stopDeadline = 5_000;
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
   readonly dataFolder: string;
   readonly store: RecordStore;
-  /** Ms between two looks at the files of the journal; default one second. */
+  /** Ms between two checks of the files of the journal; default one second. */
   readonly checkEvery?: number;
 }
 

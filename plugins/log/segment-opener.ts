@@ -22,7 +22,7 @@ interface OpenerParts {
   readonly log: Logger;
 }
 
-/** Opens the segments of this instance, in files or in memory, and knows what keeps them from being files. */
+/** Opens the segments of this instance, in files or in memory, and notes why they cannot be files. */
 export class SegmentOpener {
   readonly #parts: OpenerParts;
   readonly #memory = new MemoryBudget();

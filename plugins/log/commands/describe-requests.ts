@@ -77,7 +77,7 @@ function tokens(count: number | null, { usage_estimated: isEstimated }: RequestR
   return count === null ? '' : `${isEstimated === true ? '~' : ''}${format.number(count)}`;
 }
 
-/** With spaces that can be searched for and typed. */
+/** With plain spaces, which can be searched for and typed. */
 export function plain(text: string): string {
   return text.replaceAll('\u00A0', ' ');
 }

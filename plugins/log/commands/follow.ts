@@ -7,7 +7,7 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
 import { type CommandOutput, listUpTo } from './print-requests.ts';
 
-/** Ms between two looks. */
+/** Ms between two queries. */
 const interval = 1_000;
 /** Ms between attempts while the database does not answer. */
 const retries = { first: 500, longest: 5_000 };
@@ -20,8 +20,8 @@ export interface FollowOptions extends CommandOutput {
 }
 
 /**
- * Prints the last requests, the newest last, then each one when it is recorded, until a signal comes. Waits for a database that
- * stops to answer, and then continues where it was.
+ * Prints the last requests, the newest last, then each one when it is recorded, until a signal arrives. Waits for a database
+ * that stops responding, and then continues where it was.
  */
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
   using interruption = interruptible(options.signal);

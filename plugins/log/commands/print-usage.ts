@@ -76,7 +76,7 @@ async function readAttempts(database: Host['database'], filter: UsageFilter): Pr
   return route === undefined ? all : all.filter((one) => one.route === route);
 }
 
-/** Times of thousands of accounts would take long. */
+/** By account, only counts are read: response times of thousands of accounts would take long. */
 function read(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<Counted[]> {
   return by === 'account' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }

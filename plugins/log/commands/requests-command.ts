@@ -100,7 +100,7 @@ function defineShow(parser: Parser, context: CommandContext): void {
     .addHelpText('after', examples(['gateway requests show req_019a8b7c6d5e7f00112233445566778899']))
     .action((id: string, _own: object, command: Parser) =>
       withHost(context, async (host) => {
-        // The parser gives options that `requests` has as well to `requests`.
+        // The parser assigns options that `requests` also has to `requests`.
         const options = command.optsWithGlobals<{ json?: true; timeZone?: string }>();
         const { printRequest } = await import('./print-requests.ts');
         await printRequest(host, id, {

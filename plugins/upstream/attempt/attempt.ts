@@ -20,7 +20,7 @@ import type { AttemptRequest } from './contract.ts';
 /** Bytes that wait in a stream for a slow client, in the four places that they pass. */
 const unread = 4 * bounds.slowReader;
 
-/** Ms that reading an answer may take before others get their turn. */
+/** Ms that reading an answer may take before other exchanges run. */
 const longestWork = 10;
 
 /**
@@ -44,7 +44,7 @@ const longestWork = 10;
  * that rejects `run`; later it breaks the reply off and is reported to `onEnd`. The states are the bodies of
  * open-body.ts, whole-body.ts and stream-body.ts.
  *
- * Implements undici's dispatch handler because undici's request and stream functions cost as much as all the rest of an
+ * Implements undici's dispatch handler because undici's request and stream functions cost as much as the remainder of an
  * exchange.
  */
 export class Attempt implements Dispatcher.DispatchHandler, Answer {
@@ -61,8 +61,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   #isClosed = false; // by the upstream
   #isOver = false;
   #isPaused = false; // for a slow reader
-  #isResting = false;
-  #work = 0; // ms since the last rest
+  #isYielding = false;
+  #work = 0; // ms since it last yielded
   #held = 0; // bytes of memory reserved
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
@@ -113,7 +113,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    this.clock.heard();
+    this.clock.noteByte();
     try {
       this.#body = openBody(this);
     } catch (error) {
@@ -125,14 +125,14 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#connection?.deliver(chunk.length);
     if (this.#isOver) return;
     const began = performance.now();
-    this.clock.heard(began);
+    this.clock.noteByte(began);
     try {
       this.#body?.take(chunk);
     } catch (error) {
       this.#fail(error);
     }
     this.#work += performance.now() - began;
-    if (this.#work > longestWork && !this.#isResting) this.#rest().catch((error: unknown) => this.#fail(error));
+    if (this.#work > longestWork && !this.#isYielding) this.#yieldTurn().catch((error: unknown) => this.#fail(error));
   }
 
   onResponseEnd(): void {
@@ -168,7 +168,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#isOver = true;
     const fault = given && (this.request.shown?.(given) ?? given);
     this.clock.stop();
-    if (fault !== undefined) this.#letGo();
+    if (fault !== undefined) this.#releaseMemory();
     if (!this.#isClosed) this.#controller?.abort(fault ?? new Error('no longer needed'));
     if (!this.#isHandedOver) return this.#result.reject(fault);
     this.#body?.close?.(fault);
@@ -193,21 +193,21 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   resume(): void {
     if (this.#isPaused) this.request.memory.shrink(unread);
     this.#isPaused = false;
-    if (!this.#isResting) this.#controller?.resume();
+    if (!this.#isYielding) this.#controller?.resume();
   }
 
-  /** Lets others have their turn: an upstream may send thousands of events at once. */
-  async #rest(): Promise<void> {
-    this.#isResting = true;
+  /** Lets other exchanges run: an upstream may send thousands of events at once. */
+  async #yieldTurn(): Promise<void> {
+    this.#isYielding = true;
     this.#controller?.pause();
     await nextTurn();
-    this.#isResting = false;
+    this.#isYielding = false;
     this.#work = 0;
     if (!this.#isPaused && !this.#isOver) this.#controller?.resume();
   }
 
-  /** Nothing of the answer is needed any more. Without a fault its reply is, until the exchange is over. */
-  #letGo(): void {
+  /** Releases the memory of a failed answer at once. A reply that was handed over keeps it until the exchange is over. */
+  #releaseMemory(): void {
     this.request.memory.shrink(this.#held);
     this.#held = 0;
   }
@@ -222,7 +222,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     }
   }
 
-  /** Ends only this attempt: the timer or the connection that has called would end the process. */
+  /** Ends only this attempt: thrown into the timer or connection that called, the error would end the process. */
   #fail(error: unknown): void {
     this.request.onFailure?.(error);
     try {

@@ -8,7 +8,7 @@ const heldBackAfter = 200;
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 export interface AttemptClockOptions {
-  /** Seconds until the awaited content must have come, whatever comes before it. */
+  /** Seconds until the awaited content must have arrived, whatever arrives before it. */
   readonly deadline: number;
   /** Seconds without a byte that are allowed at first. */
   readonly silence: number;
@@ -21,21 +21,21 @@ export interface AttemptClockOptions {
  */
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;
-  readonly #timer = new LagTolerantTimer(() => this.#look());
+  readonly #timer = new LagTolerantTimer(() => this.#check());
   readonly #stalledBefore = stalledTime();
-  #looksAt = Infinity;
+  #checksAt = Infinity;
   #lastByteAt = performance.now();
   #silence = 0;
   #lastProgressAt = this.#lastByteAt;
   #progressLimit = Infinity; // without progress
-  #until: number; // the deadline
-  #grace = Infinity; // until then, whatever the deadline is
+  #deadline: number;
+  #limit = Infinity; // ends the attempt even before the deadline
   #pausedSince: number | undefined;
   #heldBack = 0; // in pauses that are over
 
   constructor({ deadline, silence, onTimeout }: AttemptClockOptions) {
     this.#onTimeout = onTimeout;
-    this.#until = this.#lastByteAt + deadline * 1000;
+    this.#deadline = this.#lastByteAt + deadline * 1000;
     this.allow(silence * 1000);
   }
 
@@ -49,23 +49,23 @@ export class AttemptClock {
     return this.#progressLimit;
   }
 
-  /** True when backpressure of the client delayed the answer: its duration is no measure of the route. */
+  /** True when backpressure of the client delayed the answer: its duration does not measure the route. */
   get wasHeldBack(): boolean {
     return this.#heldBack + this.#pause > heldBackAfter;
   }
 
-  /** True when this process did not run for a part of the time: no duration is a measure of the route. */
+  /** True when this process was stalled for part of the time: its durations do not measure the route. */
   get wasInterrupted(): boolean {
     return stalledTime() > this.#stalledBefore;
   }
 
-  /** A byte has come. @param at on the clock of performance.now() */
-  heard(at: number = performance.now()): void {
-    this.#lastByteAt = at;
+  /** A byte has arrived. @param time on the clock of performance.now() */
+  noteByte(time: number = performance.now()): void {
+    this.#lastByteAt = time;
   }
 
   /** The last byte was a part of the answer. */
-  progressed(): void {
+  noteProgress(): void {
     this.#lastProgressAt = this.#lastByteAt;
   }
 
@@ -73,25 +73,25 @@ export class AttemptClock {
   allow(silence: number, progressLimit: number = this.#progressLimit): void {
     this.#silence = silence;
     this.#progressLimit = progressLimit;
-    this.#lookEarlier();
+    this.#checkEarlier();
   }
 
   /** Ends the attempt after so many ms at the latest. */
   limit(milliseconds: number): void {
-    this.#grace = performance.now() + milliseconds;
-    this.#lookEarlier();
+    this.#limit = performance.now() + milliseconds;
+    this.#checkEarlier();
   }
 
-  /** Takes the limit back. */
-  unlimit(): void {
-    this.#grace = Infinity;
-    this.#begin();
+  /** Removes that limit. */
+  liftLimit(): void {
+    this.#limit = Infinity;
+    this.#restart();
   }
 
-  /** The awaited content is there: no deadline from now on. */
-  arrived(): void {
-    this.#begin();
-    this.#until = Infinity;
+  /** The awaited content has arrived: no deadline applies from now on. */
+  noteContent(): void {
+    this.#restart();
+    this.#deadline = Infinity;
   }
 
   /** The upstream is paused for its client: the time does not count. */
@@ -102,20 +102,20 @@ export class AttemptClock {
   resume(): void {
     if (this.#pausedSince === undefined) return;
     this.#heldBack += this.#pause;
-    this.#until += this.#pause;
-    this.#grace += this.#pause;
+    this.#deadline += this.#pause;
+    this.#limit += this.#pause;
     this.#pausedSince = undefined;
-    this.#begin();
+    this.#restart();
   }
 
   stop(): void {
     this.#timer.stop();
   }
 
-  /** The time without a byte and without progress begins now. */
-  #begin(): void {
-    this.heard();
-    this.progressed();
+  /** Restarts the time without a byte and without progress. */
+  #restart(): void {
+    this.noteByte();
+    this.noteProgress();
   }
 
   /** Ms of the current pause. */
@@ -123,27 +123,27 @@ export class AttemptClock {
     return this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
   }
 
-  #lookEarlier(): void {
+  #checkEarlier(): void {
     const now = performance.now();
-    const due = Math.min(now + this.#silence, now + this.#progressLimit, this.#until, this.#grace);
-    if (due < this.#looksAt) this.#lookAfter(due - now);
+    const due = Math.min(now + this.#silence, now + this.#progressLimit, this.#deadline, this.#limit);
+    if (due < this.#checksAt) this.#checkAfter(due - now);
   }
 
-  #lookAfter(milliseconds: number): void {
-    this.#looksAt = performance.now() + milliseconds;
+  #checkAfter(milliseconds: number): void {
+    this.#checksAt = performance.now() + milliseconds;
     this.#timer.start(milliseconds);
   }
 
-  #look(): void {
-    if (this.#pausedSince !== undefined) this.#begin();
+  #check(): void {
+    if (this.#pausedSince !== undefined) this.#restart();
     const now = performance.now();
     const ends = {
-      deadline: Math.min(this.#until, this.#grace) + this.#pause,
+      deadline: Math.min(this.#deadline, this.#limit) + this.#pause,
       silence: this.#lastByteAt + this.#silence,
       'no progress': this.#lastProgressAt + this.#progressLimit,
     };
     const left = Math.min(...Object.values(ends)) - now;
-    if (left > 1) return this.#lookAfter(left);
+    if (left > 1) return this.#checkAfter(left);
     const cause = (Object.keys(ends) as TimeoutCause[]).find((reason) => ends[reason] - now <= 1);
     this.#onTimeout(cause ?? 'deadline');
   }

@@ -13,7 +13,7 @@ export interface AttemptLimits {
   readonly deadline: number; // until a whole answer is complete, or a stream has its first content
 }
 
-/** What one attempt sends, and whom it reports to. */
+/** What one attempt sends, and its callbacks. */
 export interface AttemptRequest {
   readonly agent: Pick<Dispatcher, 'dispatch'>;
   readonly origin: string;
@@ -33,13 +33,13 @@ export interface AttemptRequest {
   readonly secrets?: () => readonly string[];
   /** The fault as the client may see it. */
   readonly shown?: (fault: Fault) => Fault;
-  /** A connection, new or reused, is there, and the request goes out. */
+  /** A connection, new or reused, is open, and the request is sent. */
   readonly onConnected?: () => void;
-  /** The first content of the answer has come. */
+  /** The first content of the answer has arrived. */
   readonly onContent: () => void;
-  /** Reading the answer has failed inside the gateway: the attempt ends, and nobody else hears why. */
+  /** Reading the answer has failed inside the gateway. The attempt ends; this is the only report of the error. */
   readonly onFailure?: (error: unknown) => void;
-  /** The answer that was handed over is over; the fault is what broke it off. */
+  /** The answer that was handed over has ended, with the fault that broke it off. */
   readonly onEnd: (fault: Fault | undefined) => void;
 }
 
@@ -49,7 +49,7 @@ export interface AttemptRequest {
  */
 export const finishGrace = 500;
 
-/** An answer whose head has come, and what its body may do with the attempt. */
+/** An answer whose head has arrived, and what its body may do with the attempt. */
 export interface Answer {
   readonly request: AttemptRequest;
   readonly reader: ReplyReader;
@@ -58,13 +58,13 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** True when the attempt has ended: the remainder of the response is not needed. */
   readonly isOver: boolean;
-  /** True when its connection has broken or closed, which the body may not have heard yet. */
+  /** True when its connection has broken or closed, even if that was not reported to the body yet. */
   readonly isDisconnected: boolean;
   /** Hands the reply to the client: no other route can take over from here on. */
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
-  /** Ends the attempt: with a fault when the answer did not serve to its end. */
+  /** Ends the attempt: with a fault when the answer is incomplete. */
   end(fault?: Fault): void;
-  /** Reserves memory for this many bytes of the answer, in place of those before. False when the attempt has ended by it. */
+  /** Reserves memory for this many bytes of the answer, in place of the bytes before. Returns false when that has ended the attempt. */
   hold(bytes: number): boolean;
   /** Stops and restarts the bytes of the upstream. */
   pause(): void;
@@ -76,9 +76,9 @@ export interface AnswerBody {
   take(chunk: Buffer): void;
   /** The upstream has closed the body. */
   end(): void;
-  /** The time is up, which is this fault unless enough has come. */
+  /** The attempt timed out, which is this fault unless enough has arrived. */
   expire(timeout: Fault): void;
-  /** The connection failed, which is this fault unless the answer is complete. Always a fault when left out. */
+  /** The connection failed, which is this fault unless the answer is complete. Without this method it is always a fault. */
   disconnect?(fault: Fault): void;
   /** Ends the stream that was handed over. */
   close?(fault: Fault | undefined): void;

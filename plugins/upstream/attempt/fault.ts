@@ -98,7 +98,7 @@ function localFault(cause: unknown): Fault {
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
-/** A failure after the request was sent: some requests make an upstream crash, or think without end. */
+/** A failure after the request was sent: some requests make an upstream crash, or reason without end. */
 export function interruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
@@ -117,7 +117,7 @@ export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message
   return new Fault('route', new GatewayError(code, message, { cause }));
 }
 
-/** The response does not fit into the gateway's memory: that is no fault of the route, and another would send as much. */
+/** The response does not fit into the gateway's memory: another route would send as much. */
 export function memoryFault(memory: MemoryShare): Fault {
   memory.refuse('reply');
   const message = 'The gateway has too little memory for this response now. Try again.';
@@ -141,7 +141,7 @@ export function hedgeLostFault(): Fault {
 /** For the log and the operator, never for clients: it may name hosts and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
-  // The message tells the client about all routes of the model. What the operator needs is what the upstream said.
+  // The message tells the client about all routes of the model. The operator needs the upstream's own message.
   if (kind === 'key') return `${kind}: ${refusalOfKey(fault)}`.slice(0, 500);
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
@@ -173,19 +173,19 @@ export function kindOf(meaning: ErrorMeaning): FaultKind {
 export function answerFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
   const kind = meaning === undefined ? 'route' : kindOf(meaning);
-  return new Fault(kind, shownError(error, secrets), { status, mayBeCausedByRequest: true });
+  return new Fault(kind, redactedError(error, secrets), { status, mayBeCausedByRequest: true });
 }
 
 /** The same error without the upstream's secrets. */
-function shownError(error: GatewayError, secrets: readonly string[]): GatewayError {
+function redactedError(error: GatewayError, secrets: readonly string[]): GatewayError {
   const { meaning, retryAfter } = error.details;
-  if (meaning === 'key') return keyRefused(withoutOwn(wordsOf(error), secrets));
-  if (meaning === 'throttled') return throttled(retryAfter, withoutOwn(wordsOf(error), secrets));
+  if (meaning === 'key') return keyRefused(withoutOwn(upstreamMessage(error), secrets));
+  if (meaning === 'throttled') return throttled(retryAfter, withoutOwn(upstreamMessage(error), secrets));
   const message = withoutOwn(error.message, secrets);
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
 
-/** What makes a name one that no sentence has as a word. */
+/** Characters that distinguish the name of a model from an ordinary word. */
 const distinctive = /[\d/:.-]/;
 
 /**
@@ -203,10 +203,10 @@ export function withModelName(fault: Fault, upstreamName: string, clientName: st
 
 /** The upstream's message about a key that it did not accept, on one line: for the log and the record. */
 export function refusalOfKey({ error, status }: Fault): string {
-  return `${status ?? ''} ${wordsOf(error)}`.replace(/\s+/g, ' ').trim();
+  return `${status ?? ''} ${upstreamMessage(error)}`.replace(/\s+/g, ' ').trim();
 }
 
-function wordsOf({ cause }: GatewayError): string {
+function upstreamMessage({ cause }: GatewayError): string {
   return cause instanceof Error ? cause.message : '';
 }
 

@@ -54,44 +54,46 @@ export function refusalFault(
   secrets: readonly string[] = [],
 ): Fault {
   const object = parse(body);
-  const said = readRefusal(object);
-  const kind = kindOfRefusal(status, said, object === undefined && isHtml(body));
+  const reported = readRefusal(object);
+  const kind = kindOfRefusal(status, reported, object === undefined && isHtml(body));
   switch (kind) {
     case 'throttled':
       return new Fault(
         'throttled',
         throttled(
-          readRetryAfter(headers, now) ?? said.retryAfter,
-          said.message && withoutSecrets(said.message, 300, secrets),
+          readRetryAfter(headers, now) ?? reported.retryAfter,
+          reported.message && withoutSecrets(reported.message, 300, secrets),
         ),
         { status },
       );
     case 'key':
       // The operator's credential, not the caller's: the caller must not take the error for its own.
-      return new Fault('key', keyRefused(said.message && withoutSecrets(said.message, 300, secrets)), { status });
+      return new Fault('key', keyRefused(reported.message && withoutSecrets(reported.message, 300, secrets)), {
+        status,
+      });
     case 'client':
     case 'overflow':
-      return new Fault(kind, clientError(status, said, secrets), { status });
+      return new Fault(kind, clientError(status, reported, secrets), { status });
     case 'no_model':
       return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), { status });
     default:
-      return routeRefusal(status, said, readRetryAfter(headers, now) ?? said.retryAfter);
+      return routeRefusal(status, reported, readRetryAfter(headers, now) ?? reported.retryAfter);
   }
 }
 
 /** @param isPage true for HTML, which comes from a proxy or a wrong base URL, not from the API */
-function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): FaultKind {
-  const meaning = meaningOf(said);
+function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean): FaultKind {
+  const meaning = meaningOf(reported);
   // Some vendors refuse a key without credit with 429; waiting does not help.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
-  if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, said))) return 'route';
-  if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'no_model';
+  if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, reported))) return 'route';
+  if (status === 404 || status === 403 ? isUnknownModel(reported) : meaning === 'model') return 'no_model';
   // A 401 about an overlong prompt is not about the key.
   if (meaning !== undefined) return kindOf(meaning);
-  if (status === 404) return isClientObjectMissing(said) ? 'client' : 'no_model';
+  if (status === 404) return isClientObjectMissing(reported) ? 'client' : 'no_model';
   if (status === 413) return 'overflow';
-  return isKeyStatus && !(status === 403 && isModeration(said)) ? 'key' : 'client';
+  return isKeyStatus && !(status === 403 && isModeration(reported)) ? 'key' : 'client';
 }
 
 /** True for a 409 about the request. Others are about the upstream's state. */
@@ -100,8 +102,8 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
 }
 
 /** @param wait seconds, where the upstream asked for some */
-function routeRefusal(status: number, said: ReportedError, wait: number | undefined): Fault {
-  const code = failureCode(outageOf(status) ?? meaningOf(said));
+function routeRefusal(status: number, reported: ReportedError, wait: number | undefined): Fault {
+  const code = failureCode(outageOf(status) ?? meaningOf(reported));
   const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
   // The request may cause other statuses: one conversation must not open the breaker for the others.
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status) });
@@ -121,23 +123,23 @@ function isHtml(body: Buffer): boolean {
   return body.subarray(0, 256).toString().trimStart().startsWith('<');
 }
 
-function clientError(status: number, said: ReportedError, secrets: readonly string[]): GatewayError {
-  const shown = (word: string | undefined) => word && withoutOwn(word, secrets);
-  const message = said.message ?? `The upstream refused the request with status ${status}.`;
+function clientError(status: number, reported: ReportedError, secrets: readonly string[]): GatewayError {
+  const redacted = (word: string | undefined) => word && withoutOwn(word, secrets);
+  const message = reported.message ?? `The upstream refused the request with status ${status}.`;
   return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000, secrets), {
     upstream: {
       // Clients expect 400 for an overlong prompt.
-      status: status === 422 && isContextOverflow(said) ? 400 : status,
-      type: shown(said.type),
-      code: shown(said.code),
-      isContextOverflow: isContextOverflow(said),
+      status: status === 422 && isContextOverflow(reported) ? 400 : status,
+      type: redacted(reported.type),
+      code: redacted(reported.code),
+      isContextOverflow: isContextOverflow(reported),
     },
-    ...(said.param !== undefined && { param: withoutOwn(said.param, secrets) }),
-    ...(said.details !== undefined && { anthropic: shownDetails(said.details, secrets) }),
+    ...(reported.param !== undefined && { param: withoutOwn(reported.param, secrets) }),
+    ...(reported.details !== undefined && { anthropic: redactedDetails(reported.details, secrets) }),
   });
 }
 
-function shownDetails(details: JsonObject, secrets: readonly string[]): JsonObject {
+function redactedDetails(details: JsonObject, secrets: readonly string[]): JsonObject {
   return JSON.parse(JSON.stringify(details), (_name, value: unknown) =>
     typeof value === 'string' ? withoutSecrets(value, 4_000, secrets) : value,
   ) as JsonObject;
@@ -157,7 +159,7 @@ function parse(body: Buffer): JsonObject | undefined {
 /**
  * Seconds, an hour at most; undefined when missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`.
  *
- * @param now epoch ms; counts where the upstream does not say its own time
+ * @param now epoch ms; used where the response has no `Date`
  */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
@@ -170,8 +172,8 @@ export function readRetryAfter(headers: RefusalHeaders, now: number): number | u
 }
 
 function sentAt({ date }: RefusalHeaders, now: number): number {
-  const at = Date.parse(date?.toString() ?? '');
-  return Number.isNaN(at) ? now : at;
+  const time = Date.parse(date?.toString() ?? '');
+  return Number.isNaN(time) ? now : time;
 }
 
 /** An infinite wait is ignored: the key would never be used again. */

@@ -13,7 +13,7 @@ export class StreamBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
-  #isOpening = false; // the first content is there
+  #isOpening = false; // the first content has arrived
   #unfinished = 0; // bytes of events that are not complete
   #stream: ReplyStream | undefined; // once a byte may go to the client
   #isInGrace = false;
@@ -31,7 +31,7 @@ export class StreamBody implements AnswerBody {
       const before = reader.progress;
       const events = reader.push(chunk);
       if (events.length > 0) this.#unfinished = 0;
-      if (reader.progress !== before) clock.progressed();
+      if (reader.progress !== before) clock.noteProgress();
       this.#forward(this.#stream, events);
       return;
     }
@@ -56,7 +56,7 @@ export class StreamBody implements AnswerBody {
     else this.#stream?.breakOff(fault.error);
   }
 
-  /** A long event, such as an image, and what waits before the first content need memory. @returns false when there is none */
+  /** Reserves memory for a long event, such as an image, and for the events before the first content. @returns false when none is left */
   #reserve(chunk: Buffer): boolean {
     const before = this.#unfinished;
     this.#unfinished += chunk.length;
@@ -64,7 +64,7 @@ export class StreamBody implements AnswerBody {
     return before > 0 || this.#answer.hold(0);
   }
 
-  /** Nothing more comes. @param fault for an answer that has not finished */
+  /** The upstream sends nothing more. @param fault for an answer that has not finished */
   #endUnlessComplete(fault: Fault): void {
     const { reader } = this.#answer;
     const remainder = reader.end();
@@ -106,9 +106,9 @@ export class StreamBody implements AnswerBody {
   #open(): void {
     if (this.#stream !== undefined || this.#answer.isOver) return;
     const { clock, reader, request } = this.#answer;
-    clock.arrived();
+    clock.noteContent();
     clock.allow(request.limits.idleTimeout * 1000);
-    clock.unlimit();
+    clock.liftLimit();
     this.#isInGrace = false;
     const body = new ReplyStream({
       read: () => {
@@ -141,7 +141,7 @@ export class StreamBody implements AnswerBody {
     if (reader.isFinished === this.#isInGrace) return;
     this.#isInGrace = reader.isFinished;
     if (reader.isFinished) clock.limit(finishGrace);
-    else clock.unlimit();
+    else clock.liftLimit();
   }
 
   /** Ends the attempt when the upstream has reported an error inside the stream. */

@@ -13,7 +13,7 @@ import { refusalFault } from './refusal.ts';
 /** Ms to wait for the body of a refusal: status and first bytes are enough to try another route. */
 const refusalTime = 2_000;
 
-/** The body of a 3xx, 4xx or 5xx: becomes the fault that it explains, with as much of it as comes in time. */
+/** The body of a 3xx, 4xx or 5xx: becomes the fault that it explains, with as much of it as arrives in time. */
 export class RefusalBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #collected = new CollectedBytes();
@@ -45,7 +45,7 @@ export class WholeBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #isStream: boolean;
   readonly #collected = new CollectedBytes();
-  /** Reads along in a stream, which may stay open after its end. */
+  /** Observes a stream, which may stay open after its last event. */
   readonly #watcher: ReplyReader | undefined;
   #isInGrace = false;
   #isEnding = false;
@@ -82,7 +82,7 @@ export class WholeBody implements AnswerBody {
   }
 
   expire(timeout: Fault): void {
-    // All of it has come.
+    // The body is complete.
     if (this.#isEnding) return;
     if (this.#isInGrace) this.end();
     else this.#answer.end(timeout);
@@ -122,7 +122,7 @@ export class WholeBody implements AnswerBody {
     if (watcher.isFinished === this.#isInGrace) return;
     this.#isInGrace = watcher.isFinished;
     if (watcher.isFinished) clock.limit(finishGrace);
-    else clock.unlimit();
+    else clock.liftLimit();
   }
 
   /** @throws GatewayError */

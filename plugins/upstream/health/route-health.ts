@@ -76,8 +76,8 @@ export class RouteHealth implements AsyncDisposable {
     return this.#of(id).cooldown.until <= this.#parts.monotonic();
   }
 
-  /** The first content has come, which is enough for a probe, unless the route was slow. */
-  contentCame({ id }: Route, admission: Admission): void {
+  /** The first content has arrived, which is enough for a probe, unless the route was slow. */
+  noteContent({ id }: Route, admission: Admission): void {
     const { breaker, cooldown, isSlow } = this.#of(id);
     const wasUnavailable = cooldown.forget();
     if (!isSlow && breaker.isProbedBy(admission)) {
@@ -89,7 +89,7 @@ export class RouteHealth implements AsyncDisposable {
   /**
    * An answer has reached its end.
    *
-   * @param source its conversation: one with long prompts, or of a client that reads slowly, is no measure of the route
+   * @param source its conversation: long prompts and slow clients do not measure the route
    */
   served({ id }: Route, admission: Admission, timing: Timing | undefined, source: () => string): void {
     const { breaker, throughput } = this.#of(id);

@@ -6,7 +6,7 @@ import type { CooldownStatus } from './cooldown.ts';
 
 /**
  * The state of a route as one instance reports it: sent to the others, and stored for instances that start later. It has
- * remaining times, because the clocks of two instances, or of one before and after it was set, do not agree.
+ * remaining times, because two instances, or one instance whose clock was set, do not agree on the time.
  */
 export interface RouteReport {
   /** Order of the last change, later than every change that its sender knew; epoch ms where clocks agree. The latest counts. */
@@ -22,7 +22,7 @@ const memory = 3600;
 
 const keyOf = (id: string) => `upstream/routes/${id}`;
 
-/** Reads a report as it is now: what has gone by since it was stored is subtracted. @throws SharedUnavailable */
+/** Reads a report as it is now: the time since it was stored is subtracted. @throws SharedUnavailable */
 export async function readReport({ cache }: Shared, id: string, now: number): Promise<RouteReport | undefined> {
   const entry = await cache.get(keyOf(id));
   return entry === undefined ? undefined : parseReport(parse(entry.value.toString()), now, entry.age * 1000);

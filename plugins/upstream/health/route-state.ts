@@ -4,7 +4,7 @@ import { Cooldown } from './cooldown.ts';
 import type { RouteReport } from './route-report.ts';
 import { Throughput } from './throughput.ts';
 
-/** What this instance knows of one route. `now` is ms of a monotonic clock, `at` wall time in epoch ms. */
+/** What this instance knows of one route. `now` is ms of a monotonic clock, `wallTime` epoch ms. */
 export class RouteState {
   readonly breaker: Breaker;
   readonly throughput = new Throughput();
@@ -19,9 +19,9 @@ export class RouteState {
     this.breaker = new Breaker(options);
   }
 
-  /** Notes a change that other instances have to know. */
-  touch(at: number): void {
-    this.changedAt = Math.max(at, this.changedAt + 1);
+  /** Notes a change that other instances must learn. */
+  touch(wallTime: number): void {
+    this.changedAt = Math.max(wallTime, this.changedAt + 1);
   }
 
   report(now: number): RouteReport {
@@ -33,7 +33,7 @@ export class RouteState {
     };
   }
 
-  /** Takes over what another instance knows, if that is newer. */
+  /** Adopts the report of another instance if it is newer. */
   adopt({ at, breaker, cooldown, throughput }: RouteReport, now: number): void {
     if (at <= this.changedAt) return;
     this.changedAt = at;
@@ -45,9 +45,9 @@ export class RouteState {
     else if (this.breaker.status(now).state !== 'closed') this.breaker.reset();
   }
 
-  status(route: string, now: number, at: number): RouteStatus {
+  status(route: string, now: number, wallTime: number): RouteStatus {
     const { state, opensFor, reason = null } = this.breaker.status(now);
-    const timeAfter = (ms: number) => new Date(at + ms).toISOString();
+    const timeAfter = (ms: number) => new Date(wallTime + ms).toISOString();
     if (state !== 'closed') return { route, state, open_until: timeAfter(opensFor), reason };
     const { left, reason: lack = null } = this.cooldown.status(now);
     if (left <= 0) return { route, state, open_until: null, reason: null };

@@ -38,13 +38,13 @@ export class AttemptReport {
     this.#startedAt = exchange.elapsed;
   }
 
-  /** The first content has come. */
-  content(): void {
+  /** The first content has arrived. */
+  noteContent(): void {
     const { route, keys, admission } = this.#admitted;
     this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
     keys.accept(this.#choice.key);
-    this.#parts.health.contentCame(route, admission);
+    this.#parts.health.noteContent(route, admission);
   }
 
   /**
@@ -52,7 +52,7 @@ export class AttemptReport {
    *
    * @param fault undefined when it served
    * @param status of the upstream's answer
-   * @param measured undefined when its durations say nothing about the route; its tokens where they measure the throughput
+   * @param measured undefined when its durations do not measure the route; its tokens where they measure the throughput
    */
   over(
     fault: Fault | undefined,
@@ -61,14 +61,14 @@ export class AttemptReport {
   ): void {
     this.#record(fault, status);
     const { route, admission } = this.#admitted;
-    if (fault !== undefined) return this.#learn(fault);
+    if (fault !== undefined) return this.#applyEffects(fault);
     const duration = this.#exchange.elapsed - this.#startedAt;
     const timing = measured && { firstContentAfter: this.#contentAfter ?? 0, duration, ...measured };
     this.#parts.health.served(route, admission, timing, () => conversationOf(this.#exchange));
   }
 
   /** Applies the effects of a fault to the key and the route. */
-  #learn(fault: Fault): void {
+  #applyEffects(fault: Fault): void {
     const { health } = this.#parts;
     const { route, keys, admission } = this.#admitted;
     const { key } = this.#choice;

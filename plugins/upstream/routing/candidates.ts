@@ -25,7 +25,7 @@ export interface FailedRoute {
 
 type CandidateParts = Pick<RelayParts, 'health' | 'keys' | 'monotonic'>;
 
-/** The routes of a model that a request has not tried yet, in their order, and why some were passed over. */
+/** The routes of a model that a request has not tried yet, in their order, and why some were skipped. */
 export class Candidates {
   readonly #parts: CandidateParts;
   readonly #allowance: Allowance;
@@ -143,6 +143,6 @@ export class Candidates {
 export function throttlingOf({ keys, monotonic }: CandidateParts, route: Route, last?: Fault): Fault | undefined {
   const wait = keys(route).throttledFor(monotonic(), route.model);
   const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
-  const words = cause instanceof Error ? cause.message : undefined;
-  return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000, words), { status: 429 });
+  const message = cause instanceof Error ? cause.message : undefined;
+  return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000, message), { status: 429 });
 }

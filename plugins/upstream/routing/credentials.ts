@@ -10,7 +10,7 @@ export function authHeaders(scheme: AuthScheme, key: string): Record<string, str
   return scheme === 'bearer' ? { authorization: `Bearer ${key}` } : { [scheme]: key };
 }
 
-/** What no message may show of an upstream: its keys and its host. The longest come first. */
+/** The keys and hosts of an upstream, which no message may show. The longest come first. */
 export function secretsOf({ apiKeys, baseUrl, headers }: Upstream): readonly string[] {
   const { host, hostname } = new URL(baseUrl);
   const credentials = Object.entries(headers).filter(([name]) => secretHeaders.test(name));

@@ -61,6 +61,6 @@ export function resumedReply(
     }
   }
   const body = replyStreamOf(read(), () => discard(current.reply));
-  // The first reader writes the error that ends the whole: the client reads one answer.
+  // The first reader writes an error that ends the reply: the client reads one answer.
   return { ...first.reply, body };
 }

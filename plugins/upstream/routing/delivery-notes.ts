@@ -4,7 +4,7 @@ import type { Reply, Trailers } from '#core/gateway/pipeline/reply.ts';
 
 const resumedNote = 'resumed on another route after the first was interrupted';
 
-/** What was lost on the way: noted for the record, and for the client in a header or, after a continuation, a trailer. */
+/** Notes about dropped parts of request and answer: in the record, and for the client in a header or, after a continuation, a trailer. */
 export class DeliveryNotes {
   readonly #delivery: Delivery;
   readonly #header: string;

@@ -5,7 +5,7 @@ import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 const interval = 60_000;
 
 interface LoggedRoute {
-  readonly at: number; // ms, monotonic
+  readonly loggedAt: number; // ms, monotonic
   /** Failures since then. */
   unlogged: number;
 }
@@ -28,12 +28,12 @@ export class FailureLog {
     if (!isLogged(fault)) return;
     const now = this.#now();
     const logged = this.#routes.get(route);
-    if (logged !== undefined && now - logged.at < interval) {
+    if (logged !== undefined && now - logged.loggedAt < interval) {
       logged.unlogged++;
       return;
     }
     const since = logged === undefined || logged.unlogged === 0 ? '' : ` (${logged.unlogged} more since the last line)`;
-    this.#routes.set(route, { at: now, unlogged: 0 });
+    this.#routes.set(route, { loggedAt: now, unlogged: 0 });
     const reason = describeFault(fault).replace(/\s+/g, ' ').trim();
     log.warn(`route ${route} failed, ${effect}: ${reason}${since}`);
   }

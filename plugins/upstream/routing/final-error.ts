@@ -4,15 +4,15 @@ import type { Fault } from '../attempt/fault.ts';
 /**
  * The error that the client gets when no route served.
  *
- * @param wait ms until a route or key that was not tried may be; undefined when there was none
+ * @param wait ms until a route or key that was not tried may be used; undefined without one
  */
 export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) return unavailable(wait);
-  // Whatever happened on the wider routes: a shorter request would have been served, and the client can send one.
+  // Even if wider routes failed: a shorter request would have been served, and the client can send one.
   const overflow = faults.find(({ kind }) => kind === 'overflow');
   if (overflow !== undefined) return overflow.error;
-  // It says nothing about the route, which may serve the next request.
+  // The route is not at fault and may serve the next request.
   const local = faults.find(({ kind }) => kind === 'local');
   if (local !== undefined) return local.error;
   const failed = faults.findLast(({ kind }) => kind === 'route');

@@ -7,7 +7,7 @@ import type { RetryBudget } from './allowance.ts';
 import type { RouteHealth } from '../health/route-health.ts';
 import type { RouteHeaders } from './route-headers.ts';
 
-/** What the routes do not say themselves. Seconds. */
+/** Limits where a route has none of its own. Times are seconds. */
 export interface RelayOptions {
   readonly maxAttempts: number;
   readonly connectTimeout: number;

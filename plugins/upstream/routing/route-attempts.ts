@@ -109,7 +109,7 @@ export class RouteAttempts {
       {
         ...address,
         onConnected: () => connecting.leave(),
-        onContent: () => report.content(),
+        onContent: () => report.noteContent(),
         onEnd,
         onFailure: (error) => noteFailure(parts.log, 'reading a response of an upstream', error, exchange.id),
         createReader: () => this.#calls.read(route),
@@ -140,7 +140,7 @@ export class RouteAttempts {
   }
 }
 
-/** Where a request goes, with which key, and what it may take. */
+/** Address, key, body and limits of the request to a route. */
 function addressed(
   { parts, exchange, adapter, allowance, candidates, isResumable }: RelayContext,
   route: Route,

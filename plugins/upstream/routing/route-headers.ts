@@ -6,7 +6,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
 
-/** What clients may know of routes: nothing, their positions in the model's list, or the names of upstreams and models. */
+/** How clients see routes: not at all, by their positions in the model's list, or by the names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
 export type RouteExposure = (typeof routeExposures)[number];
 
@@ -61,7 +61,7 @@ export class RouteHeaders {
   }
 }
 
-/** The headers of answers that say how a request was served, as far as customers may know. */
+/** The response headers about routes and notes, as far as customers may see them. */
 export function describeRouteHeaders(service: Pick<Service, 'slug'>, exposure: RouteExposure): DocumentedHeader[] {
   const notes = { name: notesHeaderName(service), text: 'upstream.docs.notes', example: 'top_k dropped' };
   const [first, second] = exposure === 'names' ? ['main/model', 'backup/model'] : ['1', '2'];

@@ -1,7 +1,7 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { compatibleMessages } from './origins.ts';
 
-/** What other vendors and OpenAI have in the history. */
+/** Members of a history from OpenAI or another vendor. */
 const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
 
 /** Answered with 400. Models that do not reason refuse `reasoning` too. Source: Groq docs, "OpenAI Compatibility". */
@@ -42,7 +42,7 @@ export const hostVendors: readonly Vendor[] = [
       // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
       by_format: { messages: { late_system: false, signed_thinking: false } },
     },
-    // Only Claude checks the signatures of its thoughts.
+    // Only Claude verifies the signatures of its thinking.
     models: [{ match: '*anthropic/*', quirks: { by_format: { messages: { signed_thinking: true } } } }],
   },
   {

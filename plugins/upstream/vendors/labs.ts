@@ -2,10 +2,10 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
 import { compatibleMessages } from './origins.ts';
 
-/** Grok that answers at once. */
+/** Grok without reasoning. */
 const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
 
-/** Models before M3 see nothing. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
+/** Models before M3 take no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
 const minimaxText: ProfileSettings = { capabilities: { images: false } };
 
 /** Mistral answers any other member with 422. Source: Mistral API reference, "Chat Completion". */

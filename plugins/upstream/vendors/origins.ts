@@ -2,16 +2,16 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
 
 /**
  * Endpoints of other vendors for clients of Anthropic: they refuse system messages inside the conversation, which is the
- * default, know thinking with a budget only, and sign none.
+ * default, take thinking with a budget only, and sign none of it.
  */
 export const compatibleMessages = { reasoning: 'budget', signed_thinking: false } as const;
 
-/** OpenAI's models that think: sampling is fixed, stop sequences are refused. */
-const openaiThinkers = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;
-/** Claude from 4.7 on: thinks as much as it finds right, refuses budgets, sampling and a begun answer. */
+/** OpenAI's reasoning models: sampling is fixed, stop sequences are refused. */
+const openaiReasoning = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;
+/** Claude from 4.7 on: decides how long to think; refuses budgets, sampling and prefilled answers. */
 const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
 
-/** What OpenAI's models take, wherever they are served. */
+/** OpenAI's models, wherever they are served. */
 const openaiModels = {
   quirks: {
     max_tokens_name: 'max_completion_tokens',
@@ -22,11 +22,11 @@ const openaiModels = {
     betas: true,
   },
   models: [
-    { match: 'o1*', ...openaiThinkers },
-    { match: 'o3*', ...openaiThinkers },
-    { match: 'o4*', ...openaiThinkers },
-    { match: 'gpt-5*', ...openaiThinkers },
-    { match: 'gpt-6*', ...openaiThinkers },
+    { match: 'o1*', ...openaiReasoning },
+    { match: 'o3*', ...openaiReasoning },
+    { match: 'o4*', ...openaiReasoning },
+    { match: 'gpt-5*', ...openaiReasoning },
+    { match: 'gpt-6*', ...openaiReasoning },
     { match: 'gpt-5.4*', quirks: { responses_for_tools: true } },
     { match: 'gpt-5.5*', quirks: { responses_for_tools: true } },
     { match: 'gpt-5.6*', quirks: { responses_for_tools: true } },
@@ -99,7 +99,7 @@ export const originVendors: readonly Vendor[] = [
       { match: 'claude-*-5*', ...claudeAdaptive },
       { match: 'claude-fable*', ...claudeAdaptive },
       { match: 'claude-mythos*', ...claudeAdaptive },
-      // The four-point line spells its five differently.
+      // In the names of Claude 4.5 the 5 is a minor version.
       { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
     ],
   },
@@ -112,7 +112,7 @@ export const originVendors: readonly Vendor[] = [
     quirks: { reasoning: 'level', hosted_search: true, count_tokens: true, stop: 5 },
     models: [
       { match: 'gemini-2*', quirks: { reasoning: 'budget', tool_result_images: false } },
-      // These cannot be kept from thinking.
+      // Their thinking cannot be turned off.
       { match: 'gemini-2.5-pro*', quirks: { efforts: ['minimal', 'low', 'medium', 'high'] } },
       { match: 'gemini-3*-pro*', quirks: { efforts: ['low', 'medium', 'high'] } },
       { match: 'gemini-1*', quirks: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } },

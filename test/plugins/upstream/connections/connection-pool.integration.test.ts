@@ -58,7 +58,7 @@ describe('a pool of connections', () => {
     expect(connections()).toEqual([1, 2, 3]);
   });
 
-  it('goes on with the connection that was used last, so that the others of a peak become old', async () => {
+  it('takes the connection that was used last, so that the others of a peak become old', async () => {
     openPool(0);
     await Promise.all(Array.from({ length: 4 }, () => ask()));
     await ask();

@@ -67,7 +67,7 @@ describe('interim responses', () => {
     expect(connectionsOf(upstream)).toBe(1);
   });
 
-  it('that ask for an upgrade nobody wanted fail the route', async () => {
+  it('that ask for an upgrade nobody requested fail the route', async () => {
     await using upstream = await createUpstream((_request, response) =>
       response.raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
     );

@@ -90,7 +90,7 @@ describe('a route that has become slow', () => {
       for (const source of ['a', 'b']) serve(9_000, source);
       now += 5_000;
       probe = (await health.admit(route)) as Admission;
-      health.contentCame(route, probe);
+      health.noteContent(route, probe);
     });
 
     it('stays open at the first content of its probe', () => {
@@ -112,13 +112,13 @@ describe('a route that has become slow', () => {
     it('must reach its usual throughput even when it has failed otherwise since', async () => {
       fail('route: 503', probe);
       now += 10_000;
-      health.contentCame(route, (await health.admit(route)) as Admission);
+      health.noteContent(route, (await health.admit(route)) as Admission);
       expect(state()).toBe('half_open');
     });
 
     it('needs no throughput once it was closed', async () => {
       serve(100, 'c', probe);
-      health.contentCame(route, await untilProbe());
+      health.noteContent(route, await untilProbe());
       expect(state()).toBe('closed');
     });
   });
@@ -166,13 +166,13 @@ describe('the log', () => {
 
   it('has one line when the probe has closed the breaker', async () => {
     const probe = await untilProbe();
-    health.contentCame(route, probe);
+    health.noteContent(route, probe);
     serve(10, 'conversation', probe);
     expect(lines.slice(1)).toEqual(['info route one/model-there: breaker closed: the route responds again']);
   });
 
   it('starts with the shortest cooldown after that', async () => {
-    health.contentCame(route, await untilProbe());
+    health.noteContent(route, await untilProbe());
     fail('route: 500');
     fail('route: 500');
     expect(lines.at(-1)).toBe('warn route one/model-there: breaker opened for 5 s: route: 500');

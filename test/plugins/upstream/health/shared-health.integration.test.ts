@@ -118,7 +118,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     const [first, second] = [await start(), await start()];
     first.health.lacksModel(route, admission, 'no_model: 404');
     await becomes('no_model', first, second, await start());
-    first.health.contentCame(route, admission);
+    first.health.noteContent(route, admission);
     await becomes('closed', first, second, await start());
   });
 
@@ -163,14 +163,14 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
 describe.skipIf(redisUrl === undefined)('an instance whose clock is a day from the others', () => {
   const day = 86_400_000;
 
-  it.each([day, -day])('tells others a pause as long as its own (%i ms)', async (step) => {
+  it.each([day, -day])('sends the others the same remaining cooldown (%i ms)', async (step) => {
     const [first, second] = [await start(undefined, step), await start()];
     open(first);
     await becomes('open', second, await start(undefined, step));
     expect(second.health.waitFor([route])).toBe(5_000);
   });
 
-  it.each([day, -day])('is told what others have stored, with what is left of it (%i ms)', async (step) => {
+  it.each([day, -day])('reads a stored cooldown with the time left of it (%i ms)', async (step) => {
     const first = await start();
     first.health.lacksModel(route, admission, 'no_model: 404');
     await isStored(first);
@@ -180,7 +180,7 @@ describe.skipIf(redisUrl === undefined)('an instance whose clock is a day from t
     expect(second.state()).toBe('closed');
   });
 
-  it.each([day, -day])('tells an earlier version, whose pauses are times (%i ms)', async (step) => {
+  it.each([day, -day])('also sends the end time, which earlier versions read (%i ms)', async (step) => {
     const [first, events] = [await start(undefined, step), [] as string[]];
     const unsubscribe = await first.shared.events.subscribe('upstream/breakers', (text) => void events.push(text));
     running.defer(unsubscribe);
@@ -221,7 +221,7 @@ describe.skipIf(redisUrl === undefined)('a Redis that is away', () => {
     await becomes('open', first, second, await start());
   });
 
-  it('tells what has opened meanwhile once it is back', async () => {
+  it('sends breakers that opened meanwhile once it is back', async () => {
     const [first, second] = [await start(), await startApart()];
     second.proxy.turn('cut');
     open(first);
@@ -231,7 +231,7 @@ describe.skipIf(redisUrl === undefined)('a Redis that is away', () => {
     await becomes('open', second);
   });
 
-  it('tells what is stored once it is there, when it was away at the start', async () => {
+  it('delivers the stored state once it is there, when it was away at the start', async () => {
     const first = await start();
     open(first);
     await isStored(first);
@@ -259,7 +259,7 @@ describe.skipIf(redisUrl === undefined)('a Redis that is away', () => {
     await becomes('open', second);
     first.proxy.turn('cut');
     now += 5_000;
-    second.health.contentCame(route, await probe(second));
+    second.health.noteContent(route, await probe(second));
     await becomes('closed', second);
     first.proxy.turn('open');
     await becomes('closed', first, second);

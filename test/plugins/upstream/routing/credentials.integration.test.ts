@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture[Symbol.asyncDispose]());
 
-describe('what no error of an upstream shows', () => {
+describe('the secrets that errors of an upstream never show', () => {
   const message =
     'bad thing for key topsecretvendorkey at host internal-llm.corp.example:8443 user ops@corp.example: too hot';
   const error = { message, code: 'bad_topsecretvendorkey', param: 'topsecretvendorkey' };
@@ -30,7 +30,7 @@ describe('what no error of an upstream shows', () => {
     },
   );
 
-  it('are its keys, its host and the headers that carry credentials', () => {
+  it('are its keys, its host and its headers with credentials', () => {
     const upstream = upstreamAt('https://llm.corp.example:8443/v1', {
       apiKeys: ['topsecretvendorkey'],
       headers: { 'x-gateway-token': 'another-secret', 'anthropic-version': '2023-06-01' },
@@ -43,7 +43,7 @@ describe('what no error of an upstream shows', () => {
     ]);
   });
 
-  it('is no word that a host or a key happens to be', () => {
+  it('do not include ordinary words that equal a host or a short key', () => {
     expect(secretsOf(upstreamAt('http://model/v1', { apiKeys: ['a'] }))).toEqual([]);
   });
 });

@@ -26,27 +26,27 @@ async function lateAfter(hedgeTimer: HedgeTimer, within = 10_000): Promise<numbe
   return after;
 }
 
-describe('hedgeTimer with a route', () => {
-  it('has no end when nothing bounds it', async () => {
+describe('the hedge timer', () => {
+  it('never fires without hedge_after and a doubtful connection', async () => {
     const hedgeTimer = new HedgeTimer();
     hedgeTimer.begin();
     expect(await lateAfter(hedgeTimer)).toBeUndefined();
   });
 
-  it('ends when the model says so', async () => {
+  it('fires after the hedge_after of the model', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
-  it('ends when its connection is doubtful', async () => {
+  it('fires when the connection of the route is doubtful', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     hedgeTimer.connecting(connectionDoubtedAfter(300));
     expect(await lateAfter(hedgeTimer)).toBe(300);
   });
 
-  it('counts from when the route was asked, although its connection was doubtful meanwhile', async () => {
+  it('counts from the start of the attempt, although its connection was doubtful meanwhile', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     const connection = connectionDoubtedAfter(300);
@@ -55,7 +55,7 @@ describe('hedgeTimer with a route', () => {
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
-  it('ends once for each route', async () => {
+  it('fires once for each route', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     expect(await lateAfter(hedgeTimer)).toBe(500);
@@ -64,7 +64,7 @@ describe('hedgeTimer with a route', () => {
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
-  it('is not needed when the route answers', async () => {
+  it('does not fire when the route answers in time', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     expect(await hedgeTimer.race([Promise.resolve('answer')])).toBe('answer');

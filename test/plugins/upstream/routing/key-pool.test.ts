@@ -13,7 +13,7 @@ describe('a pool of keys', () => {
     expect(pick(7)).toBe('abcabca');
   });
 
-  it('leaves out a key that rests', () => {
+  it('skips a key that cools down', () => {
     pool.coolDown('b', 'm', 1, 100);
     expect(pick(4)).toBe('acac');
   });
@@ -43,7 +43,7 @@ describe('a pool of keys', () => {
     expect([pool.coolingDown(2, 'm'), pool.coolingDown(2, 'other'), pool.coolingDown(2)]).toEqual([2, 1, 2]);
   });
 
-  it('tells the shortest wait of the keys that were throttled, when none is ready', () => {
+  it('reports the shortest wait of the throttled keys when none is ready', () => {
     pool.refuse('a', 1);
     pool.coolDown('b', 'm', 1, 300);
     expect(pool.throttledFor(1, 'm')).toBeUndefined();
@@ -51,7 +51,7 @@ describe('a pool of keys', () => {
     expect(pool.throttledFor(1, 'm')).toBe(199);
   });
 
-  it('tells no wait when all were refused', () => {
+  it('reports no wait when all keys were refused', () => {
     for (const key of 'abc') pool.refuse(key, 1);
     expect(pool.throttledFor(2, 'm')).toBeUndefined();
   });
@@ -60,7 +60,7 @@ describe('a pool of keys', () => {
     expect([pool.refuse('a', 1), pool.refuse('a', 2), pool.refuse('a', 60_001)]).toEqual([60, 0, 120]);
   });
 
-  it('knows what one before it has learned of the same keys, and forgets the others', () => {
+  it('keeps the cooldowns of its keys over a reload, and forgets other keys', () => {
     const known = new Map();
     const before = new KeyPool(upstreamAt('http://x', { apiKeys: ['a', 'b'] }), known);
     before.coolDown('a', 'm', 1, 100);
@@ -101,12 +101,12 @@ describe('a pool of keys', () => {
     expect([only.isReady(199_999, 'm'), only.isReady(200_000, 'm')]).toEqual([false, true]);
   });
 
-  it('does not mind a key that it does not have', () => {
+  it('ignores a key that it does not have', () => {
     pool.coolDown('z', 'm', 1, 100);
     expect(pick(3)).toBe('abc');
   });
 
-  it('without keys gives an empty one', () => {
+  it('returns an empty key when the upstream has none', () => {
     expect(new KeyPool(upstreamAt('http://x')).pick(0, 'm')).toBe('');
   });
 });

@@ -87,7 +87,7 @@ describe('keys', () => {
     expect((await fixture.relay(exchangeFor(there))).status).toBe(200);
   });
 
-  it('that were throttled cool down for as long as the upstream said', async () => {
+  it('that were throttled cool down for the Retry-After of the upstream', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '20' }), serve, serve, serve]);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
     await fixture.relay(exchangeFor([route]));

@@ -47,7 +47,7 @@ describe('a route that answers with Retry-After', () => {
     }
   });
 
-  it('has its wait told to a client that no route serves: first all of it, then what is left', async () => {
+  it('gives a client that no route serves its Retry-After, and later the time left of it', async () => {
     await using upstream = await createUpstream(busy(503, 30));
     const routes = routesTo(upstream.url);
     expect(await waitOf(routes)).toEqual(['unavailable', 30]);
@@ -56,7 +56,7 @@ describe('a route that answers with Retry-After', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('has the shortest wait of all routes told', async () => {
+  it('gives the client the shortest Retry-After of all routes', async () => {
     await using first = await createUpstream(busy(503, 7));
     await using second = await createUpstream(busy(503, 30));
     expect(await waitOf(routesTo(first.url, second.url))).toEqual(['unavailable', 7]);
@@ -64,7 +64,7 @@ describe('a route that answers with Retry-After', () => {
     expect(await waitOf(routesTo(first.url, second.url))).toEqual(['unavailable', 5]);
   });
 
-  it('is left out for an hour at most', async () => {
+  it('is skipped for an hour at most', async () => {
     await using upstream = await createUpstream([busy(503, 86_400), serve]);
     const routes = routesTo(upstream.url);
     expect(await waitOf(routes)).toEqual(['unavailable', 3_600]);

@@ -54,7 +54,7 @@ describe('the headers about routes', () => {
     });
   });
 
-  it('name the fault of an answer that was none in spite of its status', async () => {
+  it('name the fault of a 2xx response that was not an answer', async () => {
     expect(await shownFor('names', [empty, serve])).toMatchObject({
       'x-daypass-attempts': 'vendor0/model-there route, vendor1/model-there 200',
     });

@@ -89,7 +89,7 @@ describe('open connections that have gone silent', () => {
     expect(fixture.health.status([there.route])).toMatchObject([{ state: 'closed' }]);
   });
 
-  it('are told from an upstream that does not answer on a new one, which counts', async () => {
+  it('differ from an upstream that does not answer on a new connection, which counts as a failure', async () => {
     fixture.health.options.failures = 1;
     await using upstream = await createUpstream(() => undefined);
     const route = routeTo(upstreamAt(upstream.url));
@@ -106,7 +106,7 @@ describe('an upstream on TLS', () => {
   });
   afterEach(() => undo());
 
-  it('is spoken to over HTTP/1.1, also where it prefers HTTP/2', async () => {
+  it('is called over HTTP/1.1, even if it prefers HTTP/2', async () => {
     await using upstream = await createTlsUpstream(() => answer);
     await fixture.relay(exchangeFor([routeTo(upstreamAt(`https://localhost:${upstream.port}`))]));
     expect(upstream.requests).toEqual([{ httpVersion: '1.1', connection: 1 }]);

@@ -22,14 +22,17 @@ export async function listenWidely(
   onError: (error: Error) => void,
 ): Promise<void> {
   const isShared = process.platform === 'linux';
-  const options = { port: isShared ? await findPort(port, host) : port, host, reusePort: isShared };
+  if (isShared && port !== 0) await checkPort(port, host);
   // As Node's HTTP server has them.
   const others = Array.from({ length: isShared ? sockets - 1 : 0 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => listener.emit('connection', socket)),
   );
   closeTogether(listener, others);
   try {
-    for (const server of [listener, ...others]) await listenOn(server, options, onError);
+    const options = { host, reusePort: isShared };
+    await listenOn(listener, { ...options, port }, onError);
+    const own = { ...options, port: (listener.address() as AddressInfo).port };
+    for (const other of others) await listenOn(other, own, onError);
   } catch (error) {
     listener.close();
     throw error;
@@ -37,12 +40,10 @@ export async function listenWidely(
 }
 
 /** Sockets that share a port do not notice another process that shares it too: one that does not share it does. */
-async function findPort(port: number, host: string): Promise<number> {
+async function checkPort(port: number, host: string): Promise<void> {
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);
-  const found = (probe.address() as AddressInfo).port;
   await new Promise((resolve) => probe.close(resolve));
-  return found;
 }
 
 async function listenOn(server: TcpServer, options: ListenOptions, onError: (error: Error) => void): Promise<void> {

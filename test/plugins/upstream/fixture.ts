@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import type { Model, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -131,7 +132,7 @@ export function breakingOff(text: string, { firstReply }: { readonly firstReply:
   };
 }
 
-export interface RelayFixture extends AsyncDisposable {
+export interface RelayFixture {
   now: number; // epoch ms, while nobody sets the clock
   /** Ms by which the wall clock was set. */
   step: number;
@@ -145,8 +146,12 @@ export interface RelayFixture extends AsyncDisposable {
   readonly firstReply: Promise<Reply>;
 }
 
-/** What a relay needs beside the exchange: connections, keys, and a clock that the test sets. */
-/** @param log where the lines of its log go */
+/**
+ * What a relay needs beside the exchange: connections, keys, and a clock that the test sets. Its connections close when the
+ * test is over.
+ *
+ * @param log where the lines of its log go
+ */
 export function createRelayFixture(
   options: Partial<RelayOptions> = {},
   log: (line: string) => void = () => undefined,
@@ -154,6 +159,7 @@ export function createRelayFixture(
   { rest = 0 }: ConnectionsOptions = {},
 ): RelayFixture {
   const connections = new Connections({ log: createLogger(log), rest });
+  onTestFinished(() => connections[Symbol.asyncDispose]());
   const pools = new Map<Upstream, KeyPool>();
   const keys = ({ upstream }: Route) => {
     const pool = pools.get(upstream) ?? new KeyPool(upstream);
@@ -206,7 +212,6 @@ export function createRelayFixture(
       first.resolve(reply);
       return reply;
     },
-    [Symbol.asyncDispose]: () => connections[Symbol.asyncDispose](),
   };
   return fixture;
 }

@@ -8,7 +8,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
@@ -29,7 +29,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 const codings: readonly [string, (text: string) => Buffer][] = [
   ['gzip', gzipSync],

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
@@ -20,7 +20,6 @@ beforeEach(() => {
   lines = [];
   fixture = createRelayFixture({}, (line) => lines.push(line), 'hidden', { rest: 20 });
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 const body = JSON.stringify(answer);
 const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;

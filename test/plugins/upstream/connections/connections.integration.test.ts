@@ -9,9 +9,8 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   fixture = createRelayFixture();
 });
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
-  await fixture[Symbol.asyncDispose]();
 });
 
 const connectionsOf = ({ requests }: FaultyUpstream) => requests.map(({ connection }) => connection);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { secretsOf } from '../../../../plugins/upstream/routing/credentials.ts';
@@ -8,7 +8,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe('the secrets that errors of an upstream never show', () => {
   const message =

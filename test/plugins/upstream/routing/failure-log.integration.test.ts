@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   breakingOff,
@@ -20,7 +20,6 @@ beforeEach(() => {
   lines = [];
   fixture = createRelayFixture({}, (line) => lines.push(line.slice(25).trim()));
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 /** Sends requests to two routes that do this. */
 async function ask(handlers: readonly [Handler, Handler], count = 1): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
@@ -20,7 +20,6 @@ beforeEach(() => {
   lines = [];
   fixture = createRelayFixture({}, (line) => lines.push(line));
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 const routesOver = (...upstreams: FaultyUpstream[]) =>
   upstreams.map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
@@ -23,7 +23,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 const exchangeOver = (...upstreams: readonly (readonly [FaultyUpstream, Route['maxInputTokens']])[]) =>
   exchangeFor(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   attemptsOf,
@@ -17,7 +17,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe('keys', () => {
   it('are used in turn', async () => {

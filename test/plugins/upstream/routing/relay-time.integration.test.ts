@@ -25,9 +25,8 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
-  await fixture[Symbol.asyncDispose]();
 });
 
 const relayStream = async (...handlers: Handler[]) => {

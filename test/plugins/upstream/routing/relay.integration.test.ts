@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { ClientGone } from '#core/platform/errors/table.ts';
 import { delivery } from '#core/gateway/facts.ts';
@@ -26,7 +26,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 /** What the client is told when one route after the other does this. */
 const told = async (...handlers: Handler[]) => {

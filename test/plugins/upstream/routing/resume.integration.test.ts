@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
@@ -21,7 +21,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 const ending =
   (said: string): Handler =>

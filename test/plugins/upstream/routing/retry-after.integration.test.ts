@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream } from '../../../support/faulty-upstream.ts';
 import {
   attemptsOf,
@@ -16,7 +16,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 const routesTo = (...urls: readonly string[]) =>
   urls.map((url, index) => routeTo(upstreamAt(url, { name: `u${index}` })));

@@ -22,7 +22,7 @@ type Names = Readonly<Record<string, string>>;
 /** The headers about routes of an answer or error, for one handler per route. */
 async function shownFor(exposure: RouteExposure, handlers: readonly Handler[], isStream = false): Promise<Names> {
   await using upstream = await createUpstream(handlers);
-  await using fixture = createRelayFixture({}, undefined, exposure);
+  const fixture = createRelayFixture({}, undefined, exposure);
   const routes = handlers.map((_, index) => routeTo(upstreamAt(upstream.url, { name: `vendor${index}` })));
   const exchange = exchangeFor(routes, { isStream });
   const reply = await fixture.relay(exchange).catch((error: GatewayError) => error);
@@ -82,14 +82,14 @@ describe('the headers about routes', () => {
 
   it('keep the error as it is', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '7' })]);
-    await using fixture = createRelayFixture({}, undefined, 'names');
+    const fixture = createRelayFixture({}, undefined, 'names');
     const error = await refusalOf(fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
   it('carry no character that a header cannot', async () => {
     await using upstream = await createUpstream(serve);
-    await using fixture = createRelayFixture({}, undefined, 'names');
+    const fixture = createRelayFixture({}, undefined, 'names');
     const route = routeTo(upstreamAt(upstream.url), { id: 'one/modèle, 1\r\n' });
     const { headers } = await fixture.relay(exchangeFor([route]));
     expect(headers['x-daypass-route']).toBe('one/mod?le??1??');

@@ -19,7 +19,6 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture({ firstByteTimeout: 0.5 });
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 /** An upstream behind a proxy, and so many open connections to it. */
 async function warm(connections: number) {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ClientGone } from '#core/platform/errors/table.ts';
 import { delivery } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -33,7 +33,6 @@ afterAll(() => restoreTrust());
 beforeEach(() => {
   fixture = createRelayFixture({ connectTimeout: 30 });
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
 
 /** What the record will say: the route that served, and the attempts. */
 const recordOf = (exchange: Exchange) => [exchange.get(delivery).servedBy, ...attemptsOf(exchange)];

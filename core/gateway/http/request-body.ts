@@ -133,7 +133,9 @@ export class RequestBody implements BodySource {
 
 /** A body that has arrived with its head, as most do: it needs neither listeners nor a timer. @throws as `collect` */
 function takeBuffered(request: IncomingMessage, { maxBytes }: BodyLimits, memory: MemoryShare): Buffer {
-  const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  let bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  // One chunk for each read: a body that has waited for its account to be looked up has several.
+  while (request.readableLength > 0) bytes = Buffer.concat([bytes, request.read() as Buffer]);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
   if (!memory.grow(bytes.length * footprint.request)) throw tooMuch(memory);
   return bytes;

@@ -50,6 +50,14 @@ afterEach(() => {
 });
 
 describe('a request body', () => {
+  it('is whole when all of its chunks have come before it is read', async () => {
+    const { request, body } = receive();
+    for (const piece of ['{"a"', ':', '1}']) request.push(piece);
+    request.push(null);
+    request.complete = true;
+    expect(await body.json()).toEqual({ a: 1 });
+  });
+
   it('in chunks is joined', async () => {
     const { request, body } = receive();
     for (const piece of ['{"a"', ':', '1}']) request.push(piece);

@@ -7,6 +7,7 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener, type Reply } from '../pipeline/reply.ts';
 import { renderKeepAlive, renderStreamError } from '../pipeline/render-error.ts';
+import { BodyWriter } from './body-writer.ts';
 import { isTaken, watchClient } from './stalled-client.ts';
 
 /** Proxies between client and gateway close streams that are idle for longer. */
@@ -103,9 +104,10 @@ function sendStream(
   const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
   if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
   response.writeHead(reply.status, headers);
+  const writer = new BodyWriter(response, trailers !== undefined);
   // Node sends a head only with the first bytes that follow it.
-  if (reply.isAwaited === true) response.write(keepAliveText ?? '');
-  const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, keepAliveText);
+  if (reply.isAwaited === true) writer.write(keepAliveText ?? '');
+  const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, writer, keepAliveText);
   const listener = exchange.find(replyListener);
   // Stages have made body, trailers and the text of a failure; what these throw would end the process here.
   const giveUp = (thrown: unknown) => {
@@ -125,7 +127,7 @@ function sendStream(
     try {
       const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
       if (trailers !== undefined) response.addTrailers(trailers.read());
-      response.end(text);
+      writer.end(text);
       sent.bytes += Buffer.byteLength(text);
       listener?.(text);
     } catch (failure) {
@@ -147,7 +149,7 @@ function sendStream(
     keepAlive?.restart(now);
     stalled.restart(now);
     try {
-      if (!response.write(chunk)) body.pause();
+      if (!writer.write(chunk)) body.pause();
       listener?.(chunk);
     } catch (error) {
       giveUp(error);
@@ -157,7 +159,7 @@ function sendStream(
   body.once('end', () => {
     try {
       if (trailers !== undefined) response.addTrailers(trailers.read());
-      response.end();
+      writer.end();
     } catch (error) {
       giveUp(error);
     }
@@ -178,9 +180,9 @@ function sendStream(
   });
 }
 
-function startKeepAlive(response: ServerResponse, text: string): LagTolerantTimer {
+function startKeepAlive(response: ServerResponse, writer: BodyWriter, text: string): LagTolerantTimer {
   const timer = new LagTolerantTimer(() => {
-    if (!response.writableNeedDrain && !response.writableEnded) response.write(text);
+    if (!response.writableNeedDrain && !response.writableEnded) writer.write(text);
     timer.restart();
   });
   timer.start(keepAliveAfter);

@@ -40,7 +40,7 @@ export class StreamBody implements AnswerBody {
   }
 
   end(): void {
-    this.#endUnlessComplete(interruptedFault('upstream_failed', 'The upstream closed the stream before its end.'));
+    this.#endUnlessComplete();
   }
 
   expire(timeout: Fault): void {
@@ -64,14 +64,14 @@ export class StreamBody implements AnswerBody {
     return before > 0 || this.#answer.hold(0);
   }
 
-  /** The upstream sends nothing more. @param fault for an answer that has not finished */
-  #endUnlessComplete(fault: Fault): void {
+  /** The upstream sends nothing more. @param fault for an answer that has not finished; without one, it was closed */
+  #endUnlessComplete(fault?: Fault): void {
     const { reader } = this.#answer;
     const remainder = reader.end();
     if (this.#stream === undefined) this.#gate(remainder);
     else this.#forward(this.#stream, remainder);
     if (reader.isComplete && this.#isOpening) this.#open();
-    this.#answer.end(reader.isComplete ? undefined : fault);
+    this.#answer.end(reader.isComplete ? undefined : (fault ?? closedEarly()));
   }
 
   /** Opens the gate soon after the first content. */
@@ -151,4 +151,9 @@ export class StreamBody implements AnswerBody {
     this.#answer.end(answerFault(reader.failure, status, request.secrets?.()));
     return true;
   }
+}
+
+/** Made only when it is needed: an error collects its stack. */
+function closedEarly(): Fault {
+  return interruptedFault('upstream_failed', 'The upstream closed the stream before its end.');
 }

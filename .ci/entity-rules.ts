@@ -1,0 +1,55 @@
+import { type EntityProperty, MikroORM } from '@mikro-orm/postgresql';
+import type { SqlSchemaGenerator } from '@mikro-orm/sql';
+import { personalTables } from '#core/business/accounts/personal-tables.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { PersonalOption } from '#core/platform/database/personal.ts';
+import type { Entities } from '#core/platform/database/tables.ts';
+
+/** Types of columns that can hold anything people write, or a digest of it. Ids, numbers, times and states cannot. */
+const holdsAnything = /^(text|varchar|character|json|bytea)/;
+
+/** What entities cannot express. Everything else that a diff finds is a mistake. */
+export const expectedDifferences = [
+  // The ledger does not know the entities of orders, which build on it.
+  'alter table "plan_period" drop constraint "plan_period_order_id_fkey"',
+  // MikroORM misreads casts to double precision, with which PostgreSQL stores this check.
+  'alter table "incident" drop constraint "incident_lowest_answered_check"',
+];
+
+/** What MikroORM knows about entities, without a database. */
+export async function readEntities(entities: Entities): Promise<MikroORM> {
+  return MikroORM.init({ entities, clientUrl: 'postgres://127.0.0.1:9/none' });
+}
+
+/** Statements that would make the database what the entities say. */
+export async function findDifferences(database: Pick<Database, 'fork'>): Promise<string[]> {
+  const generator = database.fork().config.getExtension<SqlSchemaGenerator>('@mikro-orm/schema-generator');
+  const sql = await generator?.getUpdateSchemaSQL();
+  return (sql ?? 'no generator')
+    .split(/;\n+/)
+    .filter((statement) => statement !== '' && !statement.startsWith('set names'));
+}
+
+/** Texts, JSON and bytes of which no entity says whether they are personal, as `table.column`. */
+export function findUndecidedColumns(orm: MikroORM): string[] {
+  return [...orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
+    (props as EntityProperty[]).filter(isUndecided).map(({ fieldNames }) => `${tableName}.${fieldNames[0]}`),
+  );
+}
+
+function isUndecided({ columnTypes, isPersonal, enum: isState, kind }: EntityProperty & PersonalOption): boolean {
+  return kind === 'scalar' && !isState && isPersonal === undefined && holdsAnything.test(columnTypes[0] ?? '');
+}
+
+/** Rows of the table of personal columns in docs/security.md that are missing from the text, or that no entity bears out. */
+export function findUndocumentedColumns(orm: MikroORM, documentation: string): string[] {
+  const expected = personalTables({ fork: () => orm.em.fork() }).map(
+    ({ name, columns, removal }) =>
+      `| \`${name}\` | ${columns.map((column) => `\`${column.name}\``).join(', ')} | ${removal === 'delete' ? 'the row' : 'the values'} |`,
+  );
+  const found: string[] = documentation.match(/^\| `\w+` \| `.*$/gm) ?? [];
+  return [
+    ...expected.filter((row) => !found.includes(row)).map((row) => `add "${row}"`),
+    ...found.filter((row) => !expected.includes(row)).map((row) => `remove "${row}"`),
+  ];
+}

@@ -68,7 +68,7 @@ export class Schedules implements ScheduleState {
     for (const job of late) await this.#set(queue, job, true);
     this.rescheduled += late.length;
     const known = await readSchedulers(queue);
-    // Not a run: only one that gives way to the next shows that the job runs again.
+    // Not runs: the next look shows whether they give way.
     for (const name of names) {
       this.#note(name, known.get(name));
       this.late.set(name, this.late.get(name) ?? Date.now());
@@ -78,10 +78,13 @@ export class Schedules implements ScheduleState {
   /** True when the planned run is the same as at the last look, and should not be. */
   #isLate(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
     const seen = this.#seen.get(job.name);
-    if (seen !== undefined && seen.next === scheduler?.next)
-      return isFarAway(job, scheduler) || performance.now() - seen.since > tolerated * periodOf(job);
-    if (seen !== undefined) this.late.delete(job.name);
-    this.#note(job.name, scheduler);
+    const isSame = seen !== undefined && seen.next === scheduler?.next;
+    const isFar = isFarAway(job, scheduler);
+    if (isSame && (isFar || performance.now() - seen.since > tolerated * periodOf(job))) return true;
+    // A run that lies ahead is in order too: a job that has run when it was scheduled anew may have hours until the next one.
+    const isAhead = !isFar && (scheduler?.next ?? 0) > Date.now();
+    if (isAhead || (seen !== undefined && !isSame)) this.late.delete(job.name);
+    if (!isSame) this.#note(job.name, scheduler);
     return false;
   }
 

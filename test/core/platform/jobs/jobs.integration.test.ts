@@ -288,6 +288,26 @@ describe.each([
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(3 * 190);
   });
 
+  run(
+    'with long periods are no longer late once they are scheduled anew, though their next run is far off',
+    async () => {
+      await using place = await create();
+      using clock = shiftClock();
+      const names = ['hourly', 'hourly-too'];
+      const all = names.map((name) => watched(name, () => undefined, { schedule: { every: 3600 } }));
+      const daily = watched('daily', () => undefined, { schedule: { pattern: '17 3 * * *' } });
+      clock.step = 5 * 86_400_000;
+      const definitions = [...all, daily].map(({ definition }) => definition);
+      await using jobs = await place.open(definitions, { restoreEvery: 200 });
+      await vi.waitFor(() => expect(all.every(({ runs }) => runs.length > 0)).toBe(true), patience);
+      clock.step = 0;
+      await vi.waitFor(() => expect(jobs.schedules.rescheduled).toBe(3), patience);
+      await vi.waitFor(() => expect(all.every(({ runs }) => runs.length > 1)).toBe(true), patience);
+      await vi.waitFor(() => expect([...jobs.schedules.late.keys()]).toEqual([]), patience);
+      expect(jobs.schedules.rescheduled).toBe(3);
+    },
+  );
+
   run('that are not fetched, because nobody works, are reported as late', async () => {
     await using place = await create();
     const began = Promise.withResolvers<void>();

@@ -21,6 +21,8 @@ export interface JournalOptions {
   readonly segmentBytes?: number;
   /** Ms after which a segment with records is finished; default one second. */
   readonly segmentAge?: number;
+  /** Ms without a failure after which the journal counts as written again; default ten seconds. */
+  readonly calmAfter?: number;
 }
 
 /** Finished segments waiting for the database above which age no longer finishes another one, only size. */
@@ -57,7 +59,7 @@ export class Journal implements Disposable {
   /** Called when a segment is finished. */
   onFinished: () => void = () => {};
   readonly finished: FinishedSegments;
-  readonly #options: Required<JournalOptions>;
+  readonly #options: JournalOptions & Required<Pick<JournalOptions, 'segmentBytes' | 'segmentAge'>>;
   readonly #inFlight = new RequestsInFlight();
   readonly #losses: Losses;
   readonly #contentLosses: Losses;

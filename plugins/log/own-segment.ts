@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { LineSink } from './line-writer.ts';
 import { MemoryBlocks, type MemoryBudget } from './memory-blocks.ts';
@@ -30,11 +30,16 @@ export class OwnSegment implements Segment, LineSink {
 
   /**
    * @param head lines that are not counted as bytes of the segment
-   * @throws Error when there is no place for the file or the head; no file is left then
+   * @param room bytes that the disk must take beside them: an empty file can be made on a full disk
+   * @throws Error when there is no place for the file, the head or the room; no file is left then
    */
-  static create(path: string, head: Buffer): OwnSegment {
+  static create(path: string, head: Buffer, room = 0): OwnSegment {
     const file = openSync(path, 'ax+', 0o600);
     try {
+      if (room > 0) {
+        writeAll(file, Buffer.alloc(room), room);
+        ftruncateSync(file);
+      }
       writeAll(file, head, head.length);
       return new OwnSegment(path, file);
     } catch (error) {

@@ -8,6 +8,10 @@ import { segmentName } from './segment.ts';
 
 /** Ms between attempts to open a file. */
 const retryAfter = 1_000;
+/** Ms without a failure after which trouble is over: a disk that is full takes a few lines now and then. */
+const usualCalm = 10_000;
+/** Bytes that the disk must take before files are used again. */
+const provenRoom = 64 * 1024;
 
 /** Why the journal is not in files. */
 export interface JournalTrouble {
@@ -20,6 +24,8 @@ interface OpenerParts {
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
+  /** Ms without a failure after which the journal counts as written again. */
+  readonly calmAfter?: number;
 }
 
 /** Opens the segments of this instance, in files or in memory, and notes why they cannot be files. */
@@ -44,7 +50,7 @@ export class SegmentOpener {
   /** The next segment in a file that begins with these lines. @throws Error when it cannot be made */
   createFile(head: Buffer): OwnSegment {
     this.#parts.folder.ensure();
-    const segment = OwnSegment.create(this.#nextPath(), head);
+    const segment = OwnSegment.create(this.#nextPath(), head, this.#trouble === undefined ? 0 : provenRoom);
     this.#openedAt = performance.now();
     return segment;
   }
@@ -72,9 +78,11 @@ export class SegmentOpener {
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 
-  /** Called when the current segment is an intact file: that ends the trouble, unless the next one could not be opened. */
+  /** Called when the current segment is an intact file: that ends the trouble once nothing has failed for a while. */
   noteIntact(): void {
+    const { calmAfter = usualCalm } = this.#parts;
     if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;
+    if (performance.now() - this.#failedAt < calmAfter) return;
     this.#parts.log.info('the journal is written again');
     this.#trouble = undefined;
   }

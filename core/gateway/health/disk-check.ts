@@ -4,8 +4,11 @@ import { data } from '#core/config/sections/core-sections.ts';
 import type { Host } from '../host/host.ts';
 import type { HealthCheck } from './health-check.ts';
 
-/** When the disk was first found full, epoch ms. */
+/** Share of the minimum that must be free beside it before a full disk passes again: files come and go on one. */
+const reserve = 0.1;
+
 interface DiskState {
+  /** When the disk was first found full, epoch ms. */
   fullSince: number | undefined;
 }
 
@@ -26,7 +29,8 @@ export const diskCheck: HealthCheck = {
     const { min_free_bytes: least } = host.section(data);
     const state = host.keep<DiskState>('health/disk', () => ({ fullSince: undefined }));
     const free = freeDiskBytes(host.dataFolder);
-    if (free !== undefined && free >= least) {
+    const wanted = state.fullSince === undefined ? least : least * (1 + reserve);
+    if (free !== undefined && free >= wanted) {
       state.fullSince = undefined;
       return { ok: true };
     }
@@ -34,7 +38,7 @@ export const diskCheck: HealthCheck = {
     const reason =
       free === undefined
         ? `The data folder ${host.dataFolder} is gone or cannot be read. Restore it, or mount its volume.`
-        : `${free} bytes are free on the disk of ${host.dataFolder}, less than data.min_free_bytes (${least}). Free some space before records are lost.`;
+        : `${free} bytes are free on the disk of ${host.dataFolder}, ${free < least ? 'less' : 'not yet a tenth more'} than data.min_free_bytes (${least}). Free some space before records are lost.`;
     return { ok: false, reason, since: state.fullSince };
   },
 };

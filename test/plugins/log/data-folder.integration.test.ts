@@ -144,7 +144,7 @@ describe('an unmounted volume', () => {
     run('mount', '--bind', volume, join(data, 'journal'));
     using _ = new DisposableMounts([join(data, 'journal'), volume]);
     const store = new MemoryStore();
-    await using log = openLog({ folder, dataFolder: data, store, checkEvery: 50 });
+    await using log = openLog({ folder, dataFolder: data, store, checkEvery: 50, calmAfter: 0 });
     const load = sendLoad(log);
     await nextRecords(store);
     run('umount', '-l', join(data, 'journal'));

@@ -173,15 +173,45 @@ test('records that neither the disk nor the database takes at the end are counte
   expect(log.out.at(-1)).toMatch(/^error 3 more requests not recorded, 3 in total: ENOSPC/);
 });
 
-/** Lets every write fail, as where the disk is full, until it is disposed. */
-function fullDisk(): Disposable {
+test('a full disk that takes some lines now and then is reported once, and once when it has room again', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  await using log = openLog({ folder, store, checkEvery: 10, calmAfter: 2_500 });
+  const lines = () => log.out.filter((line) => line.includes('the journal'));
+  const failed = expect.stringContaining('the journal cannot be written');
+  {
+    using disk = fullDisk(20_000);
+    // Every attempt to write to it comes a second after the last one.
+    for (let attempts = disk.refused; disk.refused < attempts + 3;) {
+      const exchange = arrive();
+      log.journal.begin(exchange);
+      log.journal.end(exchange, outcome());
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (disk.refused > 0) expect(log.journal.trouble?.reason).toContain('ENOSPC');
+    }
+    expect(lines()).toEqual([failed]);
+  }
+  await until(() => log.journal.trouble === undefined);
+  expect(lines()).toEqual([failed, 'info the journal is written again']);
+  expect(log.journal.losses.total).toBe(0);
+});
+
+/** A disk with room for this many bytes in each file, until it is disposed. */
+function fullDisk(room = 0): Disposable & { readonly refused: number } {
   const { writeSync } = fs;
   const write = (implementation: typeof writeSync) => {
     fs.writeSync = implementation;
     syncBuiltinESMExports();
   };
-  write(() => {
+  const taken = new Map<number, number>();
+  const disk = { refused: 0, [Symbol.dispose]: () => write(writeSync) };
+  write(((file: number, bytes: Buffer, offset: number, length: number) => {
+    const used = (taken.get(file) ?? 0) + length;
+    taken.set(file, used);
+    if (used <= room) return writeSync(file, bytes, offset, length);
+    taken.delete(file);
+    disk.refused++;
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-  });
-  return { [Symbol.dispose]: () => write(writeSync) };
+  }) as typeof writeSync);
+  return disk;
 }

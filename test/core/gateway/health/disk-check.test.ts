@@ -1,0 +1,28 @@
+import { tmpdir } from 'node:os';
+import { expect, test } from 'vitest';
+import { diskCheck, freeDiskBytes } from '#core/gateway/health/disk-check.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+
+test('a full disk passes again only with a tenth more than the minimum', () => {
+  const free = freeDiskBytes(tmpdir()) ?? 0;
+  let least = 0;
+  const kept = new Map<string, object>();
+  const host = {
+    dataFolder: tmpdir(),
+    section: () => ({ min_free_bytes: least }),
+    now: () => 1_000,
+    keep: (key: string, create: () => object) => kept.getOrInsertComputed(key, create),
+  } as unknown as Host;
+  const verdictAt = (minimum: number) => {
+    least = Math.round(minimum);
+    return diskCheck.check(host);
+  };
+  expect(verdictAt(free * 0.95)).toEqual({ ok: true });
+  expect(verdictAt(free * 2)).toMatchObject({ ok: false, since: 1_000 });
+  expect(verdictAt(free * 0.95)).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining('not yet a tenth more than data.min_free_bytes'),
+  });
+  expect(verdictAt(free * 0.5)).toEqual({ ok: true });
+  expect(verdictAt(free * 0.95)).toEqual({ ok: true });
+});

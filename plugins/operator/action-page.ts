@@ -18,6 +18,14 @@ export interface ActionQuestion {
   readonly note: { readonly label: string; readonly hint: string } | undefined;
   /** Label of the field for a number of days. */
   readonly days?: { readonly label: string; readonly hint: string };
+  /** Label of the field for an amount of money, with the largest one, which it shows. */
+  readonly amount?: { readonly label: string; readonly hint: string; readonly max: number };
+  /** A choice between some ways to do it; the first one is chosen. */
+  readonly choice?: {
+    readonly label: string;
+    readonly hint: string;
+    readonly options: readonly { readonly value: string; readonly label: string }[];
+  };
   /** Label of a box to tick. */
   readonly manual?: { readonly label: string; readonly hint: string };
   /** The route that it is about, which the form sends along. */
@@ -27,6 +35,9 @@ export interface ActionQuestion {
 export interface ActionInput {
   readonly note: string;
   readonly days: number;
+  readonly amount: number | undefined;
+  /** The value of the chosen option; empty without a choice. */
+  readonly choice: string;
   readonly isManual: boolean;
   readonly route: string;
 }
@@ -56,14 +67,16 @@ export function actionPage({ path, title, action, ask, subject, perform, needsNo
       properties: {
         note: { type: 'string', minLength: needsNote ? 1 : 0, maxLength: longestNote, pattern: needsNote ? '\\S' : '' },
         days: { type: 'integer', minimum: -365, maximum: 365 },
+        amount: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+        choice: { type: 'string', maxLength: 40 },
         manual: { type: 'boolean' },
         route: { type: 'string', maxLength: 300 },
       },
       required: needsNote ? ['note'] : [],
     },
     once: true,
-    async submit({ note = '', days = 0, manual = false, route = '' }, request) {
-      const input = { note: note.trim(), days, isManual: manual, route };
+    async submit({ note = '', days = 0, amount, choice = '', manual = false, route = '' }, request) {
+      const input = { note: note.trim(), days, amount, choice, isManual: manual, route };
       const about = await subject(request, input);
       const { id, email, name } = accountOf(request);
       const next = await recordAction(
@@ -85,9 +98,10 @@ export function actionPage({ path, title, action, ask, subject, perform, needsNo
   };
 }
 
-/** What is kept with the action: the operator's words, with the days. */
-function describeInput({ note, days, isManual }: ActionInput): string | undefined {
-  const parts = [days === 0 ? '' : `${days > 0 ? '+' : ''}${days} d`, isManual ? 'manual' : '', note];
+/** What is kept with the action: the operator's words, with the days or the amount. */
+function describeInput({ note, days, amount, choice, isManual }: ActionInput): string | undefined {
+  const count = days === 0 ? '' : `${days > 0 ? '+' : ''}${days} d`;
+  const parts = [count, amount === undefined ? '' : String(amount), choice, isManual ? 'manual' : '', note];
   return parts.filter((part) => part !== '').join(', ') || undefined;
 }
 

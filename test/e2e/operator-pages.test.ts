@@ -185,7 +185,7 @@ describe('an operator', () => {
 
   it('refunds an order that was paid back by hand, with a reason', async () => {
     const order = await buy();
-    const path = `/operator/orders/${order.code}/refund`;
+    const path = `/operator/orders/${order.code}/refund/${order.payments[0]?.id}`;
     expect((await client.submit(path, path, { note: '  ' })).status).toBe(422);
     const reply = await client.submit(path, path, { note: 'bought twice', manual: 'true' });
     expect(reply).toMatchObject({ status: 303, location: `/operator/orders/${order.code}` });

@@ -136,6 +136,29 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
 }
 
 /**
+ * Takes back all that an order bought: what is left of its period, and as much as has been used of it from the end of what the
+ * account holds besides, down to nothing. Call it once for each order.
+ *
+ * @param note the reason, for the operator
+ * @throws AccountError `not_found`
+ */
+export async function takeBackOrder(
+  transaction: EntityManager,
+  accountId: string,
+  orderId: string,
+  note: string,
+): Promise<void> {
+  await endOrderPeriod(transaction, accountId, orderId);
+  await revoke(
+    transaction,
+    accountId,
+    `(select coalesce(sum(${elapsed('p.ends_at - p.starts_at')}), interval '0') from ${periodsInForce} p where p.order_id = ?)`,
+    orderId,
+    note,
+  );
+}
+
+/**
  * Takes days of 24 hours back from the end of what an account holds, down to nothing, but never time that has passed.
  *
  * @param note the reason, for the operator
@@ -149,14 +172,24 @@ export async function revokeDays(
   note: string,
 ): Promise<number> {
   await lockAccount(transaction, accountId);
+  return revoke(transaction, accountId, 'make_interval(hours => 24 * ?)', days, note);
+}
+
+/** @param length SQL of an interval with one parameter */
+async function revoke(
+  transaction: EntityManager,
+  accountId: string,
+  length: string,
+  parameter: string | number,
+  note: string,
+): Promise<number> {
   const [taken] = await transaction.execute<{ seconds: number }[]>(
-    `with clock as materialized (select clock_timestamp() as now),
+    `with clock as materialized (select clock_timestamp() as now, ${length} as length),
      held as (
-       select p.*, ${elapsed('p.ends_at - greatest(p.starts_at, clock.now)')} as available
+       select p.*, clock.length, ${elapsed('p.ends_at - greatest(p.starts_at, clock.now)')} as available
        from ${periodsInForce} p, clock where p.account_id = ? and p.ends_at > clock.now
      ), shares as (
-       select *, least(available, make_interval(hours => 24 * ?) - (sum(available) over (order by starts_at desc) - available))
-         as share
+       select *, least(available, length - (sum(available) over (order by starts_at desc) - available)) as share
        from held
      ), replaced as (
        insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copied})
@@ -166,7 +199,7 @@ export async function revokeDays(
      )
      select coalesce(sum(extract(epoch from share)), 0)::float8 as seconds
      from shares where id in (select replaces from replaced)`,
-    [accountId, days, note],
+    [parameter, accountId, note],
   );
   return taken?.seconds ?? 0;
 }

@@ -13,7 +13,7 @@ export interface CheckCounts {
 export async function countChecks(database: Pick<Database, 'query'>): Promise<CheckCounts> {
   const [counts] = await database.query<CheckCounts>(
     `select (select count(*) from payment_attempt where next_check_at is not null)::float8 as attempts,
-       (select count(*) from refund where state = 'pending')::float8 as refunds,
+       (select count(*) from refund where state in ('asked', 'sent'))::float8 as refunds,
        (select count(*) from payment_notification where next_try_at is not null)::float8 as notifications`,
   );
   return counts ?? { attempts: 0, refunds: 0, notifications: 0 };

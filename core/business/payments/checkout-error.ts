@@ -17,7 +17,12 @@ export class CheckoutError extends Error {
  * - `blocked`: the account is blocked or deleted.
  * - `not_found`: there is no such order.
  * - `plan_changed`: the order was made for another price or provider, and a new one is needed.
- * - `not_open`: the state of the order does not allow it.
+ * - `not_open`: the state of the order, or of a refund, does not allow it.
+ * - `nothing_to_refund`: no payment has anything left.
+ * - `several_payments`: the one to refund must be named.
+ * - `too_much`: more than is left of the payment.
+ * - `no_days`: the payment gave no days that could go back.
+ * - `refund_open`: another refund of the payment is under way, and the money would be paid twice.
  */
 export type CheckoutFailure =
   | 'no_provider'
@@ -27,4 +32,9 @@ export type CheckoutFailure =
   | 'blocked'
   | 'not_found'
   | 'plan_changed'
-  | 'not_open';
+  | 'not_open'
+  | 'nothing_to_refund'
+  | 'several_payments'
+  | 'too_much'
+  | 'no_days'
+  | 'refund_open';

@@ -3,6 +3,7 @@ import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { chargeOrder, insertAttempt, mostAttempts } from './attempts.ts';
 import { enqueueCheck, nextCheck } from './check-schedule.ts';
+import { expireOrder } from './expiry.ts';
 import type { OrderState } from './order-types.ts';
 import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
@@ -92,7 +93,7 @@ async function check(host: Host, claimed: Claimed): Promise<void> {
 /** The charge can no longer be paid. If it was paid, a notification still activates the order. */
 async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): Promise<void> {
   await schedule(host, claimed, undefined, message);
-  await expireOrder(host, claimed);
+  await expireOrder(host.database, claimed.orderId);
   host.log.error(`payment ${claimed.reference} is no longer checked, a week after its order expired: ${message}`);
 }
 
@@ -105,7 +106,7 @@ async function follow(host: Host, claimed: Claimed): Promise<void> {
   if (!isLast || !isWaiting) return;
   if (left <= 0) {
     await endCharge(host, claimed);
-    await expireOrder(host, claimed);
+    await expireOrder(host.database, claimed.orderId);
   } else if (isUnseen(claimed)) {
     await chargeAnew(host, claimed);
     if (evidence.state === 'pending') await endCharge(host, claimed);
@@ -136,17 +137,9 @@ function asEnded(evidence: PaymentEvidence): PaymentEvidence {
   return evidence.state === 'failed' ? { ...evidence, state: 'expired' } : evidence;
 }
 
-async function expireOrder({ database }: Host, { orderId }: Claimed): Promise<void> {
-  await database.query(
-    `update plan_order set state = 'expired'
-     where id = ? and state in ('created', 'pending') and expires_at <= clock_timestamp()`,
-    [orderId],
-  );
-}
-
 /** A charge that certainly does not exist is tried again under its reference, as long as the order can be paid. */
 async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
-  if (claimed.left <= 0) return expireOrder(host, claimed);
+  if (claimed.left <= 0) return expireOrder(host.database, claimed.orderId);
   if (!claimed.isLast || claimed.orderState !== 'created') return;
   const { attempt } = await chargeOrder(host, claimed.orderId);
   if (attempt?.charge === 'none' || attempt?.charge === 'unknown')

@@ -21,8 +21,6 @@ export interface Decision {
   /** A payment to record. */
   readonly payment?: PaymentOutcome;
   readonly flag?: FlagKind;
-  /** Ends what is left of the order's period. */
-  readonly endsPeriod?: boolean;
 }
 
 /** Evidence never moves an order to a state of a lower rank, in whatever sequence it arrives. */
@@ -70,11 +68,14 @@ function decidePaid({ order, expected, paid, recorded }: Situation): Decision {
   return { state: 'paid', payment: 'activated', isLate: ranks[order] === ranks.expired };
 }
 
-/** Money that came and went before it was seen buys nothing. The refund of a second payment leaves the first as it is. */
-function decideRefunded({ order, recorded }: Situation): Decision {
-  if (order === 'refunded') return nothing;
-  if (recorded === 'activated') return { state: 'refunded', endsPeriod: true };
-  return recorded === undefined && order !== 'paid' ? { state: 'refunded' } : nothing;
+/**
+ * Money that came and went before it was seen buys nothing, and is on record for the books. What the refund of a recorded
+ * payment does is up to `refund-effects.ts`.
+ */
+function decideRefunded({ order, paid, recorded }: Situation): Decision {
+  if (recorded !== undefined) return nothing;
+  const payment = paid === undefined ? {} : { payment: 'returned' as const };
+  return ranks[order] >= ranks.paid ? payment : { ...payment, state: 'refunded' };
 }
 
 /** The end of an earlier charge does not end the order. */

@@ -1,7 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '../accounts/entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
-import type { FlagKind, OrderRefund, OrderState, PaymentAttempt as Attempt, PaymentOutcome } from './order-types.ts';
+import type {
+  DaysBack,
+  FlagKind,
+  OrderRefund,
+  OrderState,
+  PaymentAttempt as Attempt,
+  PaymentOutcome,
+} from './order-types.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
 const orderStates = [
@@ -22,10 +29,20 @@ const flagKinds = [
   'reversed',
   'wrong_reference',
   'deleted_account',
+  'refunded_twice',
+  'not_in_books',
+  'not_at_provider',
 ] as const satisfies readonly FlagKind[];
 const charges = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
-const outcomes = ['activated', 'wrong_amount', 'wrong_currency', 'second'] as const satisfies readonly PaymentOutcome[];
-const refundStates = ['pending', 'done', 'failed'] as const satisfies readonly OrderRefund['state'][];
+const outcomes = [
+  'activated',
+  'wrong_amount',
+  'wrong_currency',
+  'second',
+  'returned',
+] as const satisfies readonly PaymentOutcome[];
+const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies readonly OrderRefund['state'][];
+const daysBack = ['whole', 'unused', 'none'] as const satisfies readonly DaysBack[];
 
 const recordedAt = p.datetime().defaultRaw('clock_timestamp()');
 
@@ -123,6 +140,10 @@ export const Payment = defineEntity({
     /** As the provider stated it. */
     raw: impersonal(p.json<object>().columnType('json')),
     recordedAt,
+    /** Of the provider, where it is known. */
+    fee: p.bigint('number').nullable().check('fee >= 0'),
+    /** Found in the provider's books. */
+    reconciledAt: p.datetime().nullable(),
   },
   uniques: [
     { properties: ['provider', 'paymentId'] },
@@ -130,7 +151,7 @@ export const Payment = defineEntity({
   ],
 });
 
-/** Money that goes back. */
+/** Money of one payment that goes back, in full or in part. */
 export const Refund = defineEntity({
   name: 'Refund',
   tableName: 'refund',
@@ -138,10 +159,13 @@ export const Refund = defineEntity({
     /** Names it at the provider. */
     key: impersonal(p.text().primary()),
     order: () => p.manyToOne(PlanOrder).index('refund_order'),
-    payment: () => p.manyToOne(Payment).nullable().deleteRule('no action'),
+    payment: () => p.manyToOne(Payment),
     amount: p.bigint('number').check('amount > 0'),
     currency: impersonal(p.text()),
+    /** `asked`: on record, and perhaps requested. `sent`: the provider has accepted it. */
     state: p.enum(refundStates),
+    /** Taken back when it is done, of what the payment gave. */
+    days: p.enum(daysBack).default('unused'),
     /** Paid back by the operator, outside of the provider. */
     isManual: p.boolean().default(false),
     reason: impersonal(p.text()),
@@ -150,26 +174,37 @@ export const Refund = defineEntity({
     failures: p.integer().default(0),
     nextCheckAt: p.datetime().nullable(),
     finishedAt: p.datetime().nullable(),
+    /** The provider's name of it. */
+    providerRefundId: impersonal(p.text().nullable()),
+    /** Found in the provider's books. */
+    reconciledAt: p.datetime().nullable(),
   },
+  indexes: [{ name: 'refund_due', properties: 'nextCheckAt', where: `state in ('asked', 'sent')` }],
+  uniques: [{ name: 'refund_stated_once', properties: ['payment', 'providerRefundId'] }],
 });
 
-/** Something about an order that the operator must decide. */
+/** Something about an order, or about money without one, that the operator must decide. */
 export const OrderFlag = defineEntity({
   name: 'OrderFlag',
   tableName: 'order_flag',
   properties: {
     id: p.uuid().primary(),
-    order: () => p.manyToOne(PlanOrder),
+    /** Null: the provider has money that belongs to no order of this gateway. */
+    order: () => p.manyToOne(PlanOrder).nullable().deleteRule('no action'),
     kind: p.enum(flagKinds),
     /** The payment or refund that it is about. */
     subject: impersonal(p.text()),
+    /** Of money that is not on record: amount, currency, time and reference, as the provider lists them. */
     detail: impersonal(p.json<object>().defaultRaw(`'{}'`)),
     createdAt: recordedAt,
     resolvedAt: p.datetime().nullable(),
     resolution: impersonal(p.text().nullable()),
   },
   indexes: [{ name: 'order_flag_open', properties: 'createdAt', where: 'resolved_at is null' }],
-  uniques: [{ properties: ['order', 'kind', 'subject'] }],
+  uniques: [
+    { properties: ['order', 'kind', 'subject'] },
+    { name: 'order_flag_of_no_order', properties: ['kind', 'subject'], where: 'order_id is null' },
+  ],
 });
 
 /** What a provider has sent, until it is processed and for some time after. */

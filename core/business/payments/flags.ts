@@ -1,7 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { FlagKind } from './order-types.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { OrderFlag, PlanOrder } from './entities.ts';
 
 /** Flags an order for the operator, once for each subject. @param about the payment or refund that it is about */
 export async function flagOrder(
@@ -9,13 +12,188 @@ export async function flagOrder(
   { orderId, accountId }: { readonly orderId: string; readonly accountId: string },
   kind: FlagKind,
   about = '',
+  detail: FlagDetail = {},
 ): Promise<void> {
   const id = randomUUIDv7();
   const added = await transaction.execute<unknown[]>(
-    `insert into order_flag (id, order_id, kind, subject) values (?, ?, ?, ?)
+    `insert into order_flag (id, order_id, kind, subject, detail) values (?, ?, ?, ?, ?::jsonb)
      on conflict (order_id, kind, subject) do nothing returning 1`,
-    [id, orderId, kind, about],
+    [id, orderId, kind, about, JSON.stringify(detail)],
   );
   if (added.length > 0)
     await recordEvent(transaction, 'order.flagged', { orderId, accountId, reason: kind }, `order.flagged:${id}`);
+}
+
+/** Money of the provider's books, for the operator. */
+export interface FlagDetail {
+  readonly amount?: number;
+  readonly currency?: string;
+  readonly provider?: string;
+  /** The order's, as the provider lists it. */
+  readonly reference?: string;
+  readonly at?: string; // RFC 3339
+}
+
+/** Flags money at a provider that belongs to no order, once. @param about the provider's name of it */
+export async function flagForeignMoney(
+  transaction: EntityManager,
+  about: string,
+  detail: Required<Pick<FlagDetail, 'amount' | 'currency' | 'provider' | 'at'>> & Pick<FlagDetail, 'reference'>,
+): Promise<boolean> {
+  const id = randomUUIDv7();
+  const added = await transaction.execute<unknown[]>(
+    `insert into order_flag (id, kind, subject, detail) values (?, 'not_in_books', ?, ?::jsonb)
+     on conflict (kind, subject) where order_id is null do nothing returning 1`,
+    [id, about, JSON.stringify(detail)],
+  );
+  if (added.length === 0) return false;
+  const { amount, currency, provider } = detail;
+  await recordEvent(transaction, 'payment.unknown', { provider, amount, currency }, `payment.unknown:${id}`);
+  return true;
+}
+
+/**
+ * Marks what is unresolved as resolved. An order whose current charge was paid with another amount is cancelled then: that
+ * charge takes no second payment.
+ *
+ * @param id of one flag, or of an order for all of its flags
+ * @param resolution what was done, for bookkeeping
+ * @returns the number of flags
+ */
+export async function resolveFlag(database: Pick<Database, 'query'>, id: string, resolution: string): Promise<number> {
+  const [counted] = await database.query<{ resolved: number }>(resolving('(id::text = ? or order_id::text = ?)'), [
+    resolution,
+    id,
+    id,
+  ]);
+  return counted?.resolved ?? 0;
+}
+
+/** Marks flags of one order as resolved, within the transaction of what resolves them. */
+export async function resolveFlags(
+  transaction: EntityManager,
+  orderId: string,
+  flags: readonly { readonly kind: FlagKind; readonly subject: string }[],
+  resolution: string,
+): Promise<void> {
+  await transaction.execute(
+    resolving(
+      'order_id = ? and (kind, subject) in (select kind, subject from json_to_recordset(?::json) as f(kind text, subject text))',
+    ),
+    [resolution, orderId, JSON.stringify(flags)],
+  );
+}
+
+/** The statement that resolves flags. Parameters: the resolution, then those of the condition. */
+function resolving(condition: string): string {
+  return `with resolved as (
+       update order_flag set resolved_at = clock_timestamp(), resolution = ?
+       where ${condition} and resolved_at is null returning order_id, kind
+     ), cancelled as (
+       update plan_order o set state = 'cancelled'
+       where o.state in ('created', 'pending')
+         and o.id in (select order_id from resolved where kind in ('wrong_amount', 'wrong_currency'))
+         and exists (
+           select 1 from payment p where p.outcome in ('wrong_amount', 'wrong_currency') and p.reference =
+             (select reference from payment_attempt where order_id = o.id order by number desc limit 1))
+     )
+     select count(*)::int as resolved from resolved`;
+}
+
+/** An unresolved flag, with the data that the operator needs to decide. */
+export interface OpenFlag {
+  readonly id: string;
+  readonly kind: FlagKind;
+  readonly subject: string;
+  readonly createdAt: Date;
+  /** Undefined when the provider has money that belongs to no order. */
+  readonly order: FlaggedOrder | undefined;
+  /** The payment or refund that it is about, where it is one on record or in the provider's books. */
+  readonly money: { readonly amount: number; readonly currency: string } | undefined;
+}
+
+/** The order of a flag. */
+export interface FlaggedOrder {
+  readonly id: string;
+  readonly code: string;
+  readonly accountId: string;
+  /** E-mail address of the buyer, or the name of a buyer without one. */
+  readonly buyer: string;
+  readonly days: number;
+  readonly price: number;
+  readonly currency: string;
+}
+
+/** Missing or wrong payments are more urgent than duplicate ones. */
+const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
+  wrong_amount: 'bad',
+  wrong_currency: 'bad',
+  disputed: 'bad',
+  refund_failed: 'bad',
+  reversed: 'bad',
+  second_payment: 'warn',
+  wrong_reference: 'warn',
+  deleted_account: 'warn',
+  refunded_twice: 'bad',
+  not_in_books: 'bad',
+  not_at_provider: 'bad',
+};
+
+export function severityOf(kind: FlagKind): 'bad' | 'warn' {
+  return severities[kind];
+}
+
+const worst = Object.entries(severities).flatMap(([kind, severity]) => (severity === 'bad' ? [kind] : []));
+
+const select = `
+  select f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
+    o.code, o.account_id, coalesce(a.email, a.name) as buyer, o.days, o.price::float8 as price, o.currency,
+    coalesce(p.amount, r.amount, (f.detail ->> 'amount')::bigint)::float8 as amount,
+    coalesce(nullif(p.currency, ''), r.currency, f.detail ->> 'currency') as money_currency
+  from order_flag f left join plan_order o on o.id = f.order_id left join account a on a.id = o.account_id
+    left join payment p on p.order_id = f.order_id and p.payment_id = f.subject
+    left join refund r on r.key = f.subject`;
+
+type FlagRow = Row<typeof OrderFlag, 'id' | 'kind' | 'subject' | 'created_at' | 'order_id'> &
+  Row<typeof PlanOrder, 'code' | 'account_id' | 'days' | 'price' | 'currency'> & {
+    readonly buyer: string;
+    readonly amount: number | null;
+    readonly money_currency: string | null;
+  };
+
+/** Unresolved flags, most urgent first, then oldest, and their number. */
+export async function listOpenFlags(
+  database: Pick<Database, 'query'>,
+  limit: number,
+): Promise<{ readonly flags: readonly OpenFlag[]; readonly total: number }> {
+  const rows = await database.query<FlagRow & { total: number }>(
+    `select *, count(*) over ()::float8 as total from (${select} where f.resolved_at is null) x
+     order by kind in (?) desc, created_at, id limit ?`,
+    [worst, limit],
+  );
+  return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
+}
+
+/** One unresolved flag. */
+export async function findOpenFlag(database: Pick<Database, 'query'>, id: string): Promise<OpenFlag | undefined> {
+  const [row] = await database.query<FlagRow>(`${select} where f.resolved_at is null and f.id::text = ?`, [id]);
+  return row && toFlag(row);
+}
+
+function toFlag({ amount, money_currency: stated, order_id: orderId, ...row }: FlagRow): OpenFlag {
+  const currency = stated ?? row.currency;
+  return {
+    id: row.id,
+    kind: row.kind,
+    subject: row.subject,
+    createdAt: new Date(row.created_at),
+    // Without its order, the columns of one are null.
+    order: orderId === null ? undefined : toFlaggedOrder(orderId, row),
+    money: amount === null ? undefined : { amount, currency },
+  };
+}
+
+function toFlaggedOrder(id: string, row: Omit<FlagRow, 'order_id' | 'amount' | 'money_currency'>): FlaggedOrder {
+  const { code, account_id: accountId, buyer, days, price, currency } = row;
+  return { id, code, accountId, buyer, days, price, currency };
 }

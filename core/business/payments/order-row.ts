@@ -18,9 +18,9 @@ export const orderColumns = `
     from payment_attempt x where x.order_id = o.id order by x.number desc limit 1) as attempt,
   (select json_build_array(${epoch('x.starts_at')}, ${epoch('x.ends_at')})::text
     from ${periodsInForce} x where x.order_id = o.id) as period,
-  ${list('payment', ['x.id', 'x.reference', 'x.payment_id', 'x.amount', 'x.currency', epoch('x.paid_at'), 'x.issuer', 'x.outcome'], 'x.recorded_at, x.id')} as payments,
+  ${list('payment', ['x.id', 'x.reference', 'x.payment_id', 'x.amount', 'x.currency', epoch('x.paid_at'), 'x.issuer', 'x.outcome', 'x.fee'], 'x.recorded_at, x.id')} as payments,
   ${list('order_flag', ['x.id', 'x.kind', 'x.subject', epoch('x.created_at'), epoch('x.resolved_at'), 'x.resolution'], 'x.created_at, x.id')} as flags,
-  ${list('refund', ['x.key', 'x.amount', 'x.currency', 'x.state', 'x.is_manual', 'x.reason', epoch('x.created_at'), epoch('x.finished_at')], 'x.created_at, x.key')} as refunds`;
+  ${list('refund', ['x.key', 'x.payment_id', 'x.amount', 'x.currency', 'x.state', 'x.days', 'x.is_manual', 'x.reason', epoch('x.created_at'), epoch('x.finished_at')], 'x.created_at, x.key')} as refunds`;
 
 /** A row of `orderColumns`. */
 export type OrderRow = Row<
@@ -112,7 +112,7 @@ function toAttempt([reference, providerReference, number, charge, qr, paymentUrl
   };
 }
 
-function toPayment([id, reference, paymentId, amount, currency, paidAt, issuer, outcome]: [
+function toPayment([id, reference, paymentId, amount, currency, paidAt, issuer, outcome, fee]: [
   string,
   string,
   string,
@@ -121,8 +121,10 @@ function toPayment([id, reference, paymentId, amount, currency, paidAt, issuer, 
   number,
   Nullable<string>,
   Payment['outcome'],
+  Nullable<number>,
 ]): Payment {
-  return { id, reference, paymentId, amount, currency, paidAt: new Date(paidAt), issuer: issuer ?? undefined, outcome };
+  const known = { paidAt: new Date(paidAt), issuer: issuer ?? undefined, fee: fee ?? undefined };
+  return { id, reference, paymentId, amount, currency, outcome, ...known };
 }
 
 function toFlag([id, kind, subject, createdAt, resolvedAt, resolution]: [
@@ -137,16 +139,18 @@ function toFlag([id, kind, subject, createdAt, resolvedAt, resolution]: [
   return { id, kind, subject, createdAt: new Date(createdAt), ...resolved };
 }
 
-function toRefund([key, amount, currency, state, isManual, reason, createdAt, finishedAt]: [
+function toRefund([key, paymentId, amount, currency, state, days, isManual, reason, createdAt, finishedAt]: [
+  string,
   string,
   number,
   string,
   OrderRefund['state'],
+  OrderRefund['days'],
   boolean,
   string,
   number,
   Nullable<number>,
 ]): OrderRefund {
   const times = { createdAt: new Date(createdAt), finishedAt: toDate(finishedAt) };
-  return { key, amount, currency, state, isManual, reason, ...times };
+  return { key, paymentId, amount, currency, state, days, isManual, reason, ...times };
 }

@@ -68,15 +68,22 @@ export interface Payment {
   /** Bank or wallet of the buyer. */
   readonly issuer: string | undefined;
   readonly outcome: PaymentOutcome;
+  /** The provider's fee, where it is known. */
+  readonly fee: number | undefined;
 }
 
-/** The effect of a payment: `activated` the period, or none, with a flag for the operator. */
-export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | 'second';
+/**
+ * The effect of a payment: `activated` the period, or none, with a flag for the operator. `returned`: it had come and gone back
+ * before it was seen, which buys nothing.
+ */
+export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | 'second' | 'returned';
 
 /**
  * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
  * `wrong_reference`: a payment references this order, but another charge of the provider.
- * `deleted_account`: paid after the account was deleted; nobody can use the days.
+ * `deleted_account`: paid after the account was deleted; nobody can use the days. `refunded_twice`: more has gone back than
+ * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
+ * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
  */
 export type FlagKind =
   | 'wrong_amount'
@@ -86,7 +93,10 @@ export type FlagKind =
   | 'refund_failed'
   | 'reversed'
   | 'wrong_reference'
-  | 'deleted_account';
+  | 'deleted_account'
+  | 'refunded_twice'
+  | 'not_in_books'
+  | 'not_at_provider';
 
 /** Something about an order that the operator must decide. */
 export interface OrderFlag {
@@ -99,16 +109,32 @@ export interface OrderFlag {
   readonly resolution: string | undefined;
 }
 
-/** Money that goes back. */
+/** Money of one payment that goes back, in full or in part. */
 export interface OrderRefund {
   /** Names it at the provider. */
   readonly key: string;
+  /** Of the payment, here. */
+  readonly paymentId: string;
   readonly amount: number;
   readonly currency: string;
-  readonly state: 'pending' | 'done' | 'failed';
+  /** `asked`: on record, and perhaps requested. `sent`: the provider has accepted it, and has not confirmed it. */
+  readonly state: 'asked' | 'sent' | 'done' | 'failed';
+  readonly days: DaysBack;
   /** Paid back by the operator, outside of the provider. */
   readonly isManual: boolean;
   readonly reason: string;
   readonly createdAt: Date;
   readonly finishedAt: Date | undefined;
+}
+
+/**
+ * The days that a refund takes back once it is done: all that its payment gave, the used ones from what the account holds
+ * besides; those that are not used; or none. Only a payment that gave days can take any.
+ */
+export type DaysBack = 'whole' | 'unused' | 'none';
+
+/** What is left of a payment to refund: refunds that are under way count as paid back. */
+export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
+  const back = refunds.filter(({ paymentId, state }) => paymentId === id && state !== 'failed');
+  return back.reduce((rest, refund) => rest - refund.amount, amount);
 }

@@ -4,6 +4,7 @@ import { orderColumns, type OrderRow, toOrder } from './order-row.ts';
 import type { Order, OrderState } from './order-types.ts';
 
 export type {
+  DaysBack,
   FlagKind,
   Order,
   OrderFlag,
@@ -13,6 +14,7 @@ export type {
   PaymentAttempt,
   PaymentOutcome,
 } from './order-types.ts';
+export { refundable } from './order-types.ts';
 
 /** Which orders to list. Times are those of creation. */
 export interface OrderFilter {

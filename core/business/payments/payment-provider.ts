@@ -53,8 +53,9 @@ export interface PaymentConnection {
    */
   cancel?(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
-   * Refunds a payment, in full or in part. Idempotent by `key`. `pending` until the provider confirms it, by notification or
-   * status. Omit it if the provider does not support refunds; the operator then refunds manually.
+   * Refunds a payment, in full or in part, `paymentId` where a charge has several. Idempotent by `key`. `pending` until the
+   * provider confirms it, by notification or status. Omit it if the provider does not support refunds; the operator then
+   * refunds manually.
    *
    * @throws PaymentError `rejected` when the window is over or the buyer's bank takes no refunds
    */
@@ -112,8 +113,8 @@ export interface Charge {
 
 /**
  * State of a payment, independent of the provider: `pending`, `paid`, `expired`, `failed` (denied, cancelled),
- * `refunded` (all of it), `disputed` (charged back, refunded in part, or paid in parts of a rupiah: the operator decides),
- * `unknown` (not found).
+ * `refunded` (all of it; a part is `paid`, with the `refunds`), `disputed` (charged back, or paid in parts of a rupiah: the
+ * operator decides), `unknown` (not found).
  */
 export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded' | 'disputed' | 'unknown';
 
@@ -131,6 +132,11 @@ export interface PaymentEvidence extends ChargeReference {
   readonly paidAt?: Date;
   /** Bank or wallet of the buyer. */
   readonly issuer?: string;
+  /**
+   * All refunds of this payment, none of another payment of the charge. Omit it if the provider does not list them: `refunded`
+   * then returns what is missing.
+   */
+  readonly refunds?: readonly StatedRefund[];
   /** The provider's response, stored for the operator. JSON, at most 64 KB, without secrets. */
   readonly raw: unknown;
 }
@@ -162,6 +168,18 @@ export interface RefundRequest extends ChargeReference, Money {
   /** Unique for each refund; at most 40 characters of letters, digits, `-` and `_`. */
   readonly key: string;
   readonly reason: string;
+}
+
+/** A refund as the provider lists it with its payment. */
+export interface StatedRefund {
+  /** The provider's name of it; never reused for the payment. */
+  readonly id: string;
+  /** The key of the request, for one that the gateway has asked for. */
+  readonly key?: string | undefined;
+  readonly amount: number;
+  readonly state: 'pending' | 'done' | 'failed';
+  /** When the money was returned. */
+  readonly at?: Date | undefined;
 }
 
 /** The status of a refund. `unknown`: the provider has no such refund, or not yet. */

@@ -1,95 +1,180 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { formatMoney } from '../accounts/money.ts';
 import { requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { readOrder } from './order.ts';
-import type { Order } from './order-types.ts';
-import { finishRefund, settleRefund } from './refund-status.ts';
+import { type DaysBack, type Order, type OrderRefund, type Payment, refundable } from './order-types.ts';
+import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
+import { settleRefund } from './refund-status.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { Payment as PaymentEntity, Refund } from './entities.ts';
 
-/** How an order is refunded. */
+/** How a payment is refunded. */
 export interface RefundOptions {
+  /** In the smallest unit that the currency is paid in; default: all that is left of the payment. */
+  readonly amount?: number | undefined;
+  /**
+   * The days that go back with it. Default: those that are not used, when all of a payment that gave days goes back; otherwise
+   * none.
+   */
+  readonly days?: DaysBack | undefined;
   /** For the provider and for bookkeeping. */
   readonly reason: string;
   /** True when the operator has paid the money back outside of the provider. */
   readonly isManual: boolean;
 }
 
+/** An order and one of its refunds. */
+export interface Refunded {
+  readonly order: Order;
+  readonly refund: OrderRefund;
+}
+
 /**
- * Refunds the whole payment that activated an order. When the provider has confirmed it, immediately or later (the refund is
- * `pending`), the order is refunded and the remainder of its period ends. A failed refund flags the order. A second call while a
- * refund is pending reads its status.
+ * Refunds one payment, in full or in part: the one that activated its order, a second one, a wrong amount, a late one, one of a
+ * deleted account. The days go back when the provider has confirmed it, immediately or later (the refund is `asked` or `sent`);
+ * a failed refund flags the order. The same call while a refund is under way reads its status.
  *
- * @throws CheckoutError `not_found`; `not_open` when the order is not paid
+ * @param id of the payment, here or at the provider
+ * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_open` when another refund of the
+ *   payment is under way at the provider, whose money would be paid back twice
  */
-export async function refundOrder(host: Host, orderId: string, { reason, isManual }: RefundOptions): Promise<Order> {
+export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<Refunded> {
+  const found = await findPayment(host.database, id);
+  if (found === undefined) throw new CheckoutError('not_found', `There is no payment ${id}.`);
+  return refund(host, found.order_id, found.id, options);
+}
+
+/** The order of a payment. @param id of the payment, here or at the provider */
+export async function findOrderOfPayment(database: Pick<Database, 'query'>, id: string): Promise<Order | undefined> {
+  const found = await findPayment(database, id);
+  return found && readOrder(database, { id: found.order_id });
+}
+
+async function findPayment(database: Pick<Database, 'query'>, id: string) {
+  const [found] = await database.query<Row<typeof PaymentEntity, 'id' | 'order_id'>>(
+    'select id, order_id from payment where id::text = lower(?) or payment_id = ? order by id::text = lower(?) desc limit 1',
+    [id, id, id],
+  );
+  return found;
+}
+
+/**
+ * Refunds the payment of an order, where it has only one with anything left.
+ *
+ * @throws CheckoutError as `refundPayment`, and `several_payments`
+ */
+export async function refundOrder(host: Host, orderId: string, options: RefundOptions): Promise<Refunded> {
   const order = await readOrder(host.database, { id: orderId });
   if (order === undefined) throw new CheckoutError('not_found', 'There is no such order.');
-  const key = await host.database.fork().transactional(async (transaction) => {
-    const entered = await enterRefund(transaction, order, reason, isManual);
-    if (isManual) await finishRefund(transaction, order.id, order.accountId, entered, null);
-    return entered;
-  });
-  if (!isManual) await settleRefund(host, key);
-  return requireOrder(host, orderId);
+  return refund(host, order.id, paymentToRefund(order).id, options);
 }
 
-/** @returns the key of the refund that is pending from now on */
+/** The only payment of an order that can be refunded. @throws CheckoutError `nothing_to_refund`, `several_payments` */
+export function paymentToRefund(order: Order): Payment {
+  const underWay = order.refunds.filter(({ state }) => state === 'asked' || state === 'sent');
+  const open = order.payments.filter(
+    (payment) => refundable(order, payment) > 0 || underWay.some(({ paymentId }) => paymentId === payment.id),
+  );
+  const [payment, other] = open;
+  if (payment === undefined)
+    throw new CheckoutError('nothing_to_refund', `Order ${order.code} has no payment with anything left to refund.`);
+  if (other === undefined) return payment;
+  const list = open.map(({ id, amount, currency, outcome }) => `${id} (${formatMoney(amount, currency)}, ${outcome})`);
+  throw new CheckoutError(
+    'several_payments',
+    `Order ${order.code} has ${open.length} payments; name the one to refund: ${list.join(', ')}`,
+  );
+}
+
+async function refund(host: Host, orderId: string, paymentId: string, options: RefundOptions): Promise<Refunded> {
+  const key = await host.database.fork().transactional(async (transaction) => {
+    const entered = await enterRefund(transaction, orderId, paymentId, options);
+    if (options.isManual) await finishRefund(transaction, entered, null);
+    return entered;
+  });
+  if (!options.isManual) await settleRefund(host, key);
+  const order = await requireOrder(host, orderId);
+  return { order, refund: order.refunds.find((one) => one.key === key) as OrderRefund };
+}
+
+interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome'> {
+  readonly left: number;
+  readonly open: string | null; // key of a refund that is under way
+  readonly open_amount: number;
+  readonly open_days: DaysBack;
+}
+
+/** @returns the key of the refund that is under way from now on */
 async function enterRefund(
   transaction: EntityManager,
-  { id, code }: Order,
-  reason: string,
-  isManual: boolean,
+  orderId: string,
+  paymentId: string,
+  { amount, days, reason, isManual }: RefundOptions,
 ): Promise<string> {
-  await transaction.execute('select 1 from plan_order where id = ? for no key update', [id]);
-  const [paid] = await transaction.execute<{ payment_id: string; pending: string | null; number: number }[]>(
-    `select p.id as payment_id, (select key from refund r where r.order_id = o.id and r.state = 'pending') as pending,
-       (select count(*)::int + 1 from refund r where r.order_id = o.id) as number
-     from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
-     where o.id = ? and o.state = 'paid'`,
-    [id],
+  await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
+  const [payment] = await transaction.execute<Refundable[]>(
+    `select p.amount::float8 as amount, p.currency, p.outcome, open.key as open, open.amount::float8 as open_amount,
+       open.days as open_days, (p.amount - (
+         select coalesce(sum(amount), 0) from refund r where r.payment_id = p.id and r.state <> 'failed'))::float8 as left
+     from payment p left join lateral (
+       select * from refund r where r.payment_id = p.id and r.state in ('asked', 'sent') order by created_at limit 1
+     ) open on true where p.id = ?`,
+    [paymentId],
   );
-  if (paid === undefined) throw new CheckoutError('not_open', `Order ${code} is not paid; there is nothing to refund.`);
-  if (paid.pending !== null) {
-    await transaction.execute('update refund set is_manual = is_manual or ?::boolean where key = ?', [
-      isManual,
-      paid.pending,
-    ]);
-    return paid.pending;
-  }
-  const key = `${code}-R${paid.number}`;
-  await transaction.execute(
-    `insert into refund (key, order_id, payment_id, amount, currency, state, is_manual, reason, next_check_at)
-     select ?, p.order_id, p.id, p.amount, p.currency, 'pending', ?::boolean, ?, clock_timestamp()
-     from payment p where p.id = ?`,
-    [key, isManual, reason, paid.payment_id],
+  if (payment === undefined) throw new CheckoutError('not_found', `There is no payment ${paymentId}.`);
+  if (payment.open !== null) return sameRefund(payment, payment.open, { amount, days, isManual });
+  const { left, currency, outcome } = payment;
+  if (left <= 0) throw new CheckoutError('nothing_to_refund', 'All of this payment has been refunded.');
+  const back = amount ?? left;
+  if (!Number.isSafeInteger(back) || back < 1 || back > left)
+    throw new CheckoutError('too_much', `At most ${formatMoney(left, currency)} of this payment can be refunded.`);
+  const gaveDays = outcome === 'activated';
+  if (!gaveDays && days !== undefined && days !== 'none')
+    throw new CheckoutError('no_days', 'This payment gave no days, so none can go back with it.');
+  const usual = gaveDays && back === left ? 'unused' : 'none';
+  return insertRefund(transaction, { payment: paymentId, amount: back, days: days ?? usual, isManual, reason });
+}
+
+/** @throws CheckoutError when it is another refund than the one that is under way */
+function sameRefund(
+  { open_amount: openAmount, open_days: openDays, currency, left }: Refundable,
+  key: string,
+  { amount, days, isManual }: Pick<RefundOptions, 'amount' | 'days' | 'isManual'>,
+): string {
+  const isSame = (amount ?? openAmount + left) === openAmount && (days ?? openDays) === openDays;
+  if (isSame && !isManual) return key;
+  throw new CheckoutError(
+    'refund_open',
+    `Refund ${key} of ${formatMoney(openAmount, currency)} is under way at the provider, and would be paid twice. Wait until it is done or failed, or close it when the provider says what became of it.`,
   );
-  return key;
 }
 
 /**
- * Marks what is unresolved as resolved. An order whose current charge was paid with another amount is cancelled then: that
- * charge takes no second payment.
+ * Closes a refund that is under way by the operator's word, where the provider does not say what became of it.
  *
- * @param id of one flag, or of an order for all of its flags
- * @param resolution what was done, for bookkeeping
- * @returns the number of flags
+ * @throws CheckoutError `not_found`; `not_open` when it is done or has failed
  */
-export async function resolveFlag(database: Pick<Database, 'query'>, id: string, resolution: string): Promise<number> {
-  const [counted] = await database.query<{ resolved: number }>(
-    `with resolved as (
-       update order_flag set resolved_at = clock_timestamp(), resolution = ?
-       where (id::text = ? or order_id::text = ?) and resolved_at is null returning order_id, kind
-     ), cancelled as (
-       update plan_order o set state = 'cancelled'
-       where o.state in ('created', 'pending')
-         and o.id in (select order_id from resolved where kind in ('wrong_amount', 'wrong_currency'))
-         and exists (
-           select 1 from payment p where p.outcome in ('wrong_amount', 'wrong_currency') and p.reference =
-             (select reference from payment_attempt where order_id = o.id order by number desc limit 1))
-     )
-     select count(*)::int as resolved from resolved`,
-    [resolution, id, id],
-  );
-  return counted?.resolved ?? 0;
+export async function closeRefund(
+  { database }: { readonly database: Database },
+  key: string,
+  outcome: 'done' | 'failed',
+  note: string,
+): Promise<Order> {
+  const orderId = await database.fork().transactional(async (transaction) => {
+    const [known] = await transaction.execute<Row<typeof Refund, 'order_id' | 'state'>[]>(
+      `select order_id, state from refund where key = ?`,
+      [key],
+    );
+    if (known === undefined) throw new CheckoutError('not_found', `There is no refund ${key}.`);
+    if (known.state !== 'asked' && known.state !== 'sent')
+      throw new CheckoutError('not_open', `Refund ${key} is ${known.state} already.`);
+    const raw = { closed: outcome, note };
+    if (outcome === 'done') await finishRefund(transaction, key, raw);
+    else await failRefund(transaction, key, raw, { isFlagged: false });
+    return known.order_id;
+  });
+  return requireOrder({ database }, orderId);
 }

@@ -26,7 +26,8 @@ export async function readRevenue(
          from payment p, first where p.outcome = 'activated' and p.currency = ? and p.paid_at >= first.at
          union all
          select (r.finished_at at time zone ?)::date, -r.amount, 0
-         from refund r, first where r.state = 'done' and r.currency = ? and r.finished_at >= first.at
+         from refund r join payment p on p.id = r.payment_id, first
+         where r.state = 'done' and p.outcome = 'activated' and r.currency = ? and r.finished_at >= first.at
        )
      select to_char(d, 'YYYY-MM-DD') as day, coalesce(sum(m.amount), 0)::float8 as amount,
        coalesce(sum(m.orders), 0)::float8 as orders

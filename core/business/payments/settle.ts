@@ -1,13 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
-import { addDays, endOrderPeriod, lockAccount } from '../accounts/ledger.ts';
+import { addDays, lockAccount } from '../accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { type Decision, decide } from './decide.ts';
+import { recordExpired } from './expiry.ts';
 import { flagOrder } from './flags.ts';
-import type { OrderState, PaymentOutcome } from './order-types.ts';
+import type { OrderState } from './order-types.ts';
 import type { PaymentEvidence } from './payment-provider.ts';
-import { recordRefunded } from './record-refunded.ts';
+import { recordRefunded } from './refund-effects.ts';
+import { enterStatedRefunds, type RecordedPayment } from './stated-refunds.ts';
 import { toStoredJson } from './stored-json.ts';
 import type { Fields, Row } from '#core/platform/database/rows.ts';
 import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
@@ -22,12 +24,7 @@ export interface Settlement {
   readonly accountId?: string;
 }
 
-export type SettlementOutcome =
-  | 'unknown_order'
-  | 'foreign'
-  | 'unchanged'
-  | 'flagged'
-  | Exclude<OrderState, 'created' | 'cancelled'>;
+export type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
 /** An order and one of its attempts, read under the lock of the order. */
 interface Subject
@@ -76,12 +73,24 @@ async function settleWithin(
     expected: subject,
     evidence: evidence.state,
     paid: evidence.paid,
-    recorded,
+    recorded: recorded?.outcome,
   });
-  await apply(transaction, provider, subject, evidence, decision);
+  const payment = (await apply(transaction, provider, subject, evidence, decision)) ?? recorded;
   await noteStatement(transaction, subject, evidence);
   const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
-  return { outcome: outcome as SettlementOutcome, orderId, accountId };
+  const isBack = payment !== undefined && (evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0);
+  if (!isBack) return { outcome: outcome as SettlementOutcome, orderId, accountId };
+  await enterStatedRefunds(transaction, payment, evidence);
+  const state = await readState(transaction, orderId);
+  return { outcome: state === subject.state ? (outcome as SettlementOutcome) : state, orderId, accountId };
+}
+
+async function readState(transaction: EntityManager, orderId: string): Promise<Exclude<OrderState, 'created'>> {
+  const [order] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
+    'select state from plan_order where id = ?',
+    [orderId],
+  );
+  return order?.state as Exclude<OrderState, 'created'>;
 }
 
 /** Finds the attempt, locks its order, and reads both again. */
@@ -124,22 +133,22 @@ async function isForeign(
   return other !== undefined;
 }
 
-/** What this payment did when it was recorded; evidence without a payment id is about the charge as a whole. */
+/** The payment as it was recorded; evidence without a payment id is about the charge as a whole. */
 async function readRecorded(
   transaction: EntityManager,
   provider: string,
   { orderId, reference }: Subject,
   evidence: PaymentEvidence,
-): Promise<PaymentOutcome | 'elsewhere' | undefined> {
+): Promise<RecordedPayment | 'elsewhere' | undefined> {
   const paymentId = paymentIdOf(evidence);
-  const [row] = await transaction.execute<Row<typeof Payment, 'order_id' | 'outcome' | 'payment_id'>[]>(
-    `select order_id, outcome, payment_id from payment
+  const [row] = await transaction.execute<(RecordedPayment & Row<typeof Payment, 'payment_id'>)[]>(
+    `select id, order_id as "orderId", outcome, amount::float8 as amount, payment_id from payment
      where provider = ? and (payment_id = ? or (reference = ? and (?::boolean or payment_id = ?)))
      order by payment_id = ? desc, outcome = 'activated' desc limit 1`,
     [provider, paymentId, reference, evidence.paymentId === undefined, unnamed(reference), paymentId],
   );
   if (row === undefined) return undefined;
-  if (row.order_id !== orderId) return 'elsewhere';
+  if (row.orderId !== orderId) return 'elsewhere';
   if (evidence.paymentId !== undefined && row.payment_id === unnamed(reference)) {
     await transaction.execute('update payment set payment_id = ? where provider = ? and payment_id = ?', [
       evidence.paymentId,
@@ -147,7 +156,7 @@ async function readRecorded(
       row.payment_id,
     ]);
   }
-  return row.outcome;
+  return row;
 }
 
 function paymentIdOf({ paymentId, reference }: PaymentEvidence): string {
@@ -159,15 +168,16 @@ function unnamed(reference: string): string {
   return `charge:${reference}`;
 }
 
+/** @returns the payment that it has recorded */
 async function apply(
   transaction: EntityManager,
   provider: string,
   subject: Subject,
   evidence: PaymentEvidence,
-  { state, isLate = false, payment, flag, endsPeriod }: Decision,
-): Promise<void> {
+  { state, isLate = false, payment, flag }: Decision,
+): Promise<RecordedPayment | undefined> {
   const { orderId, accountId } = subject;
-  if (payment !== undefined) await recordPayment(transaction, provider, subject, evidence, payment);
+  const recorded = payment && (await recordPayment(transaction, provider, subject, evidence, payment));
   if (state !== undefined) {
     await transaction.execute(
       `update plan_order set state = ?, is_late = is_late or ?::boolean,
@@ -177,12 +187,10 @@ async function apply(
     );
   }
   if (payment === 'activated') await activate(transaction, subject);
-  if (endsPeriod === true) await endOrderPeriod(transaction, accountId, orderId);
-  if (state === 'refunded') {
-    await finishRefunds(transaction, orderId, evidence);
-    await recordRefunded(transaction, subject);
-  }
+  if (state === 'refunded') await recordRefunded(transaction, orderId, accountId);
+  if (state === 'expired') await recordExpired(transaction, orderId);
   if (flag !== undefined) await flagOrder(transaction, subject, flag, paymentIdOf(evidence));
+  return recorded;
 }
 
 async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
@@ -210,44 +218,33 @@ async function flagDeleted(transaction: EntityManager, subject: Subject): Promis
 async function recordPayment(
   transaction: EntityManager,
   provider: string,
-  { orderId, reference }: Subject,
+  { orderId, accountId, reference }: Subject,
   evidence: PaymentEvidence,
-  outcome: PaymentOutcome,
-): Promise<void> {
+  outcome: RecordedPayment['outcome'],
+): Promise<RecordedPayment> {
   const { paid, paidAt, issuer = null, raw } = evidence;
+  const { amount = 0, currency = '' } = paid ?? {};
+  const [id, paymentId] = [randomUUIDv7(), paymentIdOf(evidence)];
   await transaction.execute(
     `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, issuer, outcome, raw)
      values (?, ?, ?, ?, ?, ?, ?, coalesce(to_timestamp(?::float8 / 1000), clock_timestamp()), ?, ?, ?::json)`,
     [
-      randomUUIDv7(),
+      id,
       orderId,
       reference,
       provider,
-      paymentIdOf(evidence),
-      paid?.amount ?? 0,
-      paid?.currency ?? '',
+      paymentId,
+      amount,
+      currency,
       paidAt?.getTime() ?? null,
       issuer,
       outcome,
       toStoredJson(raw),
     ],
   );
-}
-
-/** One that was made in the provider's dashboard is entered, because bookkeeping needs it. */
-async function finishRefunds(transaction: EntityManager, orderId: string, { raw }: PaymentEvidence): Promise<void> {
-  await transaction.execute(
-    `update refund set state = 'done', finished_at = clock_timestamp() where order_id = ? and state = 'pending'`,
-    [orderId],
-  );
-  await transaction.execute(
-    `insert into refund (key, order_id, payment_id, amount, currency, state, reason, raw, finished_at)
-     select o.code || '-R' || (select count(*) + 1 from refund r where r.order_id = o.id),
-       o.id, p.id, p.amount, p.currency, 'done', 'refunded at the provider', ?::json, clock_timestamp()
-     from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
-     where o.id = ? and not exists (select 1 from refund r where r.order_id = o.id and r.state = 'done')`,
-    [toStoredJson(raw), orderId],
-  );
+  const received = { orderId, accountId, paymentId, amount, currency, outcome };
+  await recordEvent(transaction, 'payment.received', received, `payment.received:${id}`);
+  return { id, orderId, amount, outcome };
 }
 
 /** Keeps what the provider said about the charge. One that is paid needs no more checks. */

@@ -1,5 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { checkOverdue } from './checks.ts';
+import { expireForgotten } from './expiry.ts';
 import { processOverdue } from './process-notification.ts';
 import { settleOverdueRefunds } from './refund-status.ts';
 
@@ -19,14 +20,5 @@ export async function sweepPayments(host: Host): Promise<void> {
   };
   await drain(processOverdue);
   await Promise.all([drain(checkOverdue), drain(settleOverdueRefunds)]);
-  await expireForgotten(host);
-}
-
-/** Orders past their time without any check to come: their last charge was rejected, for instance. */
-async function expireForgotten({ database }: Host): Promise<void> {
-  await database.query(
-    `update plan_order o set state = 'expired'
-     where state in ('created', 'pending') and expires_at < clock_timestamp() - interval '5 min'
-       and not exists (select 1 from payment_attempt a where a.order_id = o.id and a.next_check_at is not null)`,
-  );
+  await expireForgotten(host.database);
 }

@@ -11,10 +11,16 @@
 export interface EventTypes {
   /** An order has been paid in full. Its period is in the ledger. */
   'order.paid': OrderEvent;
-  /** All of an order's money was paid back. What was left of its period has ended. */
+  /** The payment that activated an order was paid back in full. Its days have ended, unless the operator left them. */
   'order.refunded': OrderEvent;
-  /** An order needs the operator: wrong amount or currency, or paid twice. Nothing was activated. */
+  /** An order was not paid in time. A payment that still arrives activates it. */
+  'order.expired': OrderEvent;
+  /** An order needs the operator: wrong amount or currency, paid twice, a failed refund. */
   'order.flagged': OrderEvent & { readonly reason: string };
+  /** Money has come for an order, whatever it did: it activated the order, or is flagged. */
+  'payment.received': OrderEvent & PaymentEvent & { readonly paymentId: string; readonly outcome: string };
+  /** The books of a provider have money that belongs to no order of this gateway. */
+  'payment.unknown': PaymentEvent & { readonly provider: string };
   /** Access has begun after a time without a period. */
   'plan.started': PlanEvent;
   /** The last period ends within 24 hours. */
@@ -33,6 +39,12 @@ export interface EventTypes {
 export interface OrderEvent {
   readonly orderId: string;
   readonly accountId: string;
+}
+
+/** Money, in the smallest unit that its currency is paid in. */
+export interface PaymentEvent {
+  readonly amount: number;
+  readonly currency: string;
 }
 
 /** The account and the end of its paid time. */

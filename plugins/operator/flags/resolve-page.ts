@@ -1,7 +1,7 @@
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { findOpenFlag, type OpenFlag } from '#core/business/payments/open-flags.ts';
-import { resolveFlag } from '#core/business/payments/refunds.ts';
+import { findOpenFlag, type OpenFlag } from '#core/business/payments/flags.ts';
+import { resolveFlag } from '#core/business/payments/flags.ts';
 import { actionPage } from '../action-page.ts';
 
 /** `/operator/flags/{id}`: asks how a flag was resolved. */
@@ -13,14 +13,22 @@ export const resolvePage: Page = actionPage({
   async ask(request) {
     const { t, format } = request;
     const flag = await readFlag(request);
-    const { kind, orderCode, buyer, days, price, currency, money, createdAt } = flag;
+    const { kind, subject, order, money, createdAt } = flag;
+    const name = t(`operator.flag.${kind}`);
     return {
-      question: t('operator.resolve_question', { flag: t(`operator.flag.${kind}`), order: orderCode }),
+      question:
+        order === undefined
+          ? t('operator.resolve_question_without_order', { flag: name })
+          : t('operator.resolve_question', { flag: name, order: order.code }),
       text: t(`operator.flag_help.${kind}`),
       facts: [
-        { name: t('operator.fact.buyer'), value: buyer },
-        { name: t('operator.fact.plan'), value: t('operator.days', { count: days }) },
-        { name: t('operator.fact.price'), value: format.money(price, currency) },
+        ...(order === undefined
+          ? [{ name: t('operator.fact.reference'), value: subject }]
+          : [
+              { name: t('operator.fact.buyer'), value: order.buyer },
+              { name: t('operator.fact.plan'), value: t('operator.days', { count: order.days }) },
+              { name: t('operator.fact.price'), value: format.money(order.price, order.currency) },
+            ]),
         ...(money === undefined
           ? []
           : [{ name: t('operator.fact.money'), value: format.money(money.amount, money.currency) }]),
@@ -32,7 +40,10 @@ export const resolvePage: Page = actionPage({
       note: { label: t('operator.resolve_note'), hint: t('operator.resolve_hint') },
     };
   },
-  subject: async (request) => (await readFlag(request)).orderId,
+  async subject(request) {
+    const { id, order } = await readFlag(request);
+    return order?.id ?? id;
+  },
   async perform({ host, params }, { note }) {
     await resolveFlag(host.database, params['id'] ?? '', note);
     return '/operator';

@@ -1,7 +1,7 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
-import { severityOf } from '#core/business/payments/open-flags.ts';
+import { severityOf } from '#core/business/payments/flags.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 

@@ -3,8 +3,8 @@ import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { severityOf } from '#core/business/payments/open-flags.ts';
-import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { severityOf } from '#core/business/payments/flags.ts';
+import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { withRows } from '../table-section.ts';
@@ -47,7 +47,7 @@ export const orderPage: Page = {
         },
         ...factsOf(order, request),
       ],
-      actions: actionsOf(order, t),
+      actions: actionsOf(order, request),
       sections: withRows([
         flagTable(order.flags, request),
         paymentTable(order.payments, request),
@@ -89,7 +89,8 @@ function factsOf(order: Order, { t, format }: PageRequest) {
 }
 
 /** What an operator can do about an order, the most pressing first. */
-function actionsOf({ code, state, flags }: Order, t: PageRequest['t']) {
+function actionsOf(order: Order, { t, format }: PageRequest) {
+  const { code, flags, payments } = order;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const worstFirst = open.toSorted((one, other) => severityOf(one.kind).localeCompare(severityOf(other.kind)));
   return [
@@ -98,8 +99,13 @@ function actionsOf({ code, state, flags }: Order, t: PageRequest['t']) {
       label: t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) }),
       isDanger: false,
     })),
-    ...(state === 'paid'
-      ? [{ path: `/operator/orders/${code}/refund`, label: t('operator.refund'), isDanger: true }]
-      : []),
+    ...payments
+      .map((payment) => ({ payment, left: refundable(order, payment) }))
+      .filter(({ left }) => left > 0)
+      .map(({ payment: { id, currency }, left }) => ({
+        path: `/operator/orders/${code}/refund/${id}`,
+        label: t('operator.refund_payment', { amount: format.money(left, currency) }),
+        isDanger: true,
+      })),
   ];
 }

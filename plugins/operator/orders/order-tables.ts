@@ -1,5 +1,5 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { severityOf } from '#core/business/payments/open-flags.ts';
+import { severityOf } from '#core/business/payments/flags.ts';
 import type { OrderFlag, OrderRefund, Payment } from '#core/business/payments/order-types.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
@@ -48,7 +48,7 @@ export function paymentTable(payments: readonly Payment[], { t, format }: Reader
   };
 }
 
-const refundKinds = { pending: 'waiting', done: 'ok', failed: 'bad' } as const;
+const refundKinds = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
 export function refundTable(refunds: readonly OrderRefund[], { t, format }: Reader): TableSection {
   return {

@@ -1,43 +1,69 @@
-import type { Page } from '#core/web/pages/page.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { refundOrder } from '#core/business/payments/refunds.ts';
+import { type DaysBack, type Order, type Payment, refundable } from '#core/business/payments/order.ts';
+import { refundPayment } from '#core/business/payments/refunds.ts';
 import { actionPage, refusal } from '../action-page.ts';
 import { requireOrder } from './order-page.ts';
 
-/** `/operator/orders/{code}/refund`: pays an order back. */
+/** Ways to deal with the days, the usual one first. */
+const choices: readonly DaysBack[] = ['unused', 'whole', 'none'];
+
+/** `/operator/orders/{code}/refund/{payment}`: pays one payment back, in full or in part. */
 export const refundPage: Page = actionPage({
-  path: '/operator/orders/{code}/refund',
+  path: '/operator/orders/{code}/refund/{payment}',
   title: 'operator.refund',
   action: 'order.refund',
   needsNote: true,
   async ask(request) {
     const { t, format } = request;
-    const order = await requireOrder(request);
-    const path = `/operator/orders/${order.code}`;
-    if (order.state !== 'paid')
-      throw new PageError(409, 'operator.not_paid', { action: { path, label: 'operator.order' } });
+    const { order, payment, left } = await requirePayment(request);
+    const amount = format.money(left, payment.currency);
     return {
-      question: t('operator.refund_question', { amount: format.money(order.price, order.currency), order: order.code }),
+      question: t('operator.refund_question', { amount, order: order.code }),
       text: t('operator.refund_text'),
-      facts: [],
+      facts: [
+        { name: t('operator.outcome'), value: t(`operator.payment_outcome.${payment.outcome}`) },
+        { name: t('operator.fact.paid'), value: format.time(payment.paidAt).text },
+        { name: t('operator.payment'), value: payment.paymentId },
+      ],
       label: t('operator.refund'),
       isDanger: true,
-      back: path,
+      back: `/operator/orders/${order.code}`,
+      amount: { label: t('operator.refund_amount'), hint: t('operator.refund_amount_hint', { amount }), max: left },
+      ...(payment.outcome === 'activated' && {
+        choice: {
+          label: t('operator.refund_days'),
+          hint: t('operator.refund_days_hint'),
+          options: choices.map((value) => ({ value, label: t(`operator.refund_days.${value}`) })),
+        },
+      }),
       note: { label: t('operator.reason'), hint: t('operator.refund_hint') },
       manual: { label: t('operator.refund_manual'), hint: t('operator.refund_manual_hint') },
     };
   },
   subject: async (request) => (await requireOrder(request)).id,
-  async perform(request, { note, isManual }, orderId) {
+  async perform(request, { note, amount, choice, isManual }) {
+    const { order, payment } = await requirePayment(request);
+    const days = choices.find((one) => one === choice);
     try {
-      const { code, refunds } = await refundOrder(request.host, orderId, { reason: note, isManual });
-      if (refunds.at(-1)?.state === 'failed')
-        throw refusal({ '': 'operator.refund_failed' }, 'the provider did not refund');
-      return `/operator/orders/${code}`;
+      const { refund } = await refundPayment(request.host, payment.id, { amount, days, reason: note, isManual });
+      if (refund.state === 'failed') throw refusal({ '': 'operator.refund_failed' }, 'the provider did not refund');
+      return `/operator/orders/${order.code}`;
     } catch (error) {
-      if (error instanceof CheckoutError) throw refusal({ '': 'operator.not_paid' }, error.message);
-      throw error;
+      if (!(error instanceof CheckoutError)) throw error;
+      if (error.kind === 'too_much') throw refusal({ amount: 'operator.refund_too_much' }, error.message);
+      throw refusal({ '': error.kind === 'refund_open' ? 'operator.refund_open' : 'operator.not_paid' }, error.message);
     }
   },
 });
+
+/** @throws PageError 404, 409 when nothing of it is left */
+async function requirePayment(request: PageRequest): Promise<{ order: Order; payment: Payment; left: number }> {
+  const order = await requireOrder(request);
+  const payment = order.payments.find(({ id }) => id === request.params['payment']);
+  const left = payment === undefined ? 0 : refundable(order, payment);
+  if (payment !== undefined && left > 0) return { order, payment, left };
+  const action = { path: `/operator/orders/${order.code}`, label: 'operator.order' } as const;
+  throw new PageError(payment === undefined ? 404 : 409, 'operator.not_paid', { action });
+}

@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
-import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/open-flags.ts';
+import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
 import { readEmphasis, type TextPiece } from '../emphasis.ts';
 import type { RejectedKey } from './rejected-keys.ts';
 
@@ -58,22 +58,22 @@ function describeRejectedKey({ upstream, at, error }: RejectedKey, { t, format, 
 
 /** One flag, ready to be printed. */
 export function describeNeed(flag: OpenFlag, { t, format, host }: Reader) {
-  const { id, kind, orderCode, buyer, createdAt } = flag;
+  const { id, kind, order, createdAt } = flag;
   return {
     id,
     status: { kind: severityOf(kind), text: t(`operator.flag.${kind}`) },
-    order: orderCode,
-    buyer,
+    order: order?.code ?? '',
+    buyer: order?.buyer ?? t('operator.need_without_order'),
     pieces: readEmphasis(describeMoney(flag, { t, format })),
     since: format.relative(createdAt, new Date(host.now())),
     path: `/operator/flags/${id}`,
   };
 }
 
-function describeMoney({ kind, days, price, currency, money }: OpenFlag, { t, format }: Pick<Reader, 't' | 'format'>) {
+function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Reader, 't' | 'format'>) {
   const values = {
-    count: days,
-    price: format.money(price, currency),
+    count: order?.days ?? 0,
+    price: order === undefined ? '' : format.money(order.price, order.currency),
     amount: money === undefined ? '' : format.money(money.amount, money.currency),
   };
   return t(money === undefined ? 'operator.flag_text.without_amount' : `operator.flag_text.${kind}`, values);

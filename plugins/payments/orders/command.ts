@@ -7,7 +7,7 @@ import { parseDay, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import type { OrderState } from '#core/business/payments/order-types.ts';
+import { type DaysBack, type OrderState, refundable } from '#core/business/payments/order-types.ts';
 import { csvHead, describeOrder, describeOrders, movementToCsv, type OrderDetails } from './describe.ts';
 import type { FilterOptions } from './operations.ts';
 
@@ -16,6 +16,8 @@ interface Output extends ZoneOptions {
 }
 
 const states: readonly OrderState[] = ['created', 'pending', 'expired', 'failed', 'cancelled', 'paid', 'refunded'];
+
+const daysBack: readonly DaysBack[] = ['unused', 'whole', 'none'];
 
 const exitCodes = `
 
@@ -30,6 +32,7 @@ export const ordersCommand: Command = {
     defineShow(parser, context);
     defineResolve(parser, context);
     defineRefund(parser, context);
+    defineClose(parser, context);
     defineExport(parser, context);
   },
 };
@@ -87,42 +90,70 @@ function defineResolve(parser: Parser, context: CommandContext): void {
     );
 }
 
+interface RefundFlags extends Output {
+  readonly payment?: string;
+  readonly amount?: number;
+  readonly days?: DaysBack;
+  readonly reason: string;
+  readonly manual?: true;
+  readonly yes?: true;
+}
+
 function defineRefund(parser: Parser, context: CommandContext): void {
-  orderCommand(parser, 'refund', 'pay an order back and end what is left of its period')
+  subcommand(parser, 'refund', 'pay a payment back, in full or in part')
+    .argument('[order]', 'code or id of an order with one payment', parseLine)
+    .option('--payment <id>', 'this payment, by its id here or at the provider', parseLine)
+    .option('--amount <amount>', 'a part of it; default: all that is left', parseInteger(1, Number.MAX_SAFE_INTEGER))
+    .addOption(
+      new Option(
+        '--days <days>',
+        'days that go back; default: unused ones with the whole payment, none with a part',
+      ).choices(daysBack),
+    )
     .requiredOption('--reason <text>', 'for the provider and for bookkeeping', parseLine)
     .option('--manual', 'the money has been paid back outside of the provider')
     .option('--yes', 'do not ask')
     .addHelpText(
       'after',
-      `\nThe whole payment is paid back. Time that has been used stays in the ledger; later periods move forward.${examples(
+      `\nDays go back when the refund is done: the unused ones, or all of them, the used ones from what the account holds besides. Later periods move forward.${examples(
         [
           'gateway orders refund ORD-7F3K2MQX --reason "bought twice"',
+          'gateway orders refund --payment 5f0c… --amount 30000 --reason "two days without service"',
           'gateway orders refund ORD-7F3K2MQX --reason "bought twice" --manual',
         ],
       )}`,
     )
-    .action((handle: string, options: { reason: string; manual?: true; yes?: true } & Output) =>
+    .action((handle: string | undefined, options: RefundFlags) =>
       withHost(context, async (host) => {
-        const { detailsOf, findOrder, refundOrder } = await operations();
-        const order = await findOrder(host, handle);
+        const { detailsOf, paymentToPayBack, refundPayment } = await operations();
+        const { order, payment } = await paymentToPayBack(host, handle, options.payment);
+        const { amount = refundable(order, payment), days, reason } = options;
         if (options.yes !== true) {
           const how = options.manual === true ? 'as paid back by you' : `by ${order.provider}`;
-          await confirm([`Refund ${formatMoney(order.price, order.currency)} of order ${order.code} ${how}?`]);
+          await confirm([`Refund ${formatMoney(amount, payment.currency)} of order ${order.code} ${how}?`]);
         }
-        const refunded = await refundOrder(host, order.id, {
-          reason: options.reason,
-          isManual: options.manual === true,
-        });
-        print(context, host, options, await detailsOf(host, refunded));
-        requireRefund(refunded.refunds.at(-1)?.state, order.code);
+        const isManual = options.manual === true;
+        const refunded = await refundPayment(host, payment.id, { amount: options.amount, days, reason, isManual });
+        print(context, host, options, await detailsOf(host, refunded.order));
+        if (refunded.refund.state === 'failed')
+          throw new CommandFailed(
+            `The provider did not refund order ${order.code}. Pay the money back yourself, then add --manual.`,
+          );
       }),
     );
 }
 
-function requireRefund(state: string | undefined, code: string): void {
-  if (state === 'failed')
-    throw new CommandFailed(
-      `The provider did not refund order ${code}. Pay the money back yourself, then add --manual.`,
+function defineClose(parser: Parser, context: CommandContext): void {
+  subcommand(parser, 'close-refund', 'close a refund that is under way, by what the provider has told you')
+    .argument('<refund>', 'key of the refund, such as ORD-7F3K2MQX-R1', parseLine)
+    .addOption(new Option('--as <outcome>', 'what became of it').choices(['done', 'failed']).makeOptionMandatory())
+    .requiredOption('--note <text>', 'who said so, kept for bookkeeping', parseLine)
+    .addHelpText('after', examples(['gateway orders close-refund ORD-7F3K2MQX-R1 --as failed --note "ticket 8123"']))
+    .action((key: string, options: { as: 'done' | 'failed'; note: string } & Output) =>
+      withHost(context, async (host) => {
+        const { closeRefund, detailsOf } = await operations();
+        print(context, host, options, await detailsOf(host, await closeRefund(host, key, options.as, options.note)));
+      }),
     );
 }
 

@@ -5,7 +5,7 @@ import { localTime } from '#core/extension/commands/days.ts';
 import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { Movement } from '#core/business/payments/movements.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
-import type { Order } from '#core/business/payments/order.ts';
+import { type Order, refundable } from '#core/business/payments/order-types.ts';
 
 /** Whose order it is. */
 export interface OrderOwner {
@@ -102,11 +102,13 @@ export function describeOrder(
     ),
     ...table(
       'payments',
-      ['paid', 'amount', 'outcome', 'payment', 'from'],
+      ['payment', 'paid', 'amount', 'outcome', 'left', 'at the provider', 'from'],
       order.payments.map((payment) => [
+        payment.id,
         time(payment.paidAt),
         formatMoney(payment.amount, payment.currency),
         payment.outcome,
+        formatMoney(refundable(order, payment), payment.currency),
         payment.paymentId,
         payment.issuer ?? '',
       ]),
@@ -130,12 +132,14 @@ export function describeOrder(
     ),
     ...table(
       'refunds',
-      ['refund', 'created', 'amount', 'state', 'by', 'reason'],
+      ['refund', 'of payment', 'created', 'amount', 'state', 'days', 'by', 'reason'],
       order.refunds.map((refund) => [
         refund.key,
+        refund.paymentId,
         time(refund.createdAt),
         formatMoney(refund.amount, refund.currency),
         refund.state,
+        refund.days,
         refund.isManual ? 'operator' : 'provider',
         refund.reason,
       ]),

@@ -5,7 +5,14 @@ import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { rangeOfDays } from '#core/extension/commands/days.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type Order, type OrderFilter, type OrderState, readOrder } from '#core/business/payments/order.ts';
+import {
+  type Order,
+  type OrderFilter,
+  type OrderState,
+  type Payment,
+  readOrder,
+} from '#core/business/payments/order.ts';
+import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails, OrderOwner } from './describe.ts';
 import type { OrderFlag } from '#core/business/payments/entities.ts';
@@ -13,7 +20,8 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 export { listMovements } from '#core/business/payments/movements.ts';
 export { listOrders } from '#core/business/payments/order.ts';
-export { refundOrder, resolveFlag } from '#core/business/payments/refunds.ts';
+export { resolveFlag } from '#core/business/payments/flags.ts';
+export { closeRefund, refundPayment } from '#core/business/payments/refunds.ts';
 
 /** Filters as they are written on the command line. */
 export interface FilterOptions {
@@ -51,6 +59,26 @@ export async function ownersOf({ database }: Host, orders: readonly Order[]): Pr
   return new Map(accounts.map(({ id, name, email }) => [id, { name, email }]));
 }
 
+/**
+ * The payment to refund: by its id, or the only one of an order.
+ *
+ * @throws CommandFailed, CheckoutError
+ */
+export async function paymentToPayBack(
+  host: Host,
+  handle: string | undefined,
+  paymentId: string | undefined,
+): Promise<{ order: Order; payment: Payment }> {
+  if (paymentId === undefined && handle === undefined) throw new CommandFailed('Name an order, or --payment ID.', 2);
+  const order =
+    handle === undefined ? await findOrderOfPayment(host.database, paymentId ?? '') : await findOrder(host, handle);
+  if (order === undefined) throw new CommandFailed(`Payment ${paymentId} not found.`, 3);
+  if (paymentId === undefined) return { order, payment: paymentToRefund(order) };
+  const payment = order.payments.find((one) => one.id === paymentId.toLowerCase() || one.paymentId === paymentId);
+  if (payment === undefined) throw new CommandFailed(`Order ${order.code} has no payment ${paymentId}.`, 3);
+  return { order, payment };
+}
+
 export async function detailsOf(host: Host, order: Order): Promise<OrderDetails> {
   const { database } = host;
   return {
@@ -68,5 +96,5 @@ export async function orderOfFlag(host: Host, flagId: string): Promise<Order | u
     'select order_id from order_flag where id::text = ?',
     [flagId.toLowerCase()],
   );
-  return row === undefined ? undefined : readOrder(host.database, { id: row.order_id });
+  return row?.order_id == null ? undefined : readOrder(host.database, { id: row.order_id });
 }

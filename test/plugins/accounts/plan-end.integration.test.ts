@@ -64,7 +64,9 @@ async function runJob(): Promise<void> {
 async function eventsOfPlan(): Promise<string[]> {
   const events = await readEvents(database, '0', 1_000);
   return events
-    .filter(({ name, payload }) => name.startsWith('plan.end') && payload.accountId === accountId)
+    .filter(
+      ({ name, payload }) => name.startsWith('plan.end') && 'accountId' in payload && payload.accountId === accountId,
+    )
     .map(({ name }) => name);
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { checkNow } from '#core/business/payments/checkout.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readQris } from '#core/business/payments/qris.ts';
-import { resolveFlag } from '#core/business/payments/refunds.ts';
+import { resolveFlag } from '#core/business/payments/flags.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { referenceOf } from '../../core/business/payments/fixture.ts';
 import type { Browser } from '../../core/web/page-fixture.ts';

@@ -7,9 +7,10 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { listActions, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
-import { findOpenFlag, listOpenFlags } from '#core/business/payments/open-flags.ts';
+import { findOpenFlag, listOpenFlags } from '#core/business/payments/flags.ts';
 import type { Order } from '#core/business/payments/order.ts';
-import { refundOrder, resolveFlag } from '#core/business/payments/refunds.ts';
+import { resolveFlag } from '#core/business/payments/flags.ts';
+import { refundOrder } from '#core/business/payments/refunds.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -72,8 +73,11 @@ describe('what the operator reads of orders', () => {
       older.id,
     ]);
     const { flags, total } = await listOpenFlags(database, 3);
-    const own = flags.filter(({ orderId }) => [wrong.id, twice.id, older.id].includes(orderId));
-    expect(own[0]).toMatchObject({ kind: 'wrong_amount', orderCode: older.code, buyer: 'Ani', price: 95_000 });
+    const own = flags.filter(({ order }) => [wrong.id, twice.id, older.id].includes(order?.id ?? ''));
+    expect(own[0]).toMatchObject({
+      kind: 'wrong_amount',
+      order: { code: older.code, buyer: 'Ani', price: 95_000 },
+    });
     expect(own[0]?.money).toEqual({ amount: 1, currency: 'IDR' });
     expect(total).toBeGreaterThanOrEqual(3);
     const flag = own[0] as (typeof own)[number];

@@ -3,7 +3,8 @@ import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
-import { refundOrder, resolveFlag } from '#core/business/payments/refunds.ts';
+import { resolveFlag } from '#core/business/payments/flags.ts';
+import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -29,7 +30,7 @@ beforeEach(async () => {
 });
 
 const reread = async () => (await readOrder(database, { id: order.id })) as Order;
-const refund = (isManual = false) => refundOrder(host, order.id, { reason: 'asked for', isManual });
+const refund = async (isManual = false) => (await refundOrder(host, order.id, { reason: 'asked for', isManual })).order;
 const makeDue = () =>
   database.query('update refund set next_check_at = clock_timestamp() where next_check_at is not null');
 
@@ -49,7 +50,7 @@ describe('a refund', () => {
 
   it('that is pending ends no period until the provider confirms it', async () => {
     fake.refundState = 'pending';
-    expect(await refund()).toMatchObject({ state: 'paid', refunds: [{ state: 'pending' }] });
+    expect(await refund()).toMatchObject({ state: 'paid', refunds: [{ state: 'sent' }] });
     expect((await timeHeld(database, accountId)).seconds).toBe(7 * 86_400);
     fake.end(referenceOf(order), 'refunded');
     await makeDue();
@@ -73,7 +74,7 @@ describe('a refund', () => {
 
   it('whose outcome is unknown is repeated under the same key', async () => {
     fake.fail('refund', new PaymentError('unknown', 'timeout'), true);
-    expect(await refund()).toMatchObject({ refunds: [{ state: 'pending' }] });
+    expect(await refund()).toMatchObject({ refunds: [{ state: 'asked' }] });
     fake.failures.clear();
     await makeDue();
     await sweepPayments(host);
@@ -118,13 +119,13 @@ describe('a refund', () => {
   it('that is rejected has not failed until the provider reports its status', async () => {
     fake.fail('refund', new PaymentError('rejected', 'REFUND_IN_PROGRESS'), true);
     fake.fail('status', new PaymentError('temporary', 'HTTP 500'));
-    expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'pending' }] });
+    expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'asked' }] });
   });
 
   it('that is refused while the provider lists it as pending stays pending', async () => {
     fake.connection.refundStatus = ({ key }) => Promise.resolve({ state: 'pending', raw: { key } });
     fake.fail('refund', new PaymentError('rejected', 'REFUND_IN_PROGRESS'));
-    expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'pending' }] });
+    expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'sent' }] });
   });
 
   it('that is refused and not listed has failed', async () => {
@@ -139,7 +140,7 @@ describe('a refund', () => {
     fake.connection.refundStatus = () => Promise.resolve({ state: 'unknown', raw: {} });
     await makeDue();
     await sweepPayments(host);
-    expect(await reread()).toMatchObject({ flags: [], refunds: [{ state: 'pending' }] });
+    expect(await reread()).toMatchObject({ flags: [], refunds: [{ state: 'sent' }] });
     await database.query("update refund set created_at = created_at - interval '8 days' where order_id = ?", [
       order.id,
     ]);
@@ -199,7 +200,7 @@ describe('a refund', () => {
   it('is refused for an order that is not paid', async () => {
     const open = await startOrder(host, accountId, 1);
     await expect(refundOrder(host, open.id, { reason: '', isManual: true })).rejects.toMatchObject({
-      kind: 'not_open',
+      kind: 'nothing_to_refund',
     });
     await expect(refundOrder(host, accountId, { reason: '', isManual: true })).rejects.toMatchObject({
       kind: 'not_found',

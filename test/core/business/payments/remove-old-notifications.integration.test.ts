@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Order } from '#core/business/payments/order.ts';
-import { resolveFlag } from '#core/business/payments/refunds.ts';
+import { resolveFlag } from '#core/business/payments/flags.ts';
 import { removeOldNotifications } from '#core/business/payments/inbox.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';

@@ -1,0 +1,45 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../accounts/account-events.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { PlanOrder } from './entities.ts';
+
+type Expired = Row<typeof PlanOrder, 'id' | 'account_id' | 'expires_at'>;
+
+/** Expires one order whose time is over and which was not paid. */
+export async function expireOrder(database: Pick<Database, 'fork'>, orderId: string): Promise<void> {
+  await expireOrders(database, 'id = ? and expires_at <= clock_timestamp()', [orderId]);
+}
+
+/** Expires orders past their time without any check to come: their last charge was rejected, for instance. */
+export async function expireForgotten(database: Pick<Database, 'fork'>): Promise<void> {
+  await expireOrders(
+    database,
+    `expires_at < clock_timestamp() - interval '5 min'
+       and not exists (select 1 from payment_attempt a where a.order_id = o.id and a.next_check_at is not null)`,
+  );
+}
+
+async function expireOrders(database: Pick<Database, 'fork'>, condition: string, values: readonly unknown[] = []) {
+  await database.fork().transactional(async (transaction) => {
+    const expired = await transaction.execute<Expired[]>(
+      `update plan_order o set state = 'expired' where state in ('created', 'pending') and ${condition}
+       returning id, account_id, ${epochs('expires_at')}`,
+      [...values],
+    );
+    for (const order of expired) await record(transaction, order);
+  });
+}
+
+/** Records that an order has expired, in the transaction in which it does: once for each time that it could be paid. */
+export async function recordExpired(transaction: EntityManager, orderId: string): Promise<void> {
+  const [order] = await transaction.execute<Expired[]>(
+    `select id, account_id, ${epochs('expires_at')} from plan_order where id = ?`,
+    [orderId],
+  );
+  if (order !== undefined) await record(transaction, order);
+}
+
+async function record(transaction: EntityManager, { id, account_id: accountId, expires_at: time }: Expired) {
+  await recordEvent(transaction, 'order.expired', { orderId: id, accountId }, `order.expired:${id}:${time}`);
+}

@@ -1,0 +1,165 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../accounts/account-events.ts';
+import { endOrderPeriod, takeBackOrder } from '../accounts/ledger.ts';
+import { flagOrder, resolveFlags } from './flags.ts';
+import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
+import { toStoredJson } from './stored-json.ts';
+import type { Fields } from '#core/platform/database/rows.ts';
+import type { Payment, Refund } from './entities.ts';
+
+/*
+ * What becomes of a refund, within the transaction of what has reported it. The caller may hold the lock of the order; the
+ * sequence of locks is order, then account, as in `settle`.
+ */
+
+/** A finished refund with its payment and order. */
+interface Finished
+  extends Fields<typeof Refund, 'key' | 'days'>, Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
+  readonly payment: string;
+  readonly orderId: string;
+  readonly accountId: string;
+  readonly orderState: OrderState;
+  /** Paid back of the payment, with this one. */
+  readonly back: number;
+  /** Another refund has taken back the days in full. */
+  readonly isTakenBack: boolean;
+}
+
+/** What a payment has been flagged for, which needs no decision once all of it has gone back. */
+const decidedByRefund: readonly FlagKind[] = [
+  'wrong_amount',
+  'wrong_currency',
+  'second_payment',
+  'disputed',
+  'reversed',
+];
+
+/**
+ * The money of a refund is back. Takes the days back that it asks for, once, in whichever process it is seen first; the order
+ * is refunded when all of the payment that activated it has gone back. A refund that had failed here may be reported late.
+ *
+ * @param raw what the provider has stated; null when the operator has
+ * @param at when the provider returned it, where it says so
+ */
+export async function finishRefund(
+  transaction: EntityManager,
+  key: string,
+  raw: unknown,
+  at: Date | undefined = undefined,
+): Promise<void> {
+  if (!(await lockOrderOf(transaction, key))) return;
+  const [finished] = await transaction.execute<Finished[]>(
+    `with finished as (
+       update refund set state = 'done', raw = coalesce(?::json, raw), next_check_at = null,
+         finished_at = least(to_timestamp(?::float8 / 1000), clock_timestamp())
+       where key = ? and state <> 'done' returning *
+     )
+     select r.key, r.days, p.id as payment, p.amount::float8 as amount, p.payment_id as "paymentId", p.outcome,
+       o.id as "orderId", o.account_id as "accountId", o.state as "orderState",
+       (r.amount + (select coalesce(sum(amount), 0) from refund d
+         where d.payment_id = p.id and d.state = 'done' and d.key <> r.key))::float8 as back,
+       exists (select 1 from refund d where d.payment_id = p.id and d.state = 'done' and d.days = 'whole' and d.key <> r.key)
+         as "isTakenBack"
+     from finished r join payment p on p.id = r.payment_id join plan_order o on o.id = r.order_id`,
+    [raw === null ? null : toStoredJson(raw), at?.getTime() ?? null, key],
+  );
+  if (finished !== undefined) await applyRefund(transaction, finished);
+}
+
+async function applyRefund(transaction: EntityManager, finished: Finished): Promise<void> {
+  const { orderId, accountId, amount, back, outcome, paymentId, key } = finished;
+  if (outcome === 'activated') await takeDays(transaction, finished);
+  if (outcome === 'activated' && back >= amount && finished.orderState === 'paid') {
+    await transaction.execute(`update plan_order set state = 'refunded' where id = ?`, [orderId]);
+    await recordRefunded(transaction, orderId, accountId);
+  }
+  if (back > amount) await flagOrder(transaction, finished, 'refunded_twice', paymentId);
+  await resolveRefunded(transaction, finished, `refunded: ${key}`);
+}
+
+async function takeDays(transaction: EntityManager, finished: Finished): Promise<void> {
+  const { days, accountId, orderId, key, isTakenBack } = finished;
+  if (days === 'whole' && !isTakenBack) await takeBackOrder(transaction, accountId, orderId, `refund ${key}`);
+  else if (days !== 'none') await endOrderPeriod(transaction, accountId, orderId);
+}
+
+/** Records that an order has been refunded, once. */
+export async function recordRefunded(transaction: EntityManager, orderId: string, accountId: string): Promise<void> {
+  await recordEvent(transaction, 'order.refunded', { orderId, accountId }, `order.refunded:${orderId}`);
+}
+
+/** Flags about the payment when all of it is back, and about refunds that have failed when as much has gone back since. */
+async function resolveRefunded(
+  transaction: EntityManager,
+  { orderId, payment, paymentId, amount, back, outcome }: Finished,
+  resolution: string,
+): Promise<void> {
+  const repaired = await transaction.execute<{ subject: string }[]>(
+    `select f.key as subject from refund f where f.payment_id = ? and f.state = 'failed' and f.amount <=
+       (select sum(d.amount) from refund d where d.payment_id = f.payment_id and d.state = 'done' and d.finished_at >= f.finished_at)`,
+    [payment],
+  );
+  const flags: { kind: FlagKind; subject: string }[] = repaired.map(({ subject }) => ({
+    kind: 'refund_failed',
+    subject,
+  }));
+  if (back >= amount) {
+    for (const kind of decidedByRefund) flags.push({ kind, subject: paymentId });
+    if (outcome === 'activated') flags.push({ kind: 'deleted_account', subject: '' });
+  }
+  if (flags.length > 0) await resolveFlags(transaction, orderId, flags, resolution);
+}
+
+/** A refund has failed: the operator is told, and the money can be refunded in another way. */
+export async function failRefund(
+  transaction: EntityManager,
+  key: string,
+  raw: unknown,
+  { isFlagged = true }: { readonly isFlagged?: boolean } = {},
+): Promise<void> {
+  if (!(await lockOrderOf(transaction, key))) return;
+  const [failed] = await transaction.execute<{ orderId: string; accountId: string }[]>(
+    `update refund r set state = 'failed', raw = ?::json, next_check_at = null, finished_at = clock_timestamp()
+     from plan_order o where r.key = ? and r.state in ('asked', 'sent') and o.id = r.order_id
+     returning r.order_id as "orderId", o.account_id as "accountId"`,
+    [toStoredJson(raw), key],
+  );
+  if (failed !== undefined && isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
+}
+
+/** @returns false when there is no such refund */
+async function lockOrderOf(transaction: EntityManager, key: string): Promise<boolean> {
+  const locked = await transaction.execute<unknown[]>(
+    'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',
+    [key],
+  );
+  return locked.length > 0;
+}
+
+/** A refund to enter. */
+export interface NewRefund {
+  /** Of the payment, here. */
+  readonly payment: string;
+  readonly amount: number;
+  readonly days: DaysBack;
+  readonly isManual: boolean;
+  readonly reason: string;
+  readonly providerRefundId?: string | undefined;
+}
+
+/** Enters a refund as asked for. The caller has locked the order. @returns its key */
+export async function insertRefund(
+  transaction: EntityManager,
+  { payment, amount, days, isManual, reason, providerRefundId }: NewRefund,
+): Promise<string> {
+  const [entered] = await transaction.execute<{ key: string }[]>(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason, provider_refund_id,
+       next_check_at)
+     select o.code || '-R' || (select count(*) + 1 from refund r where r.order_id = o.id), o.id, p.id, ?, p.currency, 'asked',
+       ?, ?::boolean, ?, ?, case when ?::boolean then null else clock_timestamp() end
+     from payment p join plan_order o on o.id = p.order_id where p.id = ? returning key`,
+    [amount, days, isManual, reason, providerRefundId ?? null, isManual || providerRefundId !== undefined, payment],
+  );
+  if (entered === undefined) throw new Error(`payment ${payment} not found`);
+  return entered.key;
+}

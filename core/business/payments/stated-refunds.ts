@@ -1,0 +1,109 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PaymentEvidence, StatedRefund } from './payment-provider.ts';
+import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
+import type { Fields } from '#core/platform/database/rows.ts';
+import type { Payment, Refund } from './entities.ts';
+
+/** The payment that evidence is about, as it is on record. */
+export type RecordedPayment = Fields<typeof Payment, 'id' | 'amount' | 'outcome'> & { readonly orderId: string };
+
+type Known = Fields<typeof Refund, 'key' | 'amount' | 'state' | 'isManual' | 'providerRefundId'> & {
+  readonly payment: string;
+};
+
+/** Of refunds that were made in the provider's dashboard. */
+const reason = 'refunded at the provider';
+
+/**
+ * Brings the refunds of one payment to what the provider states of them: those of the gateway are found by their key, others
+ * are entered, because the books need them. Runs under the lock of the order.
+ */
+export async function enterStatedRefunds(
+  transaction: EntityManager,
+  payment: RecordedPayment,
+  { state, refunds, raw }: PaymentEvidence,
+): Promise<void> {
+  if (refunds !== undefined) return enterListed(transaction, payment, refunds, raw);
+  if (state === 'refunded') await enterRemainder(transaction, payment, raw);
+}
+
+async function enterListed(
+  transaction: EntityManager,
+  payment: RecordedPayment,
+  stated: readonly StatedRefund[],
+  raw: unknown,
+): Promise<void> {
+  if (stated.length === 0) return;
+  const known = await readKnown(transaction, payment.orderId);
+  const others: StatedRefund[] = [];
+  for (const one of stated) {
+    const own =
+      known.find(({ key }) => key === one.key) ??
+      known.find(({ payment: of, providerRefundId }) => of === payment.id && providerRefundId === one.id);
+    if (own === undefined) others.push(one);
+    else await follow(transaction, own, one, raw);
+  }
+  for (const one of others) if (one.state === 'done') await enter(transaction, payment, one, raw);
+}
+
+async function readKnown(transaction: EntityManager, orderId: string): Promise<Known[]> {
+  return transaction.execute<Known[]>(
+    `select key, payment_id as payment, amount::float8 as amount, state, is_manual as "isManual",
+       provider_refund_id as "providerRefundId"
+     from refund where order_id = ? order by created_at, key`,
+    [orderId],
+  );
+}
+
+async function follow(transaction: EntityManager, { key, state }: Known, stated: StatedRefund, raw: unknown) {
+  await noteId(transaction, key, stated.id);
+  if (stated.state === 'done' && state !== 'done') await finishRefund(transaction, key, raw, stated.at);
+  else if (stated.state === 'failed') await failRefund(transaction, key, raw);
+}
+
+/** One that the operator has recorded by hand is the same money: made in the dashboard first, written down then. */
+async function enter(
+  transaction: EntityManager,
+  payment: RecordedPayment,
+  { id, amount, at }: StatedRefund,
+  raw: unknown,
+): Promise<void> {
+  const recorded = (await readKnown(transaction, payment.orderId)).find(
+    (one) =>
+      one.payment === payment.id && one.state === 'done' && one.providerRefundId === null && one.amount === amount,
+  );
+  if (recorded !== undefined) return noteId(transaction, recorded.key, id);
+  const key = await insertReturned(transaction, payment, amount, id);
+  await finishRefund(transaction, key, raw, at);
+}
+
+/** A provider that lists no refunds states that all is back: what is under way is done, and what is missing is entered. */
+async function enterRemainder(transaction: EntityManager, payment: RecordedPayment, raw: unknown): Promise<void> {
+  const known = (await readKnown(transaction, payment.orderId)).filter((one) => one.payment === payment.id);
+  for (const { key } of known.filter(({ state }) => state === 'asked' || state === 'sent'))
+    await finishRefund(transaction, key, raw);
+  const back = known.filter(({ state }) => state !== 'failed').reduce((sum, { amount }) => sum + amount, 0);
+  if (back >= payment.amount) return;
+  await finishRefund(transaction, await insertReturned(transaction, payment, payment.amount - back, undefined), raw);
+}
+
+/** The days end with the last of the money. Of a part, the operator decides: it can be anything from goodwill to a mistake. */
+async function insertReturned(
+  transaction: EntityManager,
+  { id, amount: paid, orderId, outcome }: RecordedPayment,
+  amount: number,
+  providerRefundId: string | undefined,
+): Promise<string> {
+  const known = await readKnown(transaction, orderId);
+  const back = known.filter(({ payment, state }) => payment === id && state === 'done');
+  const isWhole = back.reduce((sum, one) => sum + one.amount, amount) >= paid;
+  const days = outcome === 'activated' && isWhole ? 'unused' : 'none';
+  return insertRefund(transaction, { payment: id, amount, days, isManual: false, reason, providerRefundId });
+}
+
+async function noteId(transaction: EntityManager, key: string, id: string): Promise<void> {
+  await transaction.execute('update refund set provider_refund_id = ? where key = ? and provider_refund_id is null', [
+    id,
+    key,
+  ]);
+}

@@ -7,13 +7,44 @@ const short = 131_072;
 /** Names that are longer count as new wherever they occur. */
 const longestName = 64;
 
-// A text is measured without a pause in between, so that all measurements share these.
-/** One entry per depth, for the members read so far of the open object. Callers refuse deeper texts. */
-const shapes = new Int32Array(maxJsonDepth + 1);
-const seen = new Int32Array(65_536);
-let measurement = 0;
-/** Random, so that clients cannot construct hash collisions between object shapes. */
-const seed = randomInt(2 ** 31);
+/** The member lists of the objects of one text. The engine creates a hidden class for each new one. */
+class Shapes {
+  /** One entry per depth, for the members read so far of the open object. Callers refuse deeper texts. */
+  readonly #open = new Int32Array(maxJsonDepth + 1);
+  readonly #seen = new Int32Array(65_536);
+  /** Random, so that clients cannot construct hash collisions between object shapes. */
+  readonly #seed = randomInt(2 ** 31);
+  #text = 0;
+
+  /** Forgets the lists of the text before. */
+  startText(): void {
+    this.#text = (this.#text + 1) | 0;
+  }
+
+  openObject(depth: number): void {
+    this.#open[depth] = this.#seed;
+  }
+
+  /**
+   * True when no earlier object had the same members up to this one. About one percent of ten thousand lists is missed by
+   * hash collisions.
+   */
+  isNew(text: string, begin: number, end: number, depth: number): boolean {
+    if (end - begin > longestName || depth > maxJsonDepth) return true;
+    let shape = this.#open[depth] as number;
+    for (let index = begin; index < end; index++) shape = Math.imul(shape ^ text.charCodeAt(index), 0x01000193);
+    // The end of a name counts as well: "ab" and "c" are not "a" and "bc".
+    shape = Math.imul(shape ^ 0x22, 0x01000193);
+    this.#open[depth] = shape;
+    const place = (shape ^ (shape >>> 16)) & 0xffff;
+    if (this.#seen[place] === this.#text) return false;
+    this.#seen[place] = this.#text;
+    return true;
+  }
+}
+
+/** Shared, because a text is measured without a pause in between. */
+const shapes = new Shapes();
 
 /**
  * The limit that a JSON text exceeds, such as `more than 100000 values`; undefined when the text can be parsed within one turn of
@@ -25,7 +56,7 @@ const seed = randomInt(2 ** 31);
 export function findExcess(text: string, maxValues: number): string | undefined {
   if (text.length <= short) return undefined;
   const escapes = text.length > bounds.jsonEscapes ? new EscapeCounter(text) : undefined;
-  measurement = (measurement + 1) | 0;
+  shapes.startText();
   let [values, outside, newShapes, depth, nameBegin, nameEnd] = [0, 0, 0, 0, 0, 0];
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
@@ -36,7 +67,7 @@ export function findExcess(text: string, maxValues: number): string | undefined 
           return `more than ${bounds.jsonEscapes} escaped characters`;
         continue;
       case 0x3a: // :
-        if (isNewShape(text, nameBegin, nameEnd, depth) && ++newShapes > bounds.jsonShapes)
+        if (shapes.isNew(text, nameBegin, nameEnd, depth) && ++newShapes > bounds.jsonShapes)
           return `more than ${bounds.jsonShapes} different members`;
         break;
       case 0x2c: // ,
@@ -45,7 +76,7 @@ export function findExcess(text: string, maxValues: number): string | undefined 
       case 0x7b: // {
       case 0x5b: // [
         if (++values > maxValues) return `more than ${maxValues} values`;
-        if (++depth <= maxJsonDepth) shapes[depth] = seed;
+        if (++depth <= maxJsonDepth) shapes.openObject(depth);
         break;
       case 0x7d: // }
       case 0x5d: // ]
@@ -54,23 +85,6 @@ export function findExcess(text: string, maxValues: number): string | undefined 
     if (++outside > bounds.jsonOutsideStrings) return `more than ${bounds.jsonOutsideStrings} bytes outside of strings`;
   }
   return undefined;
-}
-
-/**
- * True when no earlier object had the same members up to this one: the engine creates a hidden class for each such list. About
- * one percent of ten thousand lists is missed by hash collisions.
- */
-function isNewShape(text: string, begin: number, end: number, depth: number): boolean {
-  if (end - begin > longestName || depth > maxJsonDepth) return true;
-  let shape = shapes[depth] as number;
-  for (let index = begin; index < end; index++) shape = Math.imul(shape ^ text.charCodeAt(index), 0x01000193);
-  // The end of a name counts as well: "ab" and "c" are not "a" and "bc".
-  shape = Math.imul(shape ^ 0x22, 0x01000193);
-  shapes[depth] = shape;
-  const place = (shape ^ (shape >>> 16)) & 0xffff;
-  if (seen[place] === measurement) return false;
-  seen[place] = measurement;
-  return true;
 }
 
 /** Characters that are looked at one by one before a search, which takes as long: escapes come in rows. */

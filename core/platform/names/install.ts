@@ -7,7 +7,8 @@ import { SystemResolver } from './system-resolver.ts';
 
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
-let installed: Names | undefined;
+/** The names behind each replacement of `dns.lookup`. */
+const namesBehind = new WeakMap<typeof dns.lookup, Names>();
 
 /**
  * Replaces `dns.lookup` for the whole process. Every connection by name asks it: those of undici, PostgreSQL, Redis, mail,
@@ -17,12 +18,12 @@ export function installNames(log: Logger): Disposable {
   const original = dns.lookup;
   const system = new SystemResolver();
   const names = new Names(system.resolve, log);
-  replaceLookup(Object.assign(createLookup(names, original), ownSymbols(original)));
-  installed = names;
+  const lookup = Object.assign(createLookup(names, original), ownSymbols(original));
+  namesBehind.set(lookup, names);
+  replaceLookup(lookup);
   return {
     [Symbol.dispose]() {
       replaceLookup(original);
-      if (installed === names) installed = undefined;
       system[Symbol.dispose]();
     },
   };
@@ -30,12 +31,12 @@ export function installNames(log: Logger): Disposable {
 
 /** No connection could be opened to the addresses of this name: they are asked for again at the next use. */
 export function doubtName(hostname: string): void {
-  installed?.doubt(hostname);
+  namesBehind.get(dns.lookup)?.doubt(hostname);
 }
 
 /** Since when names in use cannot be resolved, in ms of `performance.now()`: one time for each. */
 export function failingNames(): readonly number[] {
-  return installed?.failing() ?? [];
+  return namesBehind.get(dns.lookup)?.failing() ?? [];
 }
 
 /** A `dns.lookup` that finds names in `names`, and leaves the rest, such as IP addresses, to the original. */

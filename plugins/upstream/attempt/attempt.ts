@@ -5,7 +5,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
-import { isUnanswered, reportConnection, type WatchedConnection } from '../connections/connection.ts';
+import { isUnanswered, WatchedConnection } from '../connections/connection.ts';
 import {
   connectionFault,
   type Fault,
@@ -104,7 +104,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#controller = controller;
     this.request.onConnected?.();
     if (this.#isOver) return controller.abort(new Error('cancelled before it was sent'));
-    reportConnection((connection) => {
+    WatchedConnection.reportNext((connection) => {
       this.#connection = connection;
     });
   }

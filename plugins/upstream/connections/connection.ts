@@ -10,27 +10,27 @@ export interface UpstreamConnection {
   readonly bytesBefore: number;
 }
 
-/** Callback for the connection on which the next request is written. */
-let awaitsConnection: ((connection: WatchedConnection) => void) | undefined;
-
-/**
- * Reports the connection of a request. undici does not expose it, but writes a request at once after `onRequestStart`,
- * which must call this.
- */
-export function reportConnection(report: (connection: WatchedConnection) => void): void {
-  awaitsConnection = report;
-}
-
-/** True when what is written next on a connection is a request. */
-export function isRequestDue(): boolean {
-  return awaitsConnection !== undefined;
-}
-
 /**
  * A connection between the system and undici's parser: skips interim responses, bounds the bytes around a body, and
  * notices bytes that no request asked for.
  */
 export class WatchedConnection implements UpstreamConnection {
+  /** Waits for the connection on which the next request is written. */
+  static #report: ((connection: WatchedConnection) => void) | undefined;
+
+  /**
+   * Reports the connection of a request. undici does not expose it, but writes a request at once after `onRequestStart`,
+   * which must call this.
+   */
+  static reportNext(report: (connection: WatchedConnection) => void): void {
+    WatchedConnection.#report = report;
+  }
+
+  /** True when what is written next on a connection is a request. */
+  static get isRequestDue(): boolean {
+    return WatchedConnection.#report !== undefined;
+  }
+
   requests = 0;
   bytesBefore = 0;
   readonly #socket: Socket;
@@ -64,8 +64,8 @@ export class WatchedConnection implements UpstreamConnection {
     this.#isHeadDue = true;
     this.#received = 0;
     this.#delivered = 0;
-    awaitsConnection?.(this);
-    awaitsConnection = undefined;
+    WatchedConnection.#report?.(this);
+    WatchedConnection.#report = undefined;
   }
 
   /** The parser was paused, and reads these bytes again. */

@@ -5,7 +5,7 @@ import type { buildConnector } from 'undici';
 import { doubtName } from '#core/platform/names/install.ts';
 import { NameError } from '#core/platform/names/names.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
-import { isRequestDue, WatchedConnection } from './connection.ts';
+import { WatchedConnection } from './connection.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -69,7 +69,7 @@ function watch(socket: Socket, onSurplus: () => void): void {
   };
   socket.write = (...args: unknown[]) => {
     // Head and body are written one after the other.
-    if (isRequestDue()) connection.begin();
+    if (WatchedConnection.isRequestDue) connection.begin();
     return write(...args);
   };
   socket.once('error', (error) => connection.fail(error));

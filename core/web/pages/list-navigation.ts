@@ -29,11 +29,12 @@ export function listNavigation(
   current: string,
   t: (key: string) => string,
 ): NavigationEntry[] {
-  const entries = pages
-    .filter((page) => page.role === role)
-    .flatMap(navigationOf)
-    .filter((entry) => (entry.place ?? 'main') === place)
-    .toSorted((one, other) => (one.order ?? 100) - (other.order ?? 100));
+  const entries = sortEntries(
+    pages
+      .filter((page) => page.role === role)
+      .flatMap(navigationOf)
+      .filter((entry) => (entry.place ?? 'main') === place),
+  );
   const marked = nearest(entries, current);
   return entries.map((entry) => ({
     path: entry.path,
@@ -41,6 +42,17 @@ export function listNavigation(
     icon: entry.icon ?? '',
     isCurrent: entry === marked,
   }));
+}
+
+/** By `order`, each followed by those that name it in `after`. Entries that name each other come last. */
+function sortEntries(entries: readonly Listed[]): Listed[] {
+  const sorted = entries.toSorted((one, other) => (one.order ?? 100) - (other.order ?? 100));
+  const withFollowers = (entry: Listed): Listed[] => [
+    entry,
+    ...sorted.filter(({ after }) => after === entry.path).flatMap(withFollowers),
+  ];
+  const placed = sorted.filter(({ after }) => !sorted.some(({ path }) => path === after)).flatMap(withFollowers);
+  return [...new Set([...placed, ...sorted])];
 }
 
 function nearest(entries: readonly Listed[], current: string): Listed | undefined {

@@ -209,6 +209,8 @@ export interface Navigation {
   readonly label: string;
   /** For the bar at the bottom of phones. */
   readonly icon?: IconName;
+  /** Path of the entry behind which this one is listed, such as `/dashboard/requests`. Where it is not listed, `order` counts. */
+  readonly after?: string;
   /** Ascending; 100 when left out. */
   readonly order?: number;
   /** `main`: in the header. `menu`: in the menu of the account. `main` when left out. */

@@ -27,7 +27,7 @@ export const plugin: GatewayPlugin = {
       path: '/feedback',
       role: 'account',
       title: 'feedback.title',
-      navigation: { label: 'feedback.title', icon: 'info', order: 60 },
+      navigation: { label: 'feedback.title', icon: 'info', after: '/dashboard/connect' },
       styles: ['feedback.css'],
       template: join(import.meta.dirname, 'feedback.eta'),
       show: (request) => ({

@@ -29,6 +29,24 @@ describe('the navigation of a layout', () => {
     expect(labels('account', 'main')).toEqual(['HOME', 'REQUESTS', 'LATE']);
   });
 
+  it('lists a page behind the one that it names, and by its order where that one is not listed', () => {
+    const more = [
+      pageAt('/notes/new', { role: 'account', navigation: { label: 'new', after: '/notes' } }),
+      pageAt('/notes', { role: 'account', navigation: { label: 'notes', after: '/dashboard' } }),
+      pageAt('/lost', { role: 'account', navigation: { label: 'lost', after: '/not-installed', order: 15 } }),
+    ];
+    const entries = listNavigation([...more, ...pages], { role: 'account', place: 'main' }, '/', t);
+    expect(entries.map(({ label }) => label)).toEqual(['HOME', 'NOTES', 'NEW', 'LOST', 'REQUESTS', 'LATE']);
+  });
+
+  it('lists pages that name each other last instead of losing them', () => {
+    const circle = ['/a', '/b'].map((path) =>
+      pageAt(path, { role: 'account', navigation: { label: path, after: path === '/a' ? '/b' : '/a' } }),
+    );
+    const entries = listNavigation([...circle, ...pages], { role: 'account', place: 'main' }, '/', t);
+    expect(entries.map(({ path }) => path).slice(-2)).toEqual(['/a', '/b']);
+  });
+
   it('keeps entries of the menu apart', () => {
     expect(labels('account', 'menu')).toEqual(['KEY']);
   });

@@ -11,12 +11,10 @@ import { type Reader, type System, systems } from './reader.ts';
 import { scriptData } from './script/script-data.ts';
 import { scriptsOf } from './script/scripts.ts';
 import type { SetupTool } from './tool.ts';
-import { tools } from './tools.ts';
+import { groups, tools } from './tools.ts';
 import { setupValues } from './values.ts';
 
 const path = wellKnownPaths.connect;
-
-const groups = ['agents', 'editors', 'libraries'] as const satisfies readonly SetupTool['group'][];
 
 /** Value of `tool` in the query for the entry that sets up all tools at once. */
 const allTools = 'all';

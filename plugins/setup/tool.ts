@@ -1,4 +1,5 @@
-import type { SetupValues } from './values.ts';
+import type { Texts } from '#core/web/texts/texts.ts';
+import type { SetupModel, SetupValues } from './values.ts';
 
 /** A value of a settings file: what JSON, TOML and YAML can all hold. */
 export type SettingValue = string | number | boolean | readonly SettingValue[] | SettingTree;
@@ -92,6 +93,9 @@ export interface MovedFolder {
   readonly folder: string;
 }
 
+/** What the words of a trial depend on. */
+export type TrialValues = Pick<SetupValues, 'providerId'> & { readonly model: Pick<SetupModel, 'name'> };
+
 /** How the script finds a tool on a machine and sets it up. `~/.config` means the folder that XDG_CONFIG_HOME names. */
 export interface ToolScript {
   /** Its programs: one of them on PATH means that the tool is installed. */
@@ -104,7 +108,7 @@ export interface ToolScript {
   /** The steps of the script where those of the page suit only people. A command without a place is how the tool is started. */
   steps?(values: SetupValues): readonly ScriptedStep[];
   /** The words behind its command with which it answers a prompt without a terminal: the script tries it with them. */
-  trial?(prompt: string, values: SetupValues): readonly string[];
+  trial?(prompt: string, values: TrialValues): readonly string[];
   /** An English sentence about what to know once the tool is set up. */
   note?(values: SetupValues): string;
 }
@@ -112,7 +116,20 @@ export interface ToolScript {
 /** One thing to do. `note` is the key of a sentence below it. */
 export type Step = (FileStep | EnvironmentStep | CommandStep | FormStep | SampleStep) & { readonly note?: string };
 
-/** A tool that can be set up for this gateway. One file each in tools/; tools.ts lists them. */
+/** How `npm run test:tools` installs a tool from npm and gives it a task, beside `trial`. */
+export interface ToolPackage {
+  readonly package: string;
+  /** The day of the last run with the version in `seen`. */
+  readonly tried: string; // YYYY-MM-DD
+  /** Options with which it runs the commands of a model without asking. */
+  readonly allow?: readonly string[];
+  /** Variables that keep it from asking hosts beside the gateway, which tests cannot reach. */
+  readonly offline?: Readonly<Record<string, string>>;
+  /** Paths in the home folder of its transcripts and logs, which have the gateway's address and are not the script's to change. */
+  readonly keeps?: readonly RegExp[];
+}
+
+/** A tool that can be set up for this gateway. A file in tools/ is all that it needs. */
 export interface SetupTool {
   /** Name in the page's URL and in `--tools` of the script. */
   readonly id: string;
@@ -120,6 +137,8 @@ export interface SetupTool {
   /** Key of its name, for what is not called the same in every language. */
   readonly nameText?: string;
   readonly group: 'agents' | 'editors' | 'libraries';
+  /** Ascending, within its group; those without one follow by name. */
+  readonly order?: number;
   /** Formats that these settings make it speak, by their names in gateway.yaml. Models are chosen for the first one. */
   readonly formats: readonly [string, ...string[]];
   /**
@@ -127,12 +146,16 @@ export interface SetupTool {
    * says so.
    */
   readonly seen?: string;
+  /** Set where the tool is a package on npm with a command line. */
+  readonly npm?: ToolPackage;
   /** Set where a script can do all of it. */
   readonly script?: ToolScript;
   /** The steps of the page, in order. */
   steps(values: SetupValues): readonly Step[];
   /** The key of a sentence about what to know beforehand. */
   readonly note?: string;
+  /** The texts of its keys. `{provider}` is the gateway's name in its settings. */
+  readonly texts?: Texts;
 }
 
 /** A tool that the scripts set up. */

@@ -47,7 +47,7 @@ export async function tryCleanHome(
 
 /** The tools run one after another, and ask no hosts beside the gateway. */
 export function trialOptions(clis: readonly InstalledCli[]): TerminalOptions {
-  const environment = Object.assign({}, ...clis.map((cli) => cli.environment ?? {})) as Record<string, string>;
+  const environment = Object.assign({}, ...clis.map((cli) => cli.offline ?? {})) as Record<string, string>;
   return { environment, timeout: 15 * 60_000 };
 }
 

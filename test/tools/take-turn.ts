@@ -33,8 +33,9 @@ export async function takeTurn(
   const turn = fixture.model.begin();
   const asked = fixture.model.requests.length;
   const since = Date.now();
-  const words = [cli.command, ...cli.parameters(turn.prompt, { slug: fixture.slug, model: modelOver(format) })];
-  const ended = await home.terminal(words, { cwd, environment: cli.environment ?? {}, timeout });
+  const values = { providerId: fixture.slug, model: { name: modelOver(format) } };
+  const words = [cli.command, ...cli.parameters(turn.prompt, values)];
+  const ended = await home.terminal(words, { cwd, environment: cli.offline ?? {}, timeout });
   const period = { since, until: Date.now() + 1 };
   const written = await readFile(join(cwd, turn.file), 'utf8').catch(() => '');
   const fault =

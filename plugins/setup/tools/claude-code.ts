@@ -5,9 +5,26 @@ export const claudeCode: SetupTool = {
   id: 'claude-code',
   name: 'Claude Code',
   group: 'agents',
+  order: 1,
   formats: ['messages'],
   seen: '2.1.329',
+  npm: {
+    package: '@anthropic-ai/claude-code',
+    tried: '2026-11-22',
+    // It refuses to skip permissions as root.
+    allow: ['--allowedTools', 'Bash'],
+    offline: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  },
   note: 'setup.note.claude_code',
+  texts: {
+    en: {
+      'setup.note.claude_code': 'Keep comments out of this file: with one, Claude Code ignores all of it.',
+    },
+    id: {
+      'setup.note.claude_code':
+        'Jangan tulis komentar di file ini. Satu komentar saja membuat Claude Code mengabaikan semuanya.',
+    },
+  },
   script: {
     commands: ['claude'],
     folders: ['~/.claude'],

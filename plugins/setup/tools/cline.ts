@@ -11,9 +11,19 @@ export const cline: SetupTool = {
   id: 'cline',
   name: 'Cline',
   group: 'agents',
+  order: 4,
   formats: ['chat'],
   seen: '3.0.65',
+  npm: { package: 'cline', tried: '2026-11-22' },
   note: 'setup.note.cline',
+  texts: {
+    en: {
+      'setup.note.cline': 'Restart editors that run Cline: they keep the old settings.',
+    },
+    id: {
+      'setup.note.cline': 'Buka ulang editor yang menjalankan Cline; pengaturan lama masih dipakai.',
+    },
+  },
   script: {
     commands: ['cline'],
     folders: ['~/.cline'],

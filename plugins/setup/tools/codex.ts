@@ -5,8 +5,15 @@ export const codex: SetupTool = {
   id: 'codex',
   name: 'Codex',
   group: 'agents',
+  order: 2,
   formats: ['responses'],
   seen: '0.169.0',
+  npm: {
+    package: '@openai/codex',
+    tried: '2026-11-22',
+    // Its sandbox needs user namespaces, which containers lack.
+    allow: ['--dangerously-bypass-approvals-and-sandbox'],
+  },
   script: {
     commands: ['codex'],
     folders: ['~/.codex'],

@@ -7,6 +7,11 @@ export const continueDev: SetupTool = {
   group: 'editors',
   formats: ['chat'],
   seen: '1.5.47',
+  npm: {
+    package: '@continuedev/cli',
+    tried: '2026-11-22',
+    allow: ['--auto'],
+  },
   script: {
     commands: ['cn'],
     folders: ['~/.continue'],

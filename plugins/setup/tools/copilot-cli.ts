@@ -5,8 +5,15 @@ export const copilotCli: SetupTool = {
   id: 'copilot-cli',
   name: 'GitHub Copilot CLI',
   group: 'agents',
+  order: 5,
   formats: ['chat'],
   seen: '1.0.102',
+  npm: {
+    package: '@github/copilot',
+    tried: '2026-11-22',
+    allow: ['--allow-all-tools'],
+    offline: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },
+  },
   script: { commands: ['copilot'], folders: ['~/.copilot'], trial: (prompt) => ['-p', prompt] },
   steps: ({ apiUrl, model }) => [
     {

@@ -7,6 +7,16 @@ export const cursor: SetupTool = {
   group: 'editors',
   formats: ['chat'],
   note: 'setup.note.cursor',
+  texts: {
+    en: {
+      'setup.note.cursor':
+        'Cursor calls from its own servers, so this address must be public and HTTPS. Agent mode and Tab keep their own models.',
+    },
+    id: {
+      'setup.note.cursor':
+        'Cursor memanggil dari servernya sendiri, jadi alamat ini harus publik dan HTTPS. Mode Agent dan Tab tetap memakai modelnya sendiri.',
+    },
+  },
   steps: ({ apiUrl, key, model }) => [
     {
       kind: 'form',

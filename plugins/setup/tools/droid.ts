@@ -7,7 +7,22 @@ export const droid: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '0.215.0',
+  npm: {
+    package: 'droid',
+    tried: '2026-11-22',
+    allow: ['--auto', 'high'],
+    offline: { FACTORY_AIRGAP_ENABLED: 'true', FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
+    keeps: [/^\.factory\/logs\//],
+  },
   note: 'setup.note.droid',
+  texts: {
+    en: {
+      'setup.note.droid': 'Put the model at the end of customModels. Other entries keep their position.',
+    },
+    id: {
+      'setup.note.droid': 'Taruh model di akhir customModels, supaya urutan yang lain tetap.',
+    },
+  },
   script: {
     commands: ['droid'],
     folders: ['~/.factory'],

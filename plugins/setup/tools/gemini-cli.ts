@@ -13,9 +13,23 @@ export const geminiCli: SetupTool = {
   id: 'gemini-cli',
   name: 'Gemini CLI',
   group: 'agents',
+  order: 6,
   formats: ['gemini'],
   seen: '0.61.0',
+  npm: {
+    package: '@google/gemini-cli',
+    tried: '2026-11-22',
+    allow: ['--yolo'],
+  },
   note: 'setup.note.gemini_cli',
+  texts: {
+    en: {
+      'setup.note.gemini_cli': 'Gemini CLI wants HTTPS, except on this machine.',
+    },
+    id: {
+      'setup.note.gemini_cli': 'Gemini CLI minta HTTPS, kecuali di mesin ini.',
+    },
+  },
   script: {
     commands: ['gemini'],
     folders: ['~/.gemini'],

@@ -7,6 +7,14 @@ export const junie: SetupTool = {
   group: 'agents',
   formats: ['responses'],
   note: 'setup.note.junie',
+  texts: {
+    en: {
+      'setup.note.junie': 'Choose the model in Junie as custom:{provider}.',
+    },
+    id: {
+      'setup.note.junie': 'Pilih modelnya di Junie sebagai custom:{provider}.',
+    },
+  },
   script: {
     commands: ['junie'],
     folders: ['~/.junie'],

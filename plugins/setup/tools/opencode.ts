@@ -38,8 +38,14 @@ export const opencode: SetupTool = {
   id: 'opencode',
   name: 'OpenCode',
   group: 'agents',
+  order: 3,
   formats: ['chat'],
   seen: '1.18.33',
+  npm: {
+    package: 'opencode-ai',
+    tried: '2026-11-22',
+    offline: { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
+  },
   script: { commands: ['opencode'], folders: ['~/.config/opencode'], trial: (prompt) => ['run', prompt] },
   steps: (values) => [
     {
@@ -60,6 +66,11 @@ export const kilo: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '7.7.7',
+  npm: {
+    package: '@kilocode/cli',
+    tried: '2026-11-22',
+    offline: { KILO_DISABLE_MODELS_FETCH: '1', KILO_DISABLE_AUTOUPDATE: '1', KILO_TELEMETRY_LEVEL: 'off' },
+  },
   script: {
     commands: ['kilo', 'kilocode'],
     folders: ['~/.config/kilo'],

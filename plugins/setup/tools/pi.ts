@@ -7,6 +7,11 @@ export const pi: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '0.87.1',
+  npm: {
+    package: '@earendil-works/pi-coding-agent',
+    tried: '2026-11-22',
+    offline: { PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1' },
+  },
   script: {
     commands: ['pi'],
     folders: ['~/.pi/agent'],

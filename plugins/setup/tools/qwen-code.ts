@@ -6,6 +6,11 @@ export const qwenCode: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '0.24.4',
+  npm: {
+    package: '@qwen-code/qwen-code',
+    tried: '2026-11-22',
+    allow: ['--yolo'],
+  },
   script: {
     commands: ['qwen'],
     folders: ['~/.qwen'],

@@ -7,6 +7,14 @@ export const vscode: SetupTool = {
   group: 'editors',
   formats: ['chat'],
   note: 'setup.note.vscode',
+  texts: {
+    en: {
+      'setup.note.vscode': 'VS Code takes the key in its own form and keeps it there.',
+    },
+    id: {
+      'setup.note.vscode': 'VS Code meminta key di formulirnya sendiri dan menyimpannya di sana.',
+    },
+  },
   steps: ({ apiUrl, key, providerName, model }) => [
     {
       kind: 'file',

@@ -7,6 +7,14 @@ export const zed: SetupTool = {
   group: 'editors',
   formats: ['chat'],
   note: 'setup.note.zed',
+  texts: {
+    en: {
+      'setup.note.zed': 'Zed takes the key from the terminal it was started from, or from its own form for providers.',
+    },
+    id: {
+      'setup.note.zed': 'Zed mengambil key dari terminal tempat ia dibuka, atau dari formulir provider-nya.',
+    },
+  },
   script: {
     commands: ['zed', 'zeditor'],
     folders: ['~/.config/zed'],

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Host } from '#core/gateway/host/host.ts';
 import { formats } from '../../../plugins/format/formats/formats.ts';
-import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
@@ -78,7 +77,8 @@ describe('the table of tools', () => {
 
   it('has a text for each note', () => {
     const notes = tools.flatMap((tool) => [tool.note, tool.nameText, ...tool.steps(values).map(({ note }) => note)]);
-    expect(notes.filter((note) => note !== undefined && !(note in en))).toEqual([]);
+    const known = new Set(tools.flatMap(({ texts = { en: {} } }) => Object.keys(texts.en)));
+    expect(notes.filter((note) => note !== undefined && !known.has(note))).toEqual([]);
   });
 
   it('writes each key once as a placeholder or variable, and into no URL', () => {

@@ -177,6 +177,7 @@ export {
   type RawNotification,
   type Refund,
   type RefundRequest,
+  type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
 export {
   callProvider,

@@ -61,3 +61,9 @@ function kindOf(code: number | undefined, call: MidtransCall): PaymentError['kin
   if (code === 406) return 'unknown';
   return code === undefined || code >= 500 ? failureOf(call) : 'rejected';
 }
+
+/** A member that is text and not empty. */
+export function textOf(body: JsonObject, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import { type Charge, type ChargeRequest, PaymentError } from '#core/business/payments/payment-provider.ts';
-import { callMidtrans, idempotent } from './api.ts';
-import { textOf } from './evidence.ts';
+import { callMidtrans, idempotent, textOf } from './api.ts';
 import { readLocalTime, writeLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
 

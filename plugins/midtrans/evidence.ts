@@ -5,9 +5,11 @@ import {
   PaymentError,
   type PaymentEvidence,
   type PaymentState,
+  type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
-import { codeOf } from './api.ts';
+import { codeOf, textOf } from './api.ts';
 import { readLocalTime } from './local-time.ts';
+import { refundsIn } from './refund.ts';
 import type { MidtransSettings } from './section.ts';
 
 /** Texts of QRIS are in lower case; the status API has shown others in capitals. */
@@ -31,7 +33,12 @@ const states: Readonly<Record<string, PaymentState>> = {
  *
  * @throws PaymentError when it is about another charge or merchant, or in a state that is not known
  */
-export function readEvidence(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): PaymentEvidence {
+export function readEvidence(
+  body: JsonObject,
+  asked: ChargeReference,
+  settings: MidtransSettings,
+  now: number,
+): PaymentEvidence {
   const code = codeOf({ status: 200, body });
   if (code === 404) return { ...asked, state: 'unknown', raw: body };
   const evidence = { reference: asked.reference, providerReference: readIdentity(body, asked, settings), raw: body };
@@ -39,15 +46,29 @@ export function readEvidence(body: JsonObject, asked: ChargeReference, settings:
   const state = stateOf(body, code);
   if (state !== 'paid' && state !== 'refunded' && state !== 'disputed') return { ...evidence, state };
   const amount = readRupiah(body['gross_amount']);
+  const refunds = refundsIn(body, now);
   return {
     ...evidence,
     // A fraction of a rupiah was never charged: the operator must look at it.
-    state: amount === undefined ? 'disputed' : state,
+    state: amount === undefined ? 'disputed' : stateWith(refunds, amount, body, state),
+    ...(refunds !== undefined && { refunds }),
     paymentId: evidence.providerReference,
     ...(amount !== undefined && { paid: { amount, currency: textOf(body, 'currency') ?? 'IDR' } }),
     ...paidAtOf(body),
     ...(textOf(body, 'issuer') !== undefined && { issuer: textOf(body, 'issuer') as string }),
   };
+}
+
+/** A list of refunds says how much is back, and what the bank has confirmed of it; chargebacks are not in it. */
+function stateWith(
+  refunds: readonly StatedRefund[] | undefined,
+  paid: number,
+  body: JsonObject,
+  state: PaymentState,
+): PaymentState {
+  if (refunds === undefined || /chargeback/i.test(textOf(body, 'transaction_status') ?? '')) return state;
+  const back = refunds.filter((one) => one.state === 'done').reduce((sum, { amount }) => sum + amount, 0);
+  return back >= paid ? 'refunded' : 'paid';
 }
 
 /** @returns the transaction id */
@@ -81,10 +102,4 @@ function stateOf(body: JsonObject, code: number | undefined): PaymentState {
 function paidAtOf(body: JsonObject): { readonly paidAt?: Date } {
   const paidAt = readLocalTime(body['settlement_time']) ?? readLocalTime(body['transaction_time']);
   return paidAt === undefined ? {} : { paidAt };
-}
-
-/** A member that is text and not empty. */
-export function textOf(body: JsonObject, name: string): string | undefined {
-  const value = body[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

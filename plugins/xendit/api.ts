@@ -53,3 +53,10 @@ export function textOf(body: JsonObject | undefined, name: string): string | und
   const value = body?.[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
+
+/** ISO 8601; UTC without a zone. */
+export function readTime(value: unknown): Date | undefined {
+  if (typeof value !== 'string') return undefined;
+  const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

@@ -48,6 +48,7 @@ function refundIn(data: JsonObject) {
   return {
     reference: textOf(metadata, 'reference') ?? '',
     providerReference: textOf(data, 'payment_request_id'),
+    paymentId: textOf(data, 'payment_id'),
     ...(refundKey !== undefined && { refundKey }),
   };
 }

@@ -5,11 +5,16 @@ import {
   type PaymentState,
   type Refund,
   type RefundRequest,
+  type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
-import { callXendit, textOf } from './api.ts';
+import { callXendit, readTime, textOf } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
-const states: Readonly<Record<string, Refund['state']>> = { SUCCEEDED: 'done', FAILED: 'failed', CANCELLED: 'failed' };
+const states: Readonly<Record<string, StatedRefund['state']>> = {
+  SUCCEEDED: 'done',
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+};
 
 /**
  * Asks for a refund. Its metadata carries our reference, because notifications of refunds name only the refund.
@@ -46,29 +51,43 @@ export async function readXenditRefund(
 }
 
 /**
- * All refunds of a payment request; none when the list cannot be read. That something was paid stays true without it, and
- * the next read may have it.
+ * The refunds of one payment of a request, which may have several; undefined when the list cannot be read. That something was
+ * paid stays true without it, and the next read may have it.
  */
 export async function listRefunds(
   settings: XenditSettings,
   providerReference: string,
+  paymentId: string | undefined,
   signal: AbortSignal,
-): Promise<readonly JsonObject[]> {
+): Promise<readonly StatedRefund[] | undefined> {
   try {
-    return await readRefunds(settings, providerReference, signal);
+    const refunds = await readRefunds(settings, providerReference, signal);
+    return refunds.filter((refund) => isOf(refund, paymentId)).flatMap(toStated);
   } catch (error) {
-    if (error instanceof PaymentError) return [];
+    if (error instanceof PaymentError) return undefined;
     throw error;
   }
 }
 
-/** What refunds make of a payment: nothing, part of it, or all of it returned. */
-export function refundedOf(refunds: readonly JsonObject[], paid: number): PaymentState {
-  const returned = refunds
-    .filter((refund) => textOf(refund, 'status') === 'SUCCEEDED')
-    .reduce((sum, refund) => sum + (readRupiah(refund['amount']) ?? 0), 0);
-  if (returned === 0) return 'paid';
-  return returned < paid ? 'disputed' : 'refunded';
+/** A refund may not say which payment it is of; then it is the request's only one. */
+function isOf(refund: JsonObject, paymentId: string | undefined): boolean {
+  const of = textOf(refund, 'payment_id');
+  return of === undefined || paymentId === undefined || of === paymentId;
+}
+
+function toStated(refund: JsonObject): StatedRefund[] {
+  const [id, amount] = [textOf(refund, 'id'), readRupiah(refund['amount'])];
+  if (id === undefined || amount === undefined) return [];
+  const state = stateOf(refund);
+  return [
+    { id, key: textOf(refund, 'reference_id'), amount, state, at: readTime(refund['updated'] ?? refund['created']) },
+  ];
+}
+
+/** What refunds make of a payment: nothing, or all of it returned. */
+export function refundedOf(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
+  const back = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
+  return back > 0 && back >= paid ? 'refunded' : 'paid';
 }
 
 async function readRefunds(settings: XenditSettings, providerReference: string, signal: AbortSignal) {
@@ -81,5 +100,9 @@ async function readRefunds(settings: XenditSettings, providerReference: string, 
 /** Succeeded means handed to the buyer's bank. One that is not listed may be on its way. */
 function readRefund(refund: JsonObject | undefined): Refund {
   if (refund === undefined) return { state: 'unknown', raw: {} };
-  return { state: states[textOf(refund, 'status') ?? ''] ?? 'pending', raw: refund };
+  return { state: stateOf(refund), raw: refund };
+}
+
+function stateOf(refund: JsonObject): StatedRefund['state'] {
+  return states[textOf(refund, 'status') ?? ''] ?? 'pending';
 }

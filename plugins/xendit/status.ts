@@ -6,7 +6,7 @@ import {
   type PaymentEvidence,
   type PaymentState,
 } from '#core/business/payments/payment-provider.ts';
-import { callXendit, textOf } from './api.ts';
+import { callXendit, readTime, textOf } from './api.ts';
 import { listRefunds, refundedOf } from './refund.ts';
 import type { XenditSettings } from './section.ts';
 
@@ -72,9 +72,9 @@ async function readPaid(
 ): Promise<PaymentEvidence> {
   const captures = Array.isArray(payment['captures']) ? payment['captures'].filter(isJsonObject) : [];
   const amount = amountOf(captures, payment);
-  const refunds = await listRefunds(settings, providerReference as string, signal);
-  const paidAt = readTime(captures[0]?.['capture_timestamp']) ?? readTime(payment['updated']);
   const paymentId = textOf(payment, 'payment_id');
+  const refunds = await listRefunds(settings, providerReference as string, paymentId, signal);
+  const paidAt = readTime(captures[0]?.['capture_timestamp']) ?? readTime(payment['updated']);
   const details = isJsonObject(payment['payment_details']) ? payment['payment_details'] : undefined;
   return {
     reference,
@@ -84,6 +84,7 @@ async function readPaid(
     ...(paymentId !== undefined && { paymentId }),
     ...(amount !== undefined && { paid: { amount, currency: textOf(payment, 'currency') ?? 'IDR' } }),
     ...(paidAt !== undefined && { paidAt }),
+    ...(refunds !== undefined && { refunds }),
     ...(textOf(details, 'issuer_name') !== undefined && { issuer: textOf(details, 'issuer_name') as string }),
     raw: payment,
   };
@@ -109,11 +110,4 @@ function stateOf(request: JsonObject): PaymentState {
   const state = Object.hasOwn(requestStates, status) ? requestStates[status] : undefined;
   if (state === undefined) throw new PaymentError('temporary', `Xendit answered with the status "${status}"`);
   return state;
-}
-
-/** ISO 8601; UTC without a zone. */
-function readTime(value: unknown): Date | undefined {
-  if (typeof value !== 'string') return undefined;
-  const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);
-  return Number.isNaN(date.getTime()) ? undefined : date;
 }

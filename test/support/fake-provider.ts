@@ -36,6 +36,8 @@ export interface FakeRefund {
   readonly key: string;
   readonly amount: number;
   readonly createdAt: Date;
+  /** Of which payment, where a charge can have several. */
+  readonly paymentId: string | undefined;
   state: 'pending' | 'done' | 'failed';
 }
 
@@ -47,6 +49,13 @@ export interface FakePayment {
   readonly issuer?: string;
   readonly at?: Date;
   /** No notification is sent: it is lost. */
+  readonly isSilent?: boolean;
+}
+
+/** How money is returned from the dashboard. */
+export interface FakeReturn {
+  /** Default: of the first payment. */
+  readonly paymentId?: string;
   readonly isSilent?: boolean;
 }
 
@@ -174,10 +183,11 @@ export abstract class FakeProvider implements AsyncDisposable {
   }
 
   /** Money is returned from the provider's dashboard. */
-  async refund(reference: string, amount?: number): Promise<void> {
+  async refund(reference: string, amount?: number, options: FakeReturn = {}): Promise<void> {
     const charge = this.charge(reference);
-    this.addRefund(charge, `dashboard-${charge.refunds.length + 1}`, amount ?? charge.amount).state = 'done';
-    await this.notify(reference);
+    const key = `dashboard-${charge.refunds.length + 1}`;
+    this.addRefund(charge, key, amount ?? charge.amount, options.paymentId).state = 'done';
+    if (options.isSilent !== true) await this.notify(reference);
   }
 
   /** The buyer's bank confirms a refund that the gateway asked for, or refuses it. */
@@ -269,10 +279,11 @@ export abstract class FakeProvider implements AsyncDisposable {
     return added;
   }
 
-  protected addRefund(charge: FakeCharge, key: string, amount: number): FakeRefund {
+  protected addRefund(charge: FakeCharge, key: string, amount: number, paymentId = charge.paymentId): FakeRefund {
     const known = charge.refunds.find((refund) => refund.key === key);
     if (known !== undefined) return known;
-    const refund: FakeRefund = { id: randomUUID(), key, amount, createdAt: new Date(this.now()), state: 'pending' };
+    const createdAt = new Date(this.now());
+    const refund: FakeRefund = { id: randomUUID(), key, amount, createdAt, paymentId, state: 'pending' };
     charge.refunds.push(refund);
     return refund;
   }

@@ -41,6 +41,8 @@ export class FakeXendit extends FakeProvider {
   readonly #hidesLatePayments: boolean;
   /** Requests that ended before they were paid: they keep saying so. */
   readonly #late = new Map<FakeCharge, FakeState>();
+  /** Further payments of requests, by their id: a wallet that pays twice. */
+  readonly #further = new Map<string, { readonly charge: FakeCharge; readonly amount: string; readonly at: Date }>();
 
   constructor(options: XenditOptions = {}) {
     super(options);
@@ -61,6 +63,25 @@ export class FakeXendit extends FakeProvider {
     await super.pay(reference, payment);
   }
 
+  /** Pays a request once more. @returns the id of the payment, and the notification of it */
+  async payAgain(reference: string, amount?: string): Promise<{ paymentId: string; notification: FakeNotification }> {
+    const charge = this.charge(reference);
+    const paymentId = `py-${randomUUID()}`;
+    this.#further.set(paymentId, { charge, amount: amount ?? String(charge.amount), at: new Date(this.now()) });
+    return { paymentId, notification: this.captureOf(charge, paymentId) };
+  }
+
+  /** The capture of one payment, as it is sent and may be sent again. */
+  captureOf(charge: FakeCharge, paymentId = charge.paymentId): FakeNotification {
+    const event = ['payment.capture', this.#payment(charge, paymentId)] as const;
+    return this.#wrap(charge, event, `${paymentId}`, this.webhookToken, this.businessId);
+  }
+
+  /** Headers of a notification that Xendit sends under another id. */
+  headersOf(webhookId: string): Record<string, string> {
+    return { 'x-callback-token': this.webhookToken, 'webhook-id': webhookId };
+  }
+
   protected answer(request: FakeRequest): FakeAnswer {
     if (request.headers.authorization !== `Basic ${Buffer.from(`${this.secretKey}:`).toString('base64')}`)
       return failed(401, 'INVALID_API_KEY', 'API key is not authorized');
@@ -71,9 +92,9 @@ export class FakeXendit extends FakeProvider {
       return failed(400, 'API_VALIDATION_ERROR', 'api-version header is required');
     if (request.method === 'POST' && pathname === '/v3/payment_requests') return this.#charge(request);
     const [, kind, id = '', action] = /^\/v3\/(payment_requests|payments)\/([^/]+)(?:\/(\w+))?$/.exec(pathname) ?? [];
-    const charge = kind === 'payments' ? [...this.charges.values()].find((one) => one.paymentId === id) : this.find(id);
+    const charge = kind === 'payments' ? this.#chargeOf(id) : this.find(id);
     if (charge === undefined || id === charge.reference) return failed(404, 'DATA_NOT_FOUND', 'Not found');
-    if (kind === 'payments') return { status: 200, body: this.#payment(charge) };
+    if (kind === 'payments') return { status: 200, body: this.#payment(charge, id) };
     if (action === 'simulate') return this.#simulate(charge, request);
     return action === 'cancel' ? this.#cancel(charge) : { status: 200, body: this.#request(charge) };
   }
@@ -142,10 +163,17 @@ export class FakeXendit extends FakeProvider {
     };
   }
 
-  #payment(charge: FakeCharge) {
+  #chargeOf(paymentId: string): FakeCharge | undefined {
+    return (
+      this.#further.get(paymentId)?.charge ?? [...this.charges.values()].find((one) => one.paymentId === paymentId)
+    );
+  }
+
+  #payment(charge: FakeCharge, paymentId = charge.paymentId) {
     const isPaid = charge.state === 'paid' || charge.state === 'disputed';
+    const { amount = charge.paidAmount, at = charge.paidAt } = this.#further.get(paymentId ?? '') ?? {};
     return {
-      payment_id: charge.paymentId,
+      payment_id: paymentId,
       business_id: this.businessId,
       payment_request_id: charge.providerReference,
       reference_id: charge.reference,
@@ -157,9 +185,9 @@ export class FakeXendit extends FakeProvider {
       ...(isPaid && {
         captures: [
           {
-            capture_id: `cptr-${charge.paymentId?.slice(3)}`,
-            capture_amount: Number(charge.paidAmount),
-            capture_timestamp: charge.paidAt?.toISOString(),
+            capture_id: `cptr-${paymentId?.slice(3)}`,
+            capture_amount: Number(amount),
+            capture_timestamp: at?.toISOString(),
           },
         ],
         payment_details: { issuer_name: charge.issuer, receipt_id: '123456789012' },
@@ -205,7 +233,17 @@ export class FakeXendit extends FakeProvider {
   /** Refunds have separate events; a pending one has no event. */
   #notificationOf(charge: FakeCharge, token: string, businessId: string): FakeNotification {
     const refund = charge.refunds.findLast(({ state }) => state !== 'pending');
-    const [event, data] = refund === undefined ? this.#eventOf(charge) : refundEvent(charge, refund);
+    const event = refund === undefined ? this.#eventOf(charge) : refundEvent(charge, refund);
+    return this.#wrap(charge, event, refund?.key ?? '', token, businessId);
+  }
+
+  #wrap(
+    charge: FakeCharge,
+    [event, data]: readonly [string, object],
+    about: string,
+    token: string,
+    businessId: string,
+  ): FakeNotification {
     const body = {
       event,
       business_id: businessId,
@@ -213,9 +251,7 @@ export class FakeXendit extends FakeProvider {
       api_version: 'v3',
       data,
     };
-    const id = createHash('sha256')
-      .update(`${event} ${charge.providerReference} ${refund?.key ?? ''}`)
-      .digest('hex');
+    const id = createHash('sha256').update(`${event} ${charge.providerReference} ${about}`).digest('hex');
     return { headers: { 'x-callback-token': token, 'webhook-id': id.slice(0, 36) }, body: JSON.stringify(body) };
   }
 
@@ -238,7 +274,7 @@ function refundBody(charge: FakeCharge, refund: FakeRefund) {
   return {
     id: `rfd-${refund.id}`,
     payment_request_id: charge.providerReference,
-    payment_id: charge.paymentId,
+    payment_id: refund.paymentId,
     reference_id: refund.key,
     amount: refund.amount,
     currency: 'IDR',

@@ -172,7 +172,7 @@ export interface RefundRequest extends ChargeReference, Money {
 
 /** A refund as the provider lists it with its payment. */
 export interface StatedRefund {
-  /** The provider's name of it; never reused for the payment. */
+  /** The provider's name of it, unique in the account. */
   readonly id: string;
   /** The key of the request, for one that the gateway has asked for. */
   readonly key?: string | undefined;

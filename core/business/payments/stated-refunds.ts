@@ -38,8 +38,7 @@ async function enterListed(
   const others: StatedRefund[] = [];
   for (const one of stated) {
     const own =
-      known.find(({ key }) => key === one.key) ??
-      known.find(({ payment: of, providerRefundId }) => of === payment.id && providerRefundId === one.id);
+      known.find(({ key }) => key === one.key) ?? known.find(({ providerRefundId }) => providerRefundId === one.id);
     if (own === undefined) others.push(one);
     else await follow(transaction, own, one, raw);
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
-import type { SandboxCharge as Charge, SandboxRefund } from './entities.ts';
+import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -18,8 +18,13 @@ export interface SandboxCharge {
   readonly paidAmount: number | undefined;
   readonly paymentId: string | undefined;
   readonly paidAt: Date | undefined;
-  /** Money returned so far. */
-  readonly refunded: number;
+  readonly refunds: readonly SandboxRefund[];
+}
+
+/** Money that was returned. */
+export interface SandboxRefund {
+  readonly key: string;
+  readonly amount: number;
 }
 
 type ChargeRow = Row<
@@ -35,13 +40,14 @@ type ChargeRow = Row<
   | 'paid_amount'
   | 'payment_id'
   | 'paid_at'
-> & { readonly refunded: number };
+> & { readonly refunds: SandboxRefund[] };
 
 /** Reads an overdue charge as expired, although no statement has updated it. */
 const columns = `reference, provider_reference, amount::float8 as amount, currency, qr, notification_url,
   paid_amount::float8 as paid_amount, payment_id, ${epochs('expires_at', 'paid_at')},
   case when state = 'pending' and expires_at <= clock_timestamp() then 'expired' else state end as state,
-  (select coalesce(sum(r.amount), 0)::float8 from payments_sandbox_refund r where r.reference = c.reference) as refunded`;
+  (select coalesce(json_agg(json_build_object('key', r.key, 'amount', r.amount) order by r.created_at, r.key), '[]')
+    from payments_sandbox_refund r where r.reference = c.reference) as refunds`;
 
 /** Adds a charge; the one that has this reference already stays as it is. */
 export async function addCharge(
@@ -101,7 +107,7 @@ export async function endCharge(database: Queries, reference: string, state: 'ex
 
 /** Returns money, at most what was paid; once for each key. @returns false when that would be more */
 export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
-  const rows = await database.query<Row<typeof SandboxRefund, 'key'>>(
+  const rows = await database.query<Row<typeof RefundEntity, 'key'>>(
     `insert into payments_sandbox_refund (key, reference, amount)
      select ?, c.reference, ? from payments_sandbox_charge c
      where c.reference = ? and c.state = 'paid'
@@ -129,6 +135,6 @@ function chargeIn(row: ChargeRow): SandboxCharge {
     paidAmount: row.paid_amount ?? undefined,
     paymentId: row.payment_id ?? undefined,
     paidAt: row.paid_at === null ? undefined : new Date(row.paid_at),
-    refunded: row.refunded,
+    refunds: row.refunds,
   };
 }

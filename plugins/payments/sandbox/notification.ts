@@ -5,9 +5,10 @@ import type {
   PaymentNotification,
   PaymentState,
   RawNotification,
+  StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
 import { isSameSecret } from '#core/business/payments/secrets.ts';
-import type { SandboxCharge } from './charges.ts';
+import type { SandboxCharge, SandboxRefund } from './charges.ts';
 
 /** Header of the signature: HMAC-SHA256 over the body, in hexadecimal. */
 export const signatureHeader = 'x-sandbox-signature';
@@ -21,20 +22,21 @@ export function evidenceOf(charge: SandboxCharge): PaymentEvidence {
     providerReference,
     state: stateOf(charge),
     ...(isPaid && { paymentId, paid: { amount: paidAmount, currency }, paidAt, issuer: 'Sandbox' }),
+    ...(isPaid && { refunds: stated(charge.refunds) }),
     raw: { ...charge, qr: undefined, notificationUrl: undefined },
   };
 }
 
 /** Writes the notification of a charge in its present state. */
 export function writeNotification(charge: SandboxCharge, secret: string): { body: string; signature: string } {
-  const { state, paidAmount, paidAt, paymentId, refunded } = charge;
+  const { state, paidAmount, paidAt, paymentId, refunds } = charge;
   const body = JSON.stringify({
     reference: charge.reference,
     provider_reference: charge.providerReference,
     state: stateOf(charge),
     currency: charge.currency,
     ...(state === 'paid' && { paid_amount: paidAmount, paid_at: paidAt?.toISOString(), payment_id: paymentId }),
-    ...(refunded > 0 && { refunded }),
+    ...(refunds.length > 0 && { refunds }),
   });
   return { body, signature: sign(body, secret) };
 }
@@ -50,7 +52,8 @@ export function readSandboxNotification(
   if (content === undefined) return undefined;
   const evidence = evidenceIn(content);
   const { reference, providerReference, paymentId = '', state } = evidence;
-  const eventKey = [providerReference, state, paymentId, content['refunded'] ?? ''].join('/');
+  const back = (evidence.refunds ?? []).map(({ id }) => id);
+  const eventKey = [providerReference, state, paymentId, ...back].join('/');
   return { reference, providerReference, eventKey, evidence };
 }
 
@@ -65,14 +68,19 @@ function evidenceIn(content: JsonObject): PaymentEvidence {
       paid: { amount: Number(content['paid_amount']), currency: text('currency') },
       paidAt: new Date(text('paid_at')),
       issuer: 'Sandbox',
+      refunds: stated((content['refunds'] ?? []) as unknown as SandboxRefund[]),
     }),
     raw: content,
   };
 }
 
-function stateOf({ state, paidAmount = 0, refunded }: SandboxCharge): PaymentState {
-  if (state !== 'paid' || refunded === 0) return state;
-  return refunded < paidAmount ? 'disputed' : 'refunded';
+function stated(refunds: readonly SandboxRefund[]): StatedRefund[] {
+  return refunds.map(({ key, amount }) => ({ id: key, key, amount, state: 'done' }));
+}
+
+function stateOf({ state, paidAmount = 0, refunds }: SandboxCharge): PaymentState {
+  const back = refunds.reduce((sum, { amount }) => sum + amount, 0);
+  return state === 'paid' && back > 0 && back >= paidAmount ? 'refunded' : state;
 }
 
 function sign(body: string, secret: string): string {

@@ -72,7 +72,7 @@ function describe(charge: SandboxCharge, { t, format, query }: PageRequest) {
     code: reference.replace(/\.\d+$/, ''),
     amount: format.money(amount, currency),
     paid: charge.paidAmount === undefined ? '' : format.money(charge.paidAmount, currency),
-    state: t(`payments.sandbox.state.${charge.refunded > 0 ? 'refunded' : state}`),
+    state: t(`payments.sandbox.state.${charge.refunds.length > 0 ? 'refunded' : state}`),
     expiresAt: format.time(charge.expiresAt),
     done: isDone ? t(`payments.sandbox.done.${done as SandboxAction}`) : '',
     isRefused: done === 'refused',

@@ -202,14 +202,46 @@ describe.each(Object.entries(providers))('%s', (_name, open) => {
       await expect(call).rejects.toMatchObject({ name: 'PaymentError', kind: 'rejected' });
     });
 
-    it('of a part make the charge disputed', async () => {
+    it('of a part leave the charge paid, and are listed with it under their key', async () => {
       await using provider = await open();
       if (provider.connection.refund === undefined) return;
       const charge = await provider.charge();
       await provider.fake.pay(ours, { isSilent: true });
+      await provider.connection.refund({ ...charge, ...refund, amount: 5_000 }, signal);
+      const pending = await provider.connection.status(charge, signal);
+      expect(pending).toMatchObject({ state: 'paid', refunds: [{ key: 'refund-1', amount: 5_000, state: 'pending' }] });
       provider.fake.notificationUrl = 'http://127.0.0.1:9/';
-      await provider.fake.refund(ours, 5_000);
-      expect((await provider.connection.status(charge, signal)).state).toBe('disputed');
+      await provider.fake.finishRefund(ours, refund.key);
+      const done = await provider.connection.status(charge, signal);
+      expect(done).toMatchObject({ state: 'paid', refunds: [{ key: 'refund-1', amount: 5_000, state: 'done' }] });
+      expect(done.refunds?.[0]?.id).toBe(pending.refunds?.[0]?.id);
+    });
+
+    it('from the dashboard are listed with names that are not those of another charge', async () => {
+      await using provider = await open();
+      if (provider.connection.refund === undefined) return;
+      const [charge, other] = [await provider.charge(), await provider.charge({ reference: 'ORD-7F3K2M.2' })];
+      const ids: unknown[] = [];
+      for (const one of [charge, other]) {
+        await provider.fake.pay(one.reference, { isSilent: true });
+        await provider.fake.refund(one.reference, 5_000, { isSilent: true });
+        await provider.fake.refund(one.reference, 20_000, { isSilent: true });
+        const { state, refunds = [] } = await provider.connection.status(one, signal);
+        expect([state, ...refunds.map(({ amount }) => amount)]).toEqual(['refunded', 5_000, 20_000]);
+        expect(refunds.every(({ at }) => at !== undefined && Math.abs(at.getTime() - Date.now()) < 60_000)).toBe(true);
+        ids.push(...refunds.map(({ id }) => id));
+      }
+      expect(new Set(ids).size).toBe(4);
+    });
+
+    it('that nobody has asked for are not known', async () => {
+      await using provider = await open();
+      if (provider.connection.refundStatus === undefined) return;
+      const charge = await provider.charge();
+      await provider.fake.pay(ours, { isSilent: true });
+      await provider.fake.refund(ours, 5_000, { isSilent: true });
+      const asked = await provider.connection.refundStatus({ ...charge, ...refund }, signal);
+      expect(asked.state).toBe('unknown');
     });
 
     it('name their key in the notification', async () => {

@@ -15,7 +15,7 @@ const open = async (options: Parameters<typeof createFakeMidtrans>[0] = {}, sett
 async function connectTo(body: unknown, status = 200) {
   const upstream = await createUpstream((_request, response) => response.json(status, body));
   const sections = { midtrans: { server_key: 'SB-Mid-server-TESTKEY', base_url: upstream.url, merchant_id: 'G1' } };
-  const connection = (await providerOf(plugin)).connect(createTestHost({ sections }));
+  const connection = (await providerOf(plugin)).connect(createTestHost({ sections, now: Date.now() }));
   return { connection, upstream, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() };
 }
 
@@ -180,6 +180,59 @@ describe('a status of Midtrans', () => {
     const made = await midtrans.charge();
     await using stranger = await connect(plugin, midtrans.fake, { server_key: 'SB-Mid-server-OTHER' });
     await expect(stranger.connection.status(made, signal)).rejects.toMatchObject({ kind: 'rejected' });
+  });
+});
+
+describe('refunds of Midtrans', () => {
+  const refundsOf = async (transaction_status: string, refunds: readonly object[] | undefined) => {
+    await using midtrans = await connectTo({ ...settled, transaction_status, ...(refunds && { refunds }) });
+    const { state, refunds: read } = await midtrans.connection.status(charge, signal);
+    return { state, refunds: read?.map(({ key, amount, state: of }) => [key, amount, of]) };
+  };
+  const localTime = (ageMs: number) => writeLocalTime(new Date(Date.now() - ageMs)).slice(0, 19);
+  const hour = 3_600_000;
+
+  it('are done when the bank has confirmed them, and pending before that', async () => {
+    const refunds = [
+      { refund_key: 'R1', refund_amount: '5000.00', created_at: localTime(hour), bank_confirmed_at: localTime(0) },
+      { refund_key: 'R2', refund_amount: '20000.00', created_at: localTime(hour) },
+    ];
+    expect(await refundsOf('refund', refunds)).toEqual({
+      state: 'paid',
+      refunds: [
+        ['R1', 5_000, 'done'],
+        ['R2', 20_000, 'pending'],
+      ],
+    });
+  });
+
+  it('are done after a week, though the confirmation is lost', async () => {
+    const aged = (age: number) => [{ refund_key: 'R1', refund_amount: '25000.00', created_at: localTime(age) }];
+    expect(await refundsOf('refund', aged(167 * hour))).toMatchObject({ state: 'paid' });
+    expect(await refundsOf('refund', aged(169 * hour))).toEqual({
+      state: 'refunded',
+      refunds: [['R1', 25_000, 'done']],
+    });
+  });
+
+  it('without a key or an amount in whole rupiah are left to the operator', async () => {
+    const refunds = [{ refund_amount: '5000.00' }, { refund_key: 'R1', refund_amount: '5000.50' }];
+    expect(await refundsOf('partial_refund', refunds)).toEqual({ state: 'paid', refunds: [] });
+    expect(await refundsOf('partial_refund', undefined)).toEqual({ state: 'disputed', refunds: undefined });
+  });
+
+  it('do not hide a chargeback', async () => {
+    const refunds = [{ refund_key: 'R1', refund_amount: '5000.00', bank_confirmed_at: localTime(0) }];
+    expect((await refundsOf('chargeback', refunds)).state).toBe('disputed');
+  });
+
+  it('of another key are not the one that was asked about', async () => {
+    const refunds = [{ refund_key: 'R1', refund_amount: '25000.00', bank_confirmed_at: localTime(0) }];
+    await using midtrans = await connectTo({ ...settled, transaction_status: 'refund', refunds });
+    const stateOf = async (key: string) =>
+      (await midtrans.connection.refundStatus?.({ ...charge, key, amount: 1, currency: 'IDR', reason: '' }, signal))
+        ?.state;
+    expect([await stateOf('R1'), await stateOf('R2')]).toEqual(['done', 'unknown']);
   });
 });
 

@@ -5,7 +5,7 @@ import { readOrder } from '#core/business/payments/order.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { createFakeTripay } from '../../support/fake-tripay.ts';
-import { createFakeXendit } from '../../support/fake-xendit.ts';
+import { createFakeXendit, type FakeXendit } from '../../support/fake-xendit.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
 
@@ -55,6 +55,15 @@ async function open(fake: FakeProvider, yaml = ''): Promise<Shop> {
   };
 }
 
+/** What the notification of this event did. */
+async function processed({ gateway }: Shop, eventKey: string): Promise<string | undefined> {
+  const [row] = await gateway.database.query<{ outcome: string }>(
+    'select outcome from payment_notification where event_key = ?',
+    [eventKey],
+  );
+  return row?.outcome;
+}
+
 const eventually = { timeout: 15_000, interval: 50 };
 
 describe.each([
@@ -85,6 +94,30 @@ describe('an order at xendit', () => {
     shop.fake.charge(reference).state = 'expired';
     await shop.fake.pay(reference);
     await vi.waitFor(async () => expect(await shop.stateOf(code)).toBe('paid'), eventually);
+  });
+
+  it('keeps its days when a second payment is refunded, and the capture of the first is sent again', async () => {
+    await using shop = await open(await createFakeXendit());
+    const fake = shop.fake as FakeXendit;
+    const { code, reference } = await shop.order();
+    const order = () => readOrder(shop.gateway.database, { code });
+    await fake.pay(reference);
+    await vi.waitFor(async () => expect(await shop.stateOf(code)).toBe('paid'), eventually);
+    const { paymentId, notification } = await fake.payAgain(reference);
+    await fake.send(notification, reference);
+    await vi.waitFor(async () => expect((await order())?.payments).toHaveLength(2), eventually);
+    await fake.refund(reference, undefined, { paymentId });
+    await vi.waitFor(async () => expect((await order())?.refunds).toHaveLength(1), eventually);
+    const resent = { ...fake.captureOf(fake.charge(reference)), headers: fake.headersOf('resent') };
+    await fake.send(resent, reference);
+    await vi.waitFor(async () => expect(await processed(shop, 'resent')).toBe('unchanged'), eventually);
+    expect(await order()).toMatchObject({
+      state: 'paid',
+      payments: [{ outcome: 'activated' }, { outcome: 'second', paymentId }],
+      refunds: [{ state: 'done', days: 'none' }],
+      flags: [{ kind: 'second_payment', resolvedAt: expect.any(Date) as Date }],
+    });
+    expect(await shop.daysLeft()).toBeCloseTo(2, 1);
   });
 });
 

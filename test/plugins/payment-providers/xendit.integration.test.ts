@@ -253,6 +253,39 @@ describe('a refund at Xendit', () => {
     const second = xendit.connection.refund?.({ ...made, ...refund, key: 'refund-2', amount: 5_000 }, signal);
     await expect(second).rejects.toMatchObject({ kind: 'rejected' });
   });
+
+  it.each([
+    ['SUCCEEDED', 'done'],
+    ['FAILED', 'failed'],
+    ['CANCELLED', 'failed'],
+    ['PENDING', 'pending'],
+    ['REQUIRES_ACTION', 'pending'],
+  ])('that is %s is %s', async (status, state) => {
+    const made = { id: 'rfd-1', payment_request_id: 'pr-1', payment_id: 'py-1', reference_id: refund.key, status };
+    const answers = {
+      [statusPath]: paidRequest,
+      [paymentPath]: captured,
+      '/refunds?payment_request_id=pr-1': { data: [{ ...made, amount: 25_000 }] },
+    };
+    await using xendit = await connectTo(answers);
+    expect((await xendit.connection.refundStatus?.({ ...charge, ...refund }, signal))?.state).toBe(state);
+    expect((await xendit.connection.status(charge, signal)).refunds).toMatchObject([{ id: 'rfd-1', state }]);
+  });
+
+  it('of one payment says nothing of another one of its request', async () => {
+    await using xendit = await open();
+    const made = await xendit.charge();
+    await xendit.fake.pay(ours, { isSilent: true });
+    const { paymentId } = await xendit.fake.payAgain(ours);
+    await xendit.fake.refund(ours, 25_000, { paymentId, isSilent: true });
+    const first = await xendit.connection.status(made, signal);
+    expect([first.state, first.refunds]).toEqual(['paid', []]);
+    expect(await xendit.connection.status({ ...made, paymentId }, signal)).toMatchObject({
+      state: 'refunded',
+      paymentId,
+      refunds: [{ amount: 25_000 }],
+    });
+  });
 });
 
 const callsPerSecond = async (secret_key: string) =>

@@ -102,7 +102,7 @@ describe('the sandbox', () => {
     await sandbox('pay', made.reference);
     for (let n = 0; n < 2; n++)
       expect((await connection.refund?.({ ...refund, key: `${made.reference}-1` }, signal))?.state).toBe('done');
-    expect((await connection.status(made, signal)).state).toBe('disputed');
+    expect((await connection.status(made, signal)).state).toBe('paid');
     await expect(connection.refund?.({ ...refund, key: `${made.reference}-2` }, signal)).rejects.toMatchObject({
       kind: 'rejected',
     });

@@ -17,6 +17,16 @@ export interface FakeCharge {
   state: PaymentState;
   paid: Money | undefined;
   cancels: number;
+  /** Payments after the first one, by their id. */
+  readonly further: Map<string, Money>;
+  /** By key, of whichever payment. */
+  readonly refunds: Map<string, FakeRefund>;
+}
+
+interface FakeRefund {
+  readonly paymentId: string;
+  readonly amount: number;
+  state: 'pending' | 'done' | 'failed';
 }
 
 type Call = 'charge' | 'status' | 'cancel' | 'refund';
@@ -28,6 +38,8 @@ export class FakeProvider {
   readonly calls: Call[] = [];
   readonly refunds = new Map<string, number>();
   refundState: Refund['state'] = 'done';
+  /** As Midtrans and Xendit do: evidence lists the refunds of its payment. Otherwise it says only that all is back. */
+  listsRefunds = false;
   /** As Xendit does: a second charge for a reference is another charge, and a second refund while one is pending is refused. */
   takesEveryCharge = false;
   refusesRepeatedRefunds = false;
@@ -56,17 +68,41 @@ export class FakeProvider {
     this.#charge(reference).state = state;
   }
 
-  /** What a status read says now. */
-  evidence(reference: string): PaymentEvidence {
+  /** Pays once more. @returns the id of the payment */
+  payAgain(reference: string, paid?: Money): string {
+    const { further, request } = this.#charge(reference);
+    const paymentId = `T-${reference}-${further.size + 2}`;
+    further.set(paymentId, paid ?? { amount: request.amount, currency: request.currency });
+    return paymentId;
+  }
+
+  /** Returns money of a payment from the dashboard. @returns the name of the refund */
+  giveBack(reference: string, amount: number, paymentId = `T-${reference}`): string {
+    const { refunds } = this.#charge(reference);
+    const key = `dashboard-${reference}-${refunds.size + 1}`;
+    refunds.set(key, { paymentId, amount, state: 'done' });
+    return key;
+  }
+
+  /** What a status read says now, of the first payment or of another one. */
+  evidence(reference: string, paymentId?: string): PaymentEvidence {
     const charge = this.charges.get(reference);
     if (charge === undefined)
       return { reference, providerReference: undefined, state: 'unknown', raw: { error: 'not found' } };
-    const { providerReference, state, paid } = charge;
+    const { providerReference, state: first } = charge;
+    const of = paymentId ?? providerReference;
+    const paid = charge.further.get(of) ?? charge.paid;
+    const refunds = [...charge.refunds].filter(([, refund]) => refund.paymentId === of);
+    const back = refunds.reduce((sum, [, { amount, state }]) => sum + (state === 'done' ? amount : 0), 0);
+    const isBack = this.listsRefunds && paid !== undefined && back >= paid.amount;
+    const state = isBack ? 'refunded' : charge.further.has(of) ? 'paid' : first;
     return {
       reference,
       providerReference,
       state,
-      ...(paid !== undefined && { paid, paymentId: providerReference }),
+      ...(paid !== undefined && { paid, paymentId: of }),
+      ...(this.listsRefunds &&
+        paid !== undefined && { refunds: refunds.map(([key, one]) => ({ id: key, key, ...one })) }),
       raw: { state },
     };
   }
@@ -78,7 +114,7 @@ export class FakeProvider {
   readonly connection: PaymentConnection = {
     callsPerSecond: 10_000,
     charge: (request) => this.#call('charge', () => this.#create(request)),
-    status: ({ reference }) => this.#call('status', () => this.evidence(reference)),
+    status: ({ reference, paymentId }) => this.#call('status', () => this.evidence(reference, paymentId)),
     cancel: ({ reference }) =>
       this.#call('cancel', () => {
         const charge = this.#charge(reference);
@@ -86,12 +122,15 @@ export class FakeProvider {
         if (charge.state === 'pending') charge.state = 'failed';
         return this.evidence(reference);
       }),
-    refund: ({ key, amount, reference }) =>
+    refund: ({ key, amount, reference, paymentId }) =>
       this.#call('refund', () => {
         if (this.refusesRepeatedRefunds && this.refunds.size > 0)
           throw new PaymentError('rejected', 'REFUND_IN_PROGRESS');
         this.refunds.set(key, amount);
-        if (this.refundState === 'done') this.#charge(reference).state = 'refunded';
+        const charge = this.#charge(reference);
+        const state = this.refundState === 'unknown' ? 'pending' : this.refundState;
+        charge.refunds.set(key, { paymentId: paymentId ?? charge.providerReference, amount, state });
+        if (!this.listsRefunds && state === 'done') charge.state = 'refunded';
         return { state: this.refundState, raw: { key } };
       }),
     readNotification: ({ body, headers }) => {
@@ -121,7 +160,15 @@ export class FakeProvider {
     if (known !== undefined && !this.takesEveryCharge) throw new PaymentError('unknown', 'duplicate reference');
     if (known !== undefined) return { providerReference: `U-${request.reference}`, qr: `QR 2 ${request.reference}` };
     const providerReference = `T-${request.reference}`;
-    this.charges.set(request.reference, { request, providerReference, state: 'pending', paid: undefined, cancels: 0 });
+    this.charges.set(request.reference, {
+      request,
+      providerReference,
+      state: 'pending',
+      paid: undefined,
+      cancels: 0,
+      further: new Map(),
+      refunds: new Map(),
+    });
     return { providerReference, qr: `QR ${request.reference}` };
   }
 

@@ -1,0 +1,363 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { grantDays } from '#core/business/accounts/ledger.ts';
+import { startOrder } from '#core/business/payments/checkout.ts';
+import { listMovements } from '#core/business/payments/movements.ts';
+import { type Order, type Payment, readOrder, refundable } from '#core/business/payments/order.ts';
+import { type Money, PaymentError } from '#core/business/payments/payment-provider.ts';
+import { closeRefund, refundOrder, refundPayment } from '#core/business/payments/refunds.ts';
+import { settle } from '#core/business/payments/settle.ts';
+import { sweepPayments } from '#core/business/payments/sweep.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { FakeProvider } from './fake-provider.ts';
+import { createBuyer, createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
+
+/*
+ * Refunds of every kind of payment, at a provider that lists them: what becomes of money, days, flags and books.
+ */
+
+const day = 86_400; // s
+const price = 95_000; // of 7 days
+
+let database: Database;
+let fake: FakeProvider;
+let host: PaymentHost;
+let accountId: string;
+let order: Order;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  fake = new FakeProvider();
+  fake.listsRefunds = true;
+  host = createPaymentHost(database, [fake.provider]);
+  accountId = await createBuyer(database);
+  order = await startOrder(host, accountId, 7);
+});
+
+const settleNow = (paymentId?: string) => settle(database, 'fake', fake.evidence(referenceOf(order), paymentId));
+async function pay(paid?: Money): Promise<Payment> {
+  fake.pay(referenceOf(order), paid);
+  await settleNow();
+  return (await reread()).payments[0] as Payment;
+}
+async function payAgain(): Promise<Payment> {
+  const paymentId = fake.payAgain(referenceOf(order));
+  await settleNow(paymentId);
+  return (await reread()).payments.find((one) => one.paymentId === paymentId) as Payment;
+}
+const reread = async () => (await readOrder(database, { id: order.id })) as Order;
+const held = async () => (await timeHeld(database, accountId)).seconds;
+/** Kinds and amounts in the export, and flags that are open. */
+async function books() {
+  const amounts: number[] = [];
+  for await (const { amount } of listMovements(database, { accountId })) amounts.push(amount);
+  const { flags, state } = await reread();
+  return { amounts, state, flags: flags.filter(({ resolvedAt }) => !resolvedAt).map(({ kind }) => kind) };
+}
+const asked = { reason: 'asked for', isManual: false };
+const byHand = { reason: 'by transfer', isManual: true };
+const makeDue = () =>
+  database.query('update refund set next_check_at = clock_timestamp() where next_check_at is not null');
+
+describe('a refund of', () => {
+  it('a wrong amount reaches the books, closes the flag and cancels the order', async () => {
+    const { id } = await pay({ amount: 17_999, currency: 'IDR' });
+    expect(await books()).toEqual({ amounts: [17_999], state: 'pending', flags: ['wrong_amount'] });
+    await refundPayment(host, id, asked);
+    expect(await books()).toEqual({ amounts: [17_999, -17_999], state: 'cancelled', flags: [] });
+    expect(fake.refunds.get(`${order.code}-R1`)).toBe(17_999);
+  });
+
+  it('a second payment leaves the first one and its days', async () => {
+    await pay();
+    const { paymentId } = await payAgain();
+    const { refund } = await refundPayment(host, paymentId, asked);
+    expect(refund).toMatchObject({ state: 'done', days: 'none', amount: price });
+    expect(await books()).toEqual({ amounts: [price, price, -price], state: 'paid', flags: [] });
+    expect(await held()).toBe(7 * day);
+  });
+
+  it('the first payment leaves the second one, whose flag stays', async () => {
+    const { id } = await pay();
+    await payAgain();
+    await refundPayment(host, id, asked);
+    expect(await books()).toMatchObject({
+      amounts: [price, price, -price],
+      state: 'refunded',
+      flags: ['second_payment'],
+    });
+    expect(await held()).toBeLessThan(60);
+  });
+
+  it('an order with several payments names them', async () => {
+    const { id } = await pay();
+    await payAgain();
+    await expect(refundOrder(host, order.id, asked)).rejects.toMatchObject({
+      kind: 'several_payments',
+      message: expect.stringContaining(id) as string,
+    });
+  });
+
+  it('a late payment of a deleted account closes its flag', async () => {
+    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
+    await database.query('update account set deleted_at = now() where id = ?', [accountId]);
+    const { id } = await pay();
+    expect((await books()).flags).toEqual(['deleted_account']);
+    await refundPayment(host, id, asked);
+    expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
+  });
+
+  it('a part leaves the days, and the rest of the payment ends them', async () => {
+    const { id } = await pay();
+    await refundPayment(host, id, { ...asked, amount: 30_000 });
+    expect(await books()).toEqual({ amounts: [price, -30_000], state: 'paid', flags: [] });
+    expect(await held()).toBe(7 * day);
+    await expect(refundPayment(host, id, { ...asked, amount: 65_001 })).rejects.toMatchObject({ kind: 'too_much' });
+    await refundPayment(host, id, asked);
+    expect(await books()).toEqual({ amounts: [price, -30_000, -65_000], state: 'refunded', flags: [] });
+    expect(await held()).toBeLessThan(60);
+    await expect(refundPayment(host, id, asked)).rejects.toMatchObject({ kind: 'nothing_to_refund' });
+  });
+
+  it('a payment that gave no days takes none back', async () => {
+    await pay();
+    const { id } = await payAgain();
+    const call = refundPayment(host, id, { ...asked, days: 'unused' });
+    await expect(call).rejects.toMatchObject({ kind: 'no_days' });
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])('%s is refused', async (amount) => {
+    const { id } = await pay();
+    await expect(refundPayment(host, id, { ...asked, amount })).rejects.toMatchObject({ kind: 'too_much' });
+  });
+
+  it('an unknown payment is refused', async () => {
+    await expect(refundPayment(host, 'nobody', asked)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});
+
+describe('days', () => {
+  const use = (seconds: number) =>
+    database.query(
+      `alter table plan_period disable trigger user;
+       update plan_period set starts_at = starts_at - make_interval(secs => ${seconds}), ends_at = ends_at - make_interval(secs => ${seconds})
+       where account_id = '${accountId}'; alter table plan_period enable trigger user`,
+    );
+
+  it('stay when the operator leaves them, though all of the money goes back', async () => {
+    const { id } = await pay();
+    const { refund } = await refundPayment(host, id, { ...asked, days: 'none' });
+    expect(refund.days).toBe('none');
+    expect(await books()).toMatchObject({ state: 'refunded', amounts: [price, -price] });
+    expect(await held()).toBe(7 * day);
+  });
+
+  it('go back in full with the used ones from what else there is, once', async () => {
+    const { id } = await pay();
+    await grantDays(database, accountId, { days: 10 });
+    await use(2 * day);
+    await refundPayment(host, id, { ...asked, days: 'whole', amount: 1 });
+    const left = await held();
+    // Two days of the order are used: they stay in the ledger, and the grant has two days less.
+    expect(left / day).toBeCloseTo(10, 2);
+    await refundPayment(host, id, { ...asked, days: 'whole' });
+    expect((await held()) / day).toBeCloseTo(10, 2);
+  });
+
+  it('go back without the used ones', async () => {
+    const { id } = await pay();
+    await grantDays(database, accountId, { days: 10 });
+    await use(2 * day);
+    await refundPayment(host, id, asked);
+    expect((await held()) / day).toBeCloseTo(12, 2);
+  });
+});
+
+describe('a refund made at the provider', () => {
+  it('of a part is entered, and leaves the days', async () => {
+    await pay();
+    fake.giveBack(referenceOf(order), 30_000);
+    await settleNow();
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [price, -30_000], state: 'paid', flags: [] });
+    expect((await reread()).refunds).toMatchObject([{ key: `${order.code}-R1`, days: 'none', isManual: false }]);
+    expect(await held()).toBe(7 * day);
+    fake.giveBack(referenceOf(order), 65_000);
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [price, -30_000, -65_000], state: 'refunded', flags: [] });
+    expect(await held()).toBeLessThan(60);
+  });
+
+  it('before the charge was first seen does not hide the payment', async () => {
+    fake.pay(referenceOf(order));
+    fake.giveBack(referenceOf(order), 30_000);
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [price, -30_000], state: 'paid', flags: [] });
+    expect(await held()).toBe(7 * day);
+  });
+
+  it('in full before the charge was first seen buys nothing, and is in the books', async () => {
+    fake.pay(referenceOf(order));
+    fake.giveBack(referenceOf(order), price);
+    await settleNow();
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
+    expect((await reread()).payments).toMatchObject([{ outcome: 'returned' }]);
+    expect(await held()).toBe(0);
+  });
+
+  it('of a wrong amount closes its flag', async () => {
+    await pay({ amount: 17_999, currency: 'IDR' });
+    fake.giveBack(referenceOf(order), 17_999);
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [17_999, -17_999], state: 'cancelled', flags: [] });
+  });
+
+  it('and written down by hand is one', async () => {
+    const { id } = await pay();
+    await refundPayment(host, id, byHand);
+    fake.giveBack(referenceOf(order), price);
+    await settleNow();
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
+  });
+
+  it('after one by hand, of another amount, is flagged: more has gone back than had come', async () => {
+    const { id } = await pay();
+    await refundPayment(host, id, byHand);
+    fake.giveBack(referenceOf(order), 30_000);
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [price, -price, -30_000], state: 'refunded', flags: ['refunded_twice'] });
+  });
+
+  it('keeps the time that the provider states, and none of the future', async () => {
+    await pay();
+    const [at, future] = [new Date('2026-01-02T03:04:05Z'), new Date('2099-01-01T00:00:00Z')];
+    const evidence = fake.evidence(referenceOf(order));
+    const refund = { amount: 1_000, state: 'done' as const };
+    await settle(database, 'fake', {
+      ...evidence,
+      refunds: [
+        { id: `a-${order.code}`, ...refund, at },
+        { id: `b-${order.code}`, ...refund, at: future },
+      ],
+    });
+    const [first, second] = (await reread()).refunds;
+    expect(first?.finishedAt).toEqual(at);
+    expect(second?.finishedAt?.getTime()).toBeLessThan(Date.now() + 60_000);
+  });
+});
+
+describe('a refund that is under way', () => {
+  it('cannot be paid back by hand as well, until it has failed', async () => {
+    const { id } = await pay();
+    fake.refundState = 'pending';
+    const { refund } = await refundPayment(host, id, asked);
+    expect(refund.state).toBe('sent');
+    await expect(refundPayment(host, id, byHand)).rejects.toMatchObject({ kind: 'refund_open' });
+    await expect(refundPayment(host, id, { ...asked, amount: 1_000 })).rejects.toMatchObject({ kind: 'refund_open' });
+    expect((await refundPayment(host, id, asked)).order.refunds).toHaveLength(1);
+    await closeRefund(host, refund.key, 'failed', 'the provider says so');
+    await refundPayment(host, id, byHand);
+    expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
+    await expect(closeRefund(host, refund.key, 'done', '')).rejects.toMatchObject({ kind: 'not_open' });
+    await expect(closeRefund(host, 'nobody', 'done', '')).rejects.toMatchObject({ kind: 'not_found' });
+  });
+
+  it('can be closed as done by the operator’s word', async () => {
+    const { id } = await pay();
+    fake.refundState = 'pending';
+    const { refund } = await refundPayment(host, id, asked);
+    expect((await closeRefund(host, refund.key, 'done', 'the buyer has it')).state).toBe('refunded');
+    expect(await held()).toBeLessThan(60);
+  });
+
+  it('counts as paid back', async () => {
+    const payment = await pay();
+    fake.refundState = 'pending';
+    await refundPayment(host, payment.id, { ...asked, amount: 30_000 });
+    expect(refundable(await reread(), payment)).toBe(65_000);
+  });
+
+  it('is asked about more rarely the older it is', async () => {
+    const { id } = await pay();
+    fake.refundState = 'pending';
+    await refundPayment(host, id, asked);
+    const pauseAt = async (age: string) => {
+      await database.query(`update refund set created_at = clock_timestamp() - ?::interval where order_id = ?`, [
+        age,
+        order.id,
+      ]);
+      fake.connection.refundStatus = () => Promise.resolve({ state: 'pending', raw: {} });
+      await makeDue();
+      await sweepPayments(host);
+      const [row] = await database.query<{ pause: number }>(
+        'select extract(epoch from next_check_at - clock_timestamp())::float8 as pause from refund where order_id = ?',
+        [order.id],
+      );
+      return Math.round((row?.pause ?? 0) / 60);
+    };
+    expect([await pauseAt('1 min'), await pauseAt('6 hours'), await pauseAt('90 days')]).toEqual([10, 60, 360]);
+  });
+
+  it('stays so when the provider refuses the account', async () => {
+    const { id } = await pay();
+    fake.refundState = 'pending';
+    await refundPayment(host, id, asked);
+    fake.connection.refundStatus = () => Promise.reject(new PaymentError('rejected', 'wrong key'));
+    await makeDue();
+    await sweepPayments(host);
+    expect((await reread()).refunds).toMatchObject([{ state: 'sent' }]);
+  });
+});
+
+describe('a refund that has failed', () => {
+  it('closes its flag when as much has gone back by hand, not before', async () => {
+    const { id } = await pay();
+    fake.fail('refund', new PaymentError('rejected', 'the window is over'));
+    await refundPayment(host, id, asked);
+    expect((await books()).flags).toEqual(['refund_failed']);
+    await refundPayment(host, id, { ...byHand, amount: 30_000 });
+    expect((await books()).flags).toEqual(['refund_failed']);
+    await refundPayment(host, id, byHand);
+    expect(await books()).toEqual({ amounts: [price, -30_000, -65_000], state: 'refunded', flags: [] });
+  });
+
+  it('and is reported as done later counts, and is flagged when the money went back by hand too', async () => {
+    const { id } = await pay();
+    fake.fail('refund', new PaymentError('rejected', 'timeout at the bank'));
+    await refundPayment(host, id, asked);
+    await refundPayment(host, id, byHand);
+    const evidence = fake.evidence(referenceOf(order));
+    const refunds = [{ id: `rf-${order.code}`, key: `${order.code}-R1`, amount: price, state: 'done' as const }];
+    await settle(database, 'fake', { ...evidence, refunds });
+    expect(await books()).toEqual({ amounts: [price, -price, -price], state: 'refunded', flags: ['refunded_twice'] });
+  });
+});
+
+it('money that has come is an event, whatever it does', async () => {
+  await pay({ amount: 1, currency: 'IDR' });
+  await settleNow();
+  const events = await database.query<{ payload: object }>(
+    `select payload from account_event where name = 'payment.received' and payload ->> 'orderId' = ?`,
+    [order.id],
+  );
+  expect(events.map(({ payload }) => payload)).toMatchObject([{ accountId, amount: 1, outcome: 'wrong_amount' }]);
+});
+
+it('an order that is not paid in time is an event, once', async () => {
+  await database.query(`update plan_order set expires_at = clock_timestamp() - interval '10 min' where id = ?`, [
+    order.id,
+  ]);
+  await database.query('update payment_attempt set next_check_at = clock_timestamp() where order_id = ?', [order.id]);
+  await sweepPayments(host);
+  await sweepPayments(host);
+  expect((await reread()).state).toBe('expired');
+  const events = await database.query(
+    `select 1 from account_event where name = 'order.expired' and payload ->> 'orderId' = ?`,
+    [order.id],
+  );
+  expect(events).toHaveLength(1);
+});

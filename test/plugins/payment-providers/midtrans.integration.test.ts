@@ -183,15 +183,18 @@ describe('a status of Midtrans', () => {
   });
 });
 
-describe('refunds of Midtrans', () => {
-  const refundsOf = async (transaction_status: string, refunds: readonly object[] | undefined) => {
-    await using midtrans = await connectTo({ ...settled, transaction_status, ...(refunds && { refunds }) });
-    const { state, refunds: read } = await midtrans.connection.status(charge, signal);
-    return { state, refunds: read?.map(({ key, amount, state: of }) => [key, amount, of]) };
-  };
-  const localTime = (ageMs: number) => writeLocalTime(new Date(Date.now() - ageMs)).slice(0, 19);
-  const hour = 3_600_000;
+/** What a status says of its refunds. */
+const refundsOf = async (transaction_status: string, refunds: readonly object[] | undefined) => {
+  await using midtrans = await connectTo({ ...settled, transaction_status, ...(refunds && { refunds }) });
+  const { state, refunds: listed } = await midtrans.connection.status(charge, signal);
+  return { state, refunds: listed?.map(({ key, amount, state: of }) => [key, amount, of]) };
+};
+const localTime = (ageMs: number) => writeLocalTime(new Date(Date.now() - ageMs)).slice(0, 19);
+const hour = 3_600_000;
+/** A refund that the bank has not confirmed. */
+const aged = (age: number) => [{ refund_key: 'R1', refund_amount: '25000.00', created_at: localTime(age) }];
 
+describe('refunds of Midtrans', () => {
   it('are done when the bank has confirmed them, and pending before that', async () => {
     const refunds = [
       { refund_key: 'R1', refund_amount: '5000.00', created_at: localTime(hour), bank_confirmed_at: localTime(0) },
@@ -207,7 +210,6 @@ describe('refunds of Midtrans', () => {
   });
 
   it('are done after a week, though the confirmation is lost', async () => {
-    const aged = (age: number) => [{ refund_key: 'R1', refund_amount: '25000.00', created_at: localTime(age) }];
     expect(await refundsOf('refund', aged(167 * hour))).toMatchObject({ state: 'paid' });
     expect(await refundsOf('refund', aged(169 * hour))).toEqual({
       state: 'refunded',

@@ -138,14 +138,15 @@ describe('a refund of', () => {
   });
 });
 
-describe('days', () => {
-  const use = (seconds: number) =>
-    database.query(
-      `alter table plan_period disable trigger user;
-       update plan_period set starts_at = starts_at - make_interval(secs => ${seconds}), ends_at = ends_at - make_interval(secs => ${seconds})
-       where account_id = '${accountId}'; alter table plan_period enable trigger user`,
-    );
+/** Moves the ledger of the account into the past. */
+const use = (seconds: number) =>
+  database.query(
+    `alter table plan_period disable trigger user;
+     update plan_period set starts_at = starts_at - make_interval(secs => ${seconds}), ends_at = ends_at - make_interval(secs => ${seconds})
+     where account_id = '${accountId}'; alter table plan_period enable trigger user`,
+  );
 
+describe('days', () => {
   it('stay when the operator leaves them, though all of the money goes back', async () => {
     const { id } = await pay();
     const { refund } = await refundPayment(host, id, { ...asked, days: 'none' });

@@ -1,37 +1,32 @@
+import { pathOn } from '../reader.ts';
 import { quoteAlways } from '../writers/shell.ts';
 import type { FileAction, ScriptAction } from './actions.ts';
-import { hereDocument } from './here-document.ts';
 import type { ScriptData, ScriptModel, ScriptTool } from './script-data.ts';
 
 /**
- * What setup.sh needs of the data without a runtime, as shell text: the names of the service, the tools as a table whose columns
- * are separated by tabs, and the settings of each tool with its default model. Nothing in it is expanded: what comes from
- * gateway.yaml is in single quotes or quoted here-documents.
+ * What setup.sh needs of the data without a runtime, as shell text: the names of the service, and one table of the tools, each
+ * with its settings for its default model. Nothing in it is expanded but the folders of the user: what comes from gateway.yaml
+ * is in single quotes.
  */
 export function writeTables(data: ScriptData): string {
   const { service, slug, baseUrl, keyPrefix, keyVariable, tools } = data;
   return [
-    assign({ service, slug, base_url: baseUrl, key_prefix: keyPrefix, key_variable: keyVariable }),
-    '# id, name, on request, commands, folders',
-    `list_tools() {\n  cat ${hereDocument(tools.map(toolRow).join('\n'))}}\n`,
-    '# configure TOOL: what shall be where, with its default model',
-    `configure() {\n  case $1 in\n${tools.map((tool) => writeTool(tool, data)).join('')}  esac\n}`,
+    ...Object.entries({ service, slug, base_url: baseUrl, key_prefix: keyPrefix, key_variable: keyVariable }).map(
+      ([name, value]) => `${name}=${quoteAlways(value)}`,
+    ),
+    '\n# The table of tools, without a runtime: how each is found, and what shall be where.',
+    `each_tool() {\n${tools.map((tool) => writeTool(tool, data)).join('')}}`,
   ].join('\n');
 }
 
-function assign(values: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(values).map(([name, value]) => `${name}=${quoteAlways(value)}\n`);
-  return lines.join('');
-}
-
-/** A line end or tab in a cell would make another row or column; an empty one would join its neighbours. */
-function toolRow({ id, name, isOnRequest, commands, folders }: ScriptTool): string {
-  const cells = [id, name, isOnRequest ? 'yes' : 'no', commands.join(' ') || '-', folders.join(' ') || '-'];
-  return cells.map((cell) => cell.replaceAll(/\p{Cc}+/gu, ' ')).join('\t');
-}
-
 function writeTool(tool: ScriptTool, data: ScriptData): string {
-  return `    ${tool.id})\n${defaultActions(tool, data).map(writeAction).join('')}      ;;\n`;
+  const { id, name, isOnRequest, commands, folders } = tool;
+  const shownName = name.replaceAll(/\p{Cc}+/gu, ' ');
+  const words = [id, shownName, isOnRequest ? 'yes' : 'no', commands.join(' ')].map(quoteAlways);
+  const actions = defaultActions(tool, data);
+  const places = actions.filter((action) => action.kind === 'place');
+  const lines = actions.map((action) => writeAction(action, places)).join('');
+  return `  if tool ${[...words, ...folders.map((folder) => pathOf(folder, []))].join(' ')}; then\n${lines}    finish\n  fi\n`;
 }
 
 /** The actions of a tool with the default model of its format; only the key is left to fill in. */
@@ -64,21 +59,73 @@ function fill(text: string, model: ScriptModel, small: ScriptModel): string {
   );
 }
 
-function writeAction(action: ScriptAction): string {
+type Place = Extract<ScriptAction, { readonly kind: 'place' }>;
+
+function writeAction(action: ScriptAction, places: readonly Place[]): string {
   switch (action.kind) {
-    case 'place':
-      // Other folders are those of Windows.
-      return action.folder.startsWith('~') ? `      place ${action.variable} ${quoteAlways(action.folder)}\n` : '';
     case 'file':
-      return writeFile(action);
+      return writeFile(action, places);
     case 'variable':
-      return `      variable ${action.name} ${quoteAlways(action.value)}\n`;
-    case 'note':
+      return `    variable ${action.name} ${quoteAlways(action.value)}\n`;
+    default:
       return '';
   }
 }
 
-function writeFile({ format, path, macos, text }: FileAction): string {
-  const place = macos === undefined ? '-' : quoteAlways(macos);
-  return `      file ${format} ${quoteAlways(path)} ${place} ${quoteAlways(text.replace(/\n+$/, ''))}\n`;
+/** On macOS a file may be elsewhere. */
+function writeFile({ format, path, macos, text }: FileAction, places: readonly Place[]): string {
+  const settings = quoteAlways(text.replace(/\n+$/, ''));
+  const callFor = (source: string) => {
+    const paths = source.split('|').map((one) => pathOf(one, places));
+    return `    file ${[format, quoteAlways(source), settings, ...paths].join(' ')}\n`;
+  };
+  if (macos === undefined) return callFor(path);
+  return `    if [ "$SETUP_SYSTEM" = darwin ]; then\n  ${callFor(macos)}    else\n  ${callFor(path)}    fi\n`;
+}
+
+/** A path of the table in double quotes: a folder that a variable moves, or the home folder, stands for its `~`. */
+function pathOf(path: string, places: readonly Place[]): string {
+  const moved = places.find(({ folder }) => folder.startsWith('~') && path.startsWith(`${folder}/`));
+  if (moved === undefined) return `"${inHome(path)}"`;
+  return `"\${${moved.variable}:-${inHome(moved.folder)}}${escape(path.slice(moved.folder.length))}"`;
+}
+
+function inHome(path: string): string {
+  if (path.startsWith('~/.config/')) return `$config${escape(path.slice('~/.config'.length))}`;
+  return path === '~' || path.startsWith('~/') ? `$HOME${escape(path.slice(1))}` : escape(path);
+}
+
+/** A text between double quotes. */
+function escape(text: string): string {
+  return text.replaceAll(/["\\$`]/g, '\\$&');
+}
+
+/** What setup.ps1 needs without a runtime, as one line of JSON in ASCII. */
+export function writeTable(data: ScriptData): string {
+  const tools = data.tools.map((tool) => {
+    const { id, name, isOnRequest, commands, folders } = tool;
+    const actions = defaultActions(tool, data);
+    return {
+      id,
+      name,
+      isOnRequest,
+      commands,
+      folders: folders.map((path) => pathOn('windows', { path })),
+      files: actions.flatMap((action) => (action.kind === 'file' ? [fileOf(action)] : [])),
+      variables: actions.flatMap((action) => (action.kind === 'variable' ? [action] : [])),
+    };
+  });
+  return asciiJson({ tools });
+}
+
+function fileOf({ format, windows: path, identity, text }: FileAction) {
+  return { format, path, identity: identity?.join(',') ?? '-', text };
+}
+
+/** A value as one line of JSON in ASCII, which cannot end a here-document or here-string. */
+export function asciiJson(value: object): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

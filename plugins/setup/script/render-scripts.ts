@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Eta } from 'eta';
-import { hereDocument } from './here-document.ts';
-import { writeTables } from './launcher-data.ts';
+import { asciiJson, writeTable, writeTables } from './launcher-data.ts';
 import { programText } from './render-program.ts';
 import type { ScriptData } from './script-data.ts';
 
@@ -39,20 +38,21 @@ export function renderPowershell(data: ScriptData): string {
   return eta.render('./setup.ps1.eta', {
     ...data,
     json: asciiJson(data),
+    table: writeTable(data),
     launcher: part('setup.ps1'),
     withoutRuntime: part('without-runtime.ps1'),
     program,
   });
 }
 
-function part(name: string): string {
-  return readFileSync(join(here, 'launcher', name), 'utf8').trimEnd();
+/** `<<'DATA'` with the text: a shell expands nothing in it. The delimiter is no line of the text. */
+function hereDocument(text: string): string {
+  const lines = new Set(text.split('\n'));
+  let delimiter = 'DATA';
+  while (lines.has(delimiter)) delimiter += '_';
+  return `<<'${delimiter}'\n${text.trimEnd()}\n${delimiter}\n`;
 }
 
-/** The data as one line of JSON in ASCII, which cannot end a here-document or here-string. */
-export function asciiJson(data: ScriptData): string {
-  return JSON.stringify(data).replaceAll(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+function part(name: string): string {
+  return readFileSync(join(here, 'launcher', name), 'utf8').trimEnd();
 }

@@ -14,14 +14,14 @@ function Start-WithoutRuntime($words) {
       default { Stop-Setup "This script takes -Tools a,b, -KeyFile FILE, -Yes, -List and -Undo here. Everything else $needs" 2 }
     }
   }
-  $session.state = [IO.Path]::Combine((Expand-Place '%LOCALAPPDATA%'), "$($data.slug)\setup")
+  $session.state = [IO.Path]::Combine([Environment]::ExpandEnvironmentVariables('%LOCALAPPDATA%'), "$($data.slug)\setup")
   if ($given.action -ceq 'undo') { return Undo-Records $given }
-  $tools = @($data.tools | Where-Object { if ($given.tools.Count -gt 0) { $given.tools -ccontains $_.id } else { -not $_.isOnRequest -and (Test-Found $_) } })
+  $tools = @($session.table | Where-Object { if ($given.tools.Count -gt 0) { $given.tools -ccontains $_.id } else { -not $_.isOnRequest -and (Test-Found $_) } })
   if ($given.action -ceq 'list') {
-    foreach ($tool in $data.tools) { Write-Line ('  {0,-16} {1,-24} {2}' -f $tool.id, $tool.name, $(if (Test-Found $tool) { 'found' } else { '' })) }
+    foreach ($tool in $session.table) { Write-Line ('  {0,-16} {1,-24} {2}' -f $tool.id, $tool.name, $(if (Test-Found $tool) { 'found' } else { '' })) }
     return 0
   }
-  if ($tools.Count -eq 0) { Stop-Setup "No tool was found on this computer. Name one: -Tools $($data.tools[0].id)." }
+  if ($tools.Count -eq 0) { Stop-Setup "No tool was found on this computer. Name one: -Tools $($session.table[0].id)." }
   if (-not $given.isYes -and -not (Test-Terminal)) { Stop-Setup 'Nobody can be asked for confirmation here. Pass -Yes to go on without it.' }
   $key = Find-Key $given.keyFile
   Write-Line "Settings for $($data.service) ($($data.baseUrl)), without Node.js, Bun or Deno: $(@($tools | ForEach-Object { $_.name }) -join ', ')"
@@ -48,79 +48,46 @@ function Test-Found($tool) {
   foreach ($command in $tool.commands) {
     if (@(Get-Command -Name $command -CommandType 'Application', 'ExternalScript' -ErrorAction SilentlyContinue).Count -gt 0) { return $true }
   }
-  foreach ($folder in $tool.folders) { if ([IO.Directory]::Exists((Expand-Place $folder))) { return $true } }
+  foreach ($folder in $tool.folders) { if ([IO.Directory]::Exists([Environment]::ExpandEnvironmentVariables($folder))) { return $true } }
   return $false
 }
 
-# The full path of `~/.x`, `%USERPROFILE%\.x` or `%APPDATA%\x`.
-function Expand-Place([string] $place) {
-  $path = $place.Replace('/', '\') -creplace '\A~(?=\\|\z)', '%USERPROFILE%'
-  return [Environment]::ExpandEnvironmentVariables($path)
-}
-
-# The actions of a tool with the default model of its format.
-function Get-Actions($tool, [string] $key) {
-  $default = @($data.defaults | Where-Object { $_.format -ceq $tool.format })[0]
-  $model = @($data.models | Where-Object { $_.name -ceq $default.model })[0]
-  $small = $model
-  if ($default.small) { $small = @($data.models | Where-Object { $_.name -ceq $default.small })[0] }
-  $traits = [string] $model.traits
-  if ($model.name -ceq $small.name) { $traits += '-same' }
-  $variant = @($tool.variants | Where-Object { $_.traits -ccontains $traits })[0]
-  foreach ($action in $variant.actions) {
-    if ($action.kind -cne 'file' -and $action.kind -cne 'variable') { continue }
-    $text = if ($action.kind -ceq 'file') { [string] $action.text } else { [string] $action.value }
-    $text = $text.Replace('@MODEL@', $model.name).Replace('@SMALL@', $small.name).Replace('@CONTEXT@', [string] $model.context)
-    $text = $text.Replace('@OUTPUT@', [string] $model.output).Replace('@SMALL_CONTEXT@', [string] $small.context)
-    $text = $text.Replace('@SMALL_OUTPUT@', [string] $small.output)
-    @{ action = $action; shown = $text.Replace('@KEY@', 'YOUR_KEY'); text = $text.Replace('@KEY@', $key) }
-  }
-}
-
 function Install-Tool($tool, [string] $key) {
-  foreach ($wish in @(Get-Actions $tool $key)) {
-    try {
-      if ($wish.action.kind -ceq 'variable') { Install-Variable $tool.id $wish.action.name $wish.text } else { Install-File $tool $wish }
-    } catch { Write-Line "  $($tool.name) failed $(Get-Reason $_)" 'Red' }
-  }
+  try {
+    foreach ($file in $tool.files) { Install-File $tool $file ($file.text.Replace('@KEY@', $key)) }
+    foreach ($variable in $tool.variables) { Install-Variable $tool.id $variable.name ($variable.value.Replace('@KEY@', $key)) }
+  } catch { Write-Line "  $($tool.name) failed $(Get-Reason $_)" 'Red' }
   Add-Line 'tools' $tool.id
 }
 
-function Install-File($tool, $wish) {
-  $path = [IO.Path]::GetFullPath((Expand-Place $wish.action.windows))
-  $record = Find-Record $tool.id $path
+function Install-File($tool, $file, [string] $text) {
+  $path = [IO.Path]::GetFullPath([Environment]::ExpandEnvironmentVariables($file.path))
+  $files = [IO.Path]::Combine($session.state, 'files')
+  $record = $null
+  foreach ($folder in @([IO.Directory]::GetDirectories($files))) {
+    if (-not [IO.Path]::GetFileName($folder).StartsWith("$($tool.id).", [StringComparison]::Ordinal)) { continue }
+    if ([string]::Equals((Read-Text ([IO.Path]::Combine($folder, 'path'))).Trim(), $path, [StringComparison]::OrdinalIgnoreCase)) { $record = $folder }
+  }
   $isOurs = $record -and (Read-Text $path) -ceq (Read-Text ([IO.Path]::Combine($record, 'after')))
   if ([IO.File]::Exists($path) -and -not $isOurs) {
     Write-Line "  $($tool.name) manual"
-    Write-Line "Put these settings into $path ($($wish.action.format)), in place of those that it has, with your API key for YOUR_KEY:"
-    foreach ($line in $wish.shown.Split("`n")) { Write-Line "    $line" }
+    Write-Line "Put these settings into $path ($($file.format)), in place of those that it has, with your API key for YOUR_KEY:"
+    foreach ($line in $file.text.Replace('@KEY@', 'YOUR_KEY').Split("`n")) { Write-Line "    $line" }
     return
   }
   Add-Folder ([IO.Path]::GetDirectoryName($path))
   for ($number = 1; -not $record; $number++) {
-    $folder = [IO.Path]::Combine($session.state, "files\$($tool.id).$number")
+    $folder = [IO.Path]::Combine($files, "$($tool.id).$number")
     if (-not [IO.Directory]::Exists($folder)) { $record = $folder }
   }
-  $lines = $wish.text + "`n"
-  if ($wish.action.format -ceq 'block') {
-    $lines = '# >>> ' + $data.slug + " >>>`n" + $lines + '# <<< ' + $data.slug + " <<<`n"
-  }
-  $identity = if ($wish.action.identity) { $wish.action.identity -join ',' } else { '-' }
-  $wanted = $wish.text + "`n"
-  $parts = @{ path = $path; format = $wish.action.format; identity = $identity; wanted = $wanted; after = $lines; complete = 'yes' }
+  $wanted = $text + "`n"
+  $after = $wanted
+  if ($file.format -ceq 'block') { $after = '# >>> ' + $data.slug + " >>>`n" + $wanted + '# <<< ' + $data.slug + " <<<`n" }
+  $parts = @{ path = $path; format = $file.format; identity = $file.identity; wanted = $wanted; after = $after; complete = 'yes' }
   $null = [IO.Directory]::CreateDirectory($record)
-  foreach ($part in @($parts.Keys)) {
-    Save-Text ([IO.Path]::Combine($record, $part)) $parts[$part]
-  }
-  Save-Text $path $lines
+  foreach ($part in @($parts.Keys)) { Save-Text ([IO.Path]::Combine($record, $part)) $parts[$part] }
+  Save-Text $path $after
   Write-Line "  $($tool.name) written $path"
-}
-
-function Find-Record([string] $id, [string] $path) {
-  foreach ($folder in @([IO.Directory]::GetDirectories([IO.Path]::Combine($session.state, 'files')))) {
-    if (-not [IO.Path]::GetFileName($folder).StartsWith("$id.", [StringComparison]::Ordinal)) { continue }
-    if ([string]::Equals((Read-Text ([IO.Path]::Combine($folder, 'path'))).Trim(), $path, [StringComparison]::OrdinalIgnoreCase)) { return $folder }
-  }
 }
 
 function Install-Variable([string] $id, [string] $name, [string] $value) {

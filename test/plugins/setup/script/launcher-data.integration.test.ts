@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FileAction, ScriptAction } from '../../../../plugins/setup/script/actions.ts';
-import type { ScriptData } from '../../../../plugins/setup/script/script-data.ts';
+import type { ScriptData, ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
 import { writeTables } from '../../../../plugins/setup/script/launcher-data.ts';
 import { nasty } from '../nasty.ts';
 import { describeInShells, runShell } from './shells.ts';
@@ -36,8 +36,13 @@ const hostile = fc
 const fileAction: fc.Arbitrary<FileAction> = fc.record({
   kind: fc.constant('file'),
   format: fc.constantFrom('json', 'toml', 'yaml', 'block', 'text'),
-  path: hostile,
-  macos: hostile,
+  path: fc
+    .oneof(
+      hostile,
+      hostile.map((text) => `~/.tool/${text}`),
+      hostile.map((text) => `~/.config/tool/${text}`),
+    )
+    .map((text) => text.replaceAll('|', '/')),
   identity: fc.constantFrom(['id'], ['id', 'baseUrl']),
   initial: fc.constantFrom(['name'], ['name', 'version']),
   at: fc.constant('start'),
@@ -48,7 +53,7 @@ const action: fc.Arbitrary<ScriptAction> = fc.oneof(
   fc.record({
     kind: fc.constant('place' as const),
     variable: fc.constant('A_HOME'),
-    folder: hostile.map((text) => `~${text}`),
+    folder: fc.constantFrom('~/.tool', '~', '~/.config/tool'),
   }),
   fc.record({ kind: fc.constant('variable' as const), name: fc.constant('A_KEY'), value: hostile }),
   fc.record({ kind: fc.constant('note' as const), text: hostile }),
@@ -71,7 +76,7 @@ const someData: fc.Arbitrary<ScriptData> = fc.record({
         format: 'chat',
         isOnRequest: false,
         commands: [],
-        folders: [],
+        folders: ['~/.one'],
         start,
         variants: [
           { traits: ['c-same', 'ci'], actions: one },
@@ -81,42 +86,51 @@ const someData: fc.Arbitrary<ScriptData> = fc.record({
     ]),
 });
 
-/** What a table prints of a cell. */
-const cell = (text: string) => text.replaceAll(/\p{Cc}+/gu, ' ') || '-';
-
 /** The output of `probe` for this data. */
 function expectedOutput({ service, slug, baseUrl, keyPrefix, keyVariable, tools }: ScriptData) {
-  const rows = tools.map(({ id, name }) => [id, cell(name), 'no', '-', '-'].join('\t'));
-  const calls = tools[0]!.variants[0]!.actions.map(expectedCall).join('');
-  return [service, slug, baseUrl, keyPrefix, keyVariable, `${rows.join('\n')}\n`]
-    .map((text) => `${text}\0`)
-    .concat(calls)
-    .join('');
+  const [{ name, variants }] = tools as [ScriptTool];
+  const actions = variants[0]!.actions;
+  const words = [
+    service,
+    slug,
+    baseUrl,
+    keyPrefix,
+    keyVariable,
+    'tool',
+    'one',
+    name.replaceAll(/\p{Cc}+/gu, ' '),
+    'no',
+    '',
+  ];
+  const calls = actions.flatMap((one) =>
+    expectedCall(
+      one,
+      actions.find(({ kind }) => kind === 'place'),
+    ),
+  );
+  return [...words, '/home/.one', ...calls, 'finish'].map((text) => `${text}\0`).join('');
 }
 
-function expectedCall(one: ScriptAction): string {
-  switch (one.kind) {
-    case 'place':
-      return `place\0${one.variable}\0${one.folder}\0`;
-    case 'variable':
-      return `variable\0${one.name}\0${one.value}\0`;
-    case 'note':
-      return '';
-    case 'file':
-      return `file\0${one.format}\0${one.path}\0${one.macos ?? '-'}\0${one.text.replace(/\n+$/, '')}\0`;
-  }
+function expectedCall(one: ScriptAction, place: ScriptAction | undefined): string[] {
+  if (one.kind === 'variable') return ['variable', one.name, one.value];
+  if (one.kind !== 'file') return [];
+  const folder = place?.kind === 'place' ? place.folder : undefined;
+  const isMoved = folder !== undefined && one.path.startsWith(`${folder}/`);
+  const path = isMoved ? `/moved here${one.path.slice(folder.length)}` : one.path;
+  const full = path.replace(/^~\/\.config\//, '/settings/').replace(/^~\//, '/home/');
+  return ['file', one.format, one.path, one.text.replace(/\n+$/, ''), full];
 }
 
 /** Prints everything that the data part says, with NUL after each text. */
 const probe = `
 print() { printf '%s\\0' "$@"; }
-place() { print place "$@"; }
+tool() { print tool "$@"; }
 variable() { print variable "$@"; }
 file() { print file "$@"; }
+finish() { print finish; }
+HOME=/home config=/settings A_HOME='/moved here' SETUP_SYSTEM=linux
 print "$service" "$slug" "$base_url" "$key_prefix" "$key_variable"
-list_tools
-printf '\\0'
-configure one
+each_tool
 `;
 
 describeInShells('the data of setup.sh', ({ name, command }) => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Node } from 'web-tree-sitter';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { renderPowershell, asciiJson } from '../../../../plugins/setup/script/render-scripts.ts';
+import { asciiJson } from '../../../../plugins/setup/script/launcher-data.ts';
+import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';

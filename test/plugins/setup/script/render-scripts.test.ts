@@ -17,7 +17,7 @@ describe('setup.sh', () => {
 
   it('has its launcher, what is done without a runtime, and the program in this order', () => {
     const places = [
-      '\nconfigure() {',
+      '\neach_tool() {',
       '\n# --- The launcher\n',
       '\nfind_runtime() {',
       '\nset_up_by_shell() {',

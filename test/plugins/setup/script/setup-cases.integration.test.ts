@@ -379,9 +379,6 @@ describe('without Node.js, Bun and Deno', () => {
       ...['manual', 'written', 'written', 'written'].flatMap((verdict, index) => [
         expect.stringMatching(`^Tool ${['merger', 'liner', 'whole', 'environment'][index]} ${verdict}`),
       ]),
-      ...['manual', 'written', 'written', 'written'].flatMap((verdict, index) => [
-        expect.stringMatching(`^Tool ${['merger', 'liner', 'whole', 'environment'][index]} ${verdict}`),
-      ]),
       expect.stringMatching(/^Shell profile written .*\.bashrc/),
     ]);
     expect(result.stdout).toMatch(
@@ -428,11 +425,16 @@ describe('without Node.js, Bun and Deno', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it.each([['--verify'], ['--model dp/demo'], ['--undo --tools whole']])('says what %s needs', async (args) => {
-    const { run } = await open({ helper: 'none' });
-    await run('--yes --tools whole');
-    expect((await run(args)).stderr).toMatch(/needs Node\.js, Bun or Deno, none of which was found on this machine\./);
-  });
+  it.each([['--verify'], ['--model dp/demo'], ['--dry-run'], ['--undo --tools whole']])(
+    'says what %s needs',
+    async (args) => {
+      const { run } = await open({ helper: 'none' });
+      await run('--yes --tools whole');
+      expect((await run(args)).stderr).toMatch(
+        /needs Node\.js, Bun or Deno, none of which was found on this machine\./,
+      );
+    },
+  );
 });
 
 describe('--undo after a run without any file', () => {

@@ -61,6 +61,37 @@ it('every tool is set up in an empty home and taken back', async () => {
   expect(await snapshot()).toStrictEqual(before);
 });
 
+it('every tool is set up in an empty home without a runtime, and taken back by a run with one', async () => {
+  sandbox = await createSandbox({ shell, tools, data: { models: listed, defaults }, helper: 'none' });
+  const { folder, run, read, snapshot } = sandbox;
+  const before = await snapshot();
+  const result = await run(`--yes --tools ${ids}`);
+  expect(result, result.stdout).toMatchObject({ status: 0, stderr: '' });
+  expect(result.stdout.match(/ written {2}/g)).toHaveLength(tools.length + 1);
+  for (const { path } of files.filter((file) => file.text.includes('@KEY@')))
+    expect(await readFirst(path, read)).toContain(testKey);
+  await symlink(process.execPath, join(folder, 'bin/node'));
+  expect((await run('--yes')).stdout).not.toMatch(/manual|failed|skipped/);
+  expect(await run('--undo --yes')).toMatchObject({ status: 0, stderr: '' });
+  expect(await snapshot()).toStrictEqual(before);
+});
+
+it('without a runtime, every file of settings that exists stays as it is, and what to put into it is shown', async () => {
+  sandbox = await createSandbox({ shell, tools, data: { models: listed, defaults }, helper: 'none' });
+  const { run, write, snapshot } = sandbox;
+  for (const { path, format, text } of files) await write(path, existing[format](text), 0o644);
+  const before = await snapshot();
+  const result = await run(`--yes --tools ${ids}`);
+  expect(result).toMatchObject({ status: 0, stderr: '' });
+  const byHand = [...result.stdout.matchAll(/^Put these settings into \S+?\/home\/(.*) \(\w+\),/gm)].map(
+    ([, path]) => path,
+  );
+  const merged = files.filter(({ format }) => format !== 'block').map(({ path }) => path);
+  expect(byHand.toSorted()).toEqual(merged.toSorted());
+  expect(await run('--undo --yes')).toMatchObject({ status: 0, stderr: '' });
+  expect(await snapshot()).toStrictEqual(before);
+});
+
 it('folders of the user stay, even empty ones, when the files of every tool go', async () => {
   sandbox = await createSandbox({ shell, tools, data: { models: listed, defaults } });
   const { home, run, snapshot } = sandbox;

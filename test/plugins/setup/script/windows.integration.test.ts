@@ -277,6 +277,22 @@ describe('without Node.js, Bun and Deno', () => {
     expect((await computer.run(['-Undo', '-Yes'])).output).toBe('Nothing of Daypass is set up on this computer.');
   });
 
+  it('sets up every tool of the table, and takes it back', async () => {
+    const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
+    const data = { ...(scriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
+    const script = renderPowershell(data);
+    await using computer = await createComputer();
+    computer.machine.environment.set(data.keyVariable, testKey);
+    computer.machine.programs.clear();
+    const before = await computer.snapshot();
+    const { code, output } = await computer.run(['-Yes', '-Tools', data.tools.map(({ id }) => id)], script);
+    expect(output).not.toMatch(/manual|failed|@[A-Z_]+@/);
+    expect(computer.read('.codex/daypass.config.toml')).toContain('model = "dp/large"');
+    expect(code).toBe(0);
+    expect((await computer.run(['-Undo', '-Yes'], script)).code).toBe(0);
+    expect(await computer.snapshot()).toStrictEqual(before);
+  });
+
   it('leaves a file that was edited since, by name', async () => {
     await using computer = await createComputer();
     computer.machine.programs.clear();

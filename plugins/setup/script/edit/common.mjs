@@ -3,12 +3,7 @@
 /** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
 export class Refusal extends Error {}
 
-/**
- * @param {string} text the whole file
- * @param {number} offset where in it, as an index of `text`
- * @param {string} what what was found there
- * @returns {never}
- */
+/** @param text the whole file @param offset where in it, as an index of `text` @param what what was found there */
 export function refuse(text, offset, what) {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
@@ -17,68 +12,43 @@ export function refuse(text, offset, what) {
   throw new Refusal(`line ${line}, column ${column}: ${what}`);
 }
 
-/**
- * The line end of a text: that of its first line.
- * @param {string} text
- * @returns {'\n' | '\r\n'}
- */
+/** The line end of a text: that of its first line. */
 export function lineEndOf(text) {
   const end = text.indexOf('\n');
   return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n';
 }
 
-/**
- * The text with other line ends.
- * @param {string} text
- * @param {string} lineEnd
- * @returns {string}
- */
+/** The text with other line ends. */
 export function withLineEnds(text, lineEnd) {
   return text.replace(/\r?\n/g, lineEnd);
 }
 
-/**
- * A part of an earlier version of a file, with the line ends of the present version if all of them were changed since.
- * @param {string} part
- * @param {string} earlier
- * @param {string} current
- * @returns {string}
- */
+/** A part of an earlier version of a file, with the line ends of the present version if all of them were changed since. */
 export function adaptLineEnds(part, earlier, current) {
   const lineEnd = lineEndOf(current);
   const isOther = hasOnly(lineEnd, current) && hasOnly(lineEnd === '\n' ? '\r\n' : '\n', earlier);
   return isOther ? withLineEnds(part, lineEnd) : part;
 }
 
-/** Whether every line of a text ends like this, and one does. @param {string} lineEnd @param {string} text */
+/** Whether every line of a text ends like this, and one does. */
 function hasOnly(lineEnd, text) {
   return text.includes('\n') && withLineEnds(text, lineEnd) === text;
 }
 
-/**
- * The text of a file without settings. Where nothing is left and the file had no content before either, the text of before.
- * @param {string} text
- * @param {string | undefined} before
- * @returns {string}
- */
+/** The text of a file without settings. Where nothing is left and the file had no content before either, the text of before. */
 export function restoreEmpty(text, before) {
   return isEmpty(text) && isEmpty(before) ? before || '' : text;
 }
 
-/**
- * Whether a file has no content: absent, empty or whitespace.
- * @param {string | undefined} text
- * @returns {boolean}
- */
+/** Whether a file has no content: absent, empty or whitespace. */
 export function isEmpty(text) {
   return text === undefined || /^\ufeff?[ \t\r\n]*$/.test(text);
 }
 
 /**
  * The text with its edits made. Those at the same place follow each other in their order, insertions first.
- * @param {string} text
- * @param {{start: number, end: number, text: string}[]} edits replacements, and removals that may overlap
- * @returns {string}
+ *
+ * @param edits replacements, and removals that may overlap
  */
 export function applyEdits(text, edits) {
   const parts = [];
@@ -90,42 +60,25 @@ export function applyEdits(text, edits) {
   return parts.join('') + text.slice(pos);
 }
 
-/**
- * The edit that adds whole lines at the start of a line, or after a last line that has no end.
- * @param {string} text
- * @param {number} offset
- * @param {string} lines
- */
+/** The edit that adds whole lines at the start of a line, or after a last line that has no end. */
 export function insertLines(text, offset, lines) {
   const lineEnd = lineEndOf(text);
   const isOpen = offset > 0 && text[offset - 1] !== '\n' && text[offset - 1] !== '\ufeff';
   return { start: offset, end: offset, text: (isOpen ? lineEnd : '') + withLineEnds(lines, lineEnd) };
 }
 
-/**
- * The settings as the text of a file that had no content.
- * @param {string | undefined} current
- * @param {string} wanted
- */
+/** The settings as the text of a file that had no content. */
 export function fillEmpty(current, wanted) {
   const mark = current !== undefined && current.startsWith('\ufeff') ? '\ufeff' : '';
   return mark + wanted + (wanted.endsWith('\n') ? '' : '\n');
 }
 
-/**
- * Where the line begins that holds the character at an offset.
- * @param {string} text
- * @param {number} offset
- */
+/** Where the line begins that holds the character at an offset. */
 export function startOfLine(text, offset) {
   return offset <= 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/**
- * Whether the line that ends at an offset is blank, or there is no such line.
- * @param {string} text
- * @param {number} offset
- */
+/** Whether the line that ends at an offset is blank, or there is no such line. */
 export function isBlankAbove(text, offset) {
   if (offset === 0 || text.slice(0, offset) === '\ufeff') return true;
   return text[offset - 1] === '\n' && /^\ufeff?[ \t]*\r?$/.test(text.slice(startOfLine(text, offset - 1), offset - 1));
@@ -134,12 +87,8 @@ export function isBlankAbove(text, offset) {
 /**
  * A reader of whole texts that keeps its results. A command reads the same few texts several times, and never changes
  * a result.
- * @template T
- * @param {(text: string) => T} read
- * @returns {(text: string) => T}
  */
 export function memoize(read) {
-  /** @type {Map<string, T>} */
   const known = new Map();
   return (text) => {
     const result = known.get(text);
@@ -153,13 +102,12 @@ export function memoize(read) {
 
 /** Reads a text from front to back; `pos` is the next character. */
 export class Reader {
-  /** @param {string} text */
   constructor(text) {
     this.text = text;
     this.pos = text.startsWith('\ufeff') ? 1 : 0;
   }
 
-  /** @param {RegExp} pattern a sticky one; what it matches is passed over and returned */
+  /** @param pattern a sticky one; what it matches is passed over and returned */
   take(pattern) {
     pattern.lastIndex = this.pos;
     const match = pattern.exec(this.text);
@@ -168,7 +116,7 @@ export class Reader {
     return match[0];
   }
 
-  /** Whether this text comes next, which is then passed over. @param {string} expected */
+  /** Whether this text comes next, which is then passed over. */
   has(expected) {
     if (!this.text.startsWith(expected, this.pos)) return false;
     this.pos += expected.length;
@@ -177,9 +125,10 @@ export class Reader {
 
   /**
    * The character that an escape sequence of TOML or YAML stands for.
-   * @param {RegExp} pattern a sticky one for all sequences of the format: one character behind the backslash, or a letter and
+   *
+   * @param pattern a sticky one for all sequences of the format: one character behind the backslash, or a letter and
    *   a code point in hexadecimal digits
-   * @param {Record<string, string>} named the characters by the one behind the backslash
+   * @param named the characters by the one behind the backslash
    */
   unescape(pattern, named) {
     const start = this.pos;
@@ -190,7 +139,6 @@ export class Reader {
     return this.refuse('The escape sequence is not valid.', start);
   }
 
-  /** @param {string} what @param {number} [at] @returns {never} */
   refuse(what, at = this.pos) {
     return refuse(this.text, at, what);
   }

@@ -1,27 +1,16 @@
 // Entries of lists in JSON, which their identity tells apart.
 import { hasAll, isEqual } from './json-tree.mjs';
 
-/** @typedef {import('./json-tree.mjs').Node} Node */
-/** @typedef {import('./json-tree.mjs').Child} Child */
 /** @typedef {{ identity?: string[], at?: string, keep?: string, replaces?: boolean }} Options */
 /** @typedef {{ child: Child, isSame: boolean }} Match an entry with all members of a wanted one, or only its identity */
 
-/**
- * Finds the entry of each wanted entry: one with all its members before one with the same identity, none twice.
- *
- * @param {Node} node
- * @param {Node} want
- * @param {Options} options
- * @returns {(Match | undefined)[]}
- */
+/** Finds the entry of each wanted entry: one with all its members before one with the same identity, none twice. */
 export function matchEntries(node, want, options) {
   const groups = groupsOf(node, options);
-  /** @type {Set<Child>} */
   const taken = new Set();
-  /** @type {(entry: Child, isSame: boolean) => Match | undefined} */
   const take = (entry, isSame) => {
     const group = groups.get(groupOf(entry, options)) || [];
-    const fits = (/** @type {Child} */ own) => (isSame ? hasAll(own.node, entry.node) : isAlike(own, entry, options));
+    const fits = (own) => (isSame ? hasAll(own.node, entry.node) : isAlike(own, entry, options));
     const child = group.find((own) => !taken.has(own) && fits(own));
     if (child) taken.add(child);
     return child && { child, isSame };
@@ -30,13 +19,7 @@ export function matchEntries(node, want, options) {
   return want.children.map((entry, index) => same[index] || take(entry, false));
 }
 
-/**
- * The entries by what `groupOf` says of them: a comparison of all with each other takes long in a long list.
- *
- * @param {Node} node
- * @param {Options} options
- * @returns {Map<string, Child[]>}
- */
+/** The entries by what `groupOf` says of them: a comparison of all with each other takes long in a long list. */
 function groupsOf({ children }, options) {
   const groups = new Map();
   for (const child of children) {
@@ -48,7 +31,7 @@ function groupsOf({ children }, options) {
   return groups;
 }
 
-/** The same text for entries with the same identity. @param {Child} entry @param {Options} options */
+/** The same text for entries with the same identity. */
 function groupOf({ node }, { identity = [] }) {
   const values = identity.map((field) => {
     const member = node.children.find(({ name }) => name === field);
@@ -57,7 +40,7 @@ function groupOf({ node }, { identity = [] }) {
   return JSON.stringify(values);
 }
 
-/** Whether two entries have the same identity. @param {Child} child @param {Child} entry @param {Options} options */
+/** Whether two entries have the same identity. */
 export function isAlike(child, entry, { identity = [] }) {
   return identity.every((field) => {
     const own = child.node.children.find((member) => member.name === field);
@@ -66,7 +49,7 @@ export function isAlike(child, entry, { identity = [] }) {
   });
 }
 
-/** Whether the children of a wanted value are set one by one: objects, and lists of objects with an identity. @param {Node} want @param {Options} options */
+/** Whether the children of a wanted value are set one by one: objects, and lists of objects with an identity. */
 export function isContainer(want, { identity = [] }) {
   if (want.kind === 'object') return true;
   return (

@@ -1,13 +1,8 @@
 // Changes the text of a JSON file and leaves every other byte where it is.
 import { applyEdits, lineEndOf } from './common.mjs';
 
-/** @typedef {import('./json-tree.mjs').Node} Node */
-/** @typedef {import('./json-tree.mjs').Child} Child */
-/** @typedef {import('./json-tree.mjs').Tree} Tree */
-
 /** Changes of one text, and the style in which the text is written. */
 export class Edits {
-  /** @param {Tree} tree */
   constructor(tree) {
     this.text = tree.text;
     this.lineEnds = tree.lineEnds;
@@ -16,11 +11,9 @@ export class Edits {
     this.colon = first && /^[ \t]*:[ \t]*$/.test(first.colon) ? first.colon : ': ';
     this.space = this.colon.slice(-1) === ':' ? '' : ' ';
     this.unit = (tree.root && this.findUnit(tree.root)) ?? '  ';
-    /** @type {{start: number, end: number, text: string}[]} */
     this.list = [];
   }
 
-  /** @param {number} start @param {number} end @param {string} text */
   replace(start, end, text) {
     this.list.push({ start, end, text });
   }
@@ -30,12 +23,7 @@ export class Edits {
     return applyEdits(this.text, this.list);
   }
 
-  /**
-   * The indentation of one level: that of the first container with a line for each child.
-   *
-   * @param {Node} node
-   * @returns {string | undefined}
-   */
+  /** The indentation of one level: that of the first container with a line for each child. */
   findUnit(node) {
     const [first] = node.children;
     if (first && first.startsLine) {
@@ -49,19 +37,14 @@ export class Edits {
     return undefined;
   }
 
-  /** The indentation of the line of an offset. @param {number} offset */
+  /** The indentation of the line of an offset. */
   indentAt(offset) {
     const start = this.text.lastIndexOf('\n', offset - 1) + 1;
     const [, indent = ''] = /^\ufeff?([ \t]*)/.exec(this.text.slice(start, offset)) || [];
     return indent;
   }
 
-  /**
-   * Whether the children of a container share its line. Without children, its parent decides.
-   *
-   * @param {Node} node
-   * @param {boolean} isParentFlat
-   */
+  /** Whether the children of a container share its line. Without children, its parent decides. */
   isFlat({ children }, isParentFlat) {
     const last = children[children.length - 1];
     return last ? !last.startsLine : isParentFlat;
@@ -70,11 +53,7 @@ export class Edits {
   /**
    * A value or member of another text in the style of this one.
    *
-   * @param {Tree} source
-   * @param {Node} node
-   * @param {string} indent of the line that it stands in
-   * @param {boolean} isParentFlat
-   * @returns {string}
+   * @param indent of the line that it stands in
    */
   render(source, node, indent, isParentFlat) {
     const { kind, children, start, end } = node;
@@ -90,20 +69,12 @@ export class Edits {
     return kind === 'object' ? `{${text}}` : `[${text}]`;
   }
 
-  /** @param {Tree} source @param {Child} child @param {string} indent @param {boolean} isFlat @returns {string} */
   renderChild(source, { start, name, colon, node }, indent, isFlat) {
     const value = this.render(source, node, indent, isFlat);
     return name === undefined ? value : source.text.slice(start, node.start - colon.length) + this.colon + value;
   }
 
-  /**
-   * Adds children at the end of a container.
-   *
-   * @param {Node} node
-   * @param {Tree} source
-   * @param {Child[]} added
-   * @param {boolean} isParentFlat
-   */
+  /** Adds children at the end of a container. */
   append(node, source, added, isParentFlat) {
     const last = node.children[node.children.length - 1];
     // Behind a `//` comment only a new line is safe.
@@ -118,14 +89,7 @@ export class Edits {
     } else this.fill(node, parts, lead, isFlat);
   }
 
-  /**
-   * Puts children into a container without any. Comments in it stay in front of them.
-   *
-   * @param {Node} node
-   * @param {string[]} parts
-   * @param {string} lead
-   * @param {boolean} isFlat
-   */
+  /** Puts children into a container without any. Comments in it stay in front of them. */
   fill({ start, end, tail }, parts, lead, isFlat) {
     const text = parts.join(`,${lead}`);
     const rest = this.text.slice(tail, end - 1);
@@ -133,14 +97,7 @@ export class Edits {
     return this.replace(tail, end - 1, lead + text + (rest.includes('\n') ? rest : this.eol + this.indentAt(start)));
   }
 
-  /**
-   * Adds entries at the start of an array. A comment on the line of its bracket stays there.
-   *
-   * @param {Node} node
-   * @param {Tree} source
-   * @param {Child[]} added
-   * @param {boolean} isParentFlat
-   */
+  /** Adds entries at the start of an array. A comment on the line of its bracket stays there. */
   prepend(node, source, added, isParentFlat) {
     const [first] = node.children;
     if (!first) return this.append(node, source, added, isParentFlat);
@@ -157,10 +114,8 @@ export class Edits {
   /**
    * Takes children out of a container, with their commas and the whitespace in front of them.
    *
-   * @param {Node} node
-   * @param {Set<Child>} gone
-   * @param {string} inside what stood in the container when it had no children
-   * @returns {boolean} whether neither a child nor a comment is left that was not inside then
+   * @param inside what stood in the container when it had no children
+   * @returns whether neither a child nor a comment is left that was not inside then
    */
   cut(node, gone, inside) {
     const ranges = joined(this.rangesOf(node, gone));
@@ -176,9 +131,7 @@ export class Edits {
     return false;
   }
 
-  /** @param {Node} node @param {Set<Child>} gone @returns {[number, number][]} */
   rangesOf({ children }, gone) {
-    /** @type {[number, number][]} */
     const ranges = [];
     const last = children[children.length - 1];
     const kept = children.filter((child) => !gone.has(child));
@@ -196,14 +149,13 @@ export class Edits {
     return ranges;
   }
 
-  /** @param {Child} child @param {boolean} hasSpace @returns {[number, number]} */
   commaRange({ end, comma }, hasSpace) {
     const start = /^[ \t\r\n]*$/.test(this.text.slice(end, comma)) ? end : comma;
     const space = hasSpace ? /^[ \t]*(?![ \t\r\n])/.exec(this.text.slice(comma + 1)) : null;
     return [start, comma + 1 + (space ? space[0].length : 0)];
   }
 
-  /** What is left between the brackets of a container. @param {Node} node @param {[number, number][]} ranges */
+  /** What is left between the brackets of a container. */
   remainder({ start, end }, ranges) {
     const parts = [];
     let done = start + 1;
@@ -215,12 +167,11 @@ export class Edits {
   }
 }
 
-/** The comments of a text without anything else, for comparison. @param {string} text */
+/** The comments of a text without anything else, for comparison. */
 export function commentsOf(text) {
   return (text.match(/\/\/[^\r\n]*|\/\*[^]*?\*\//g) || []).join('\n');
 }
 
-/** @param {Node} node @returns {Child | undefined} */
 function firstMember(node) {
   for (const child of node.children) {
     const found = child.name === undefined ? firstMember(child.node) : child;
@@ -229,9 +180,8 @@ function firstMember(node) {
   return undefined;
 }
 
-/** Ranges in order, those that touch as one. @param {[number, number][]} ranges */
+/** Ranges in order, those that touch as one. */
 function joined(ranges) {
-  /** @type {[number, number][]} */
   const result = [];
   for (const [start, end] of ranges.sort((a, b) => a[0] - b[0])) {
     const last = result[result.length - 1];

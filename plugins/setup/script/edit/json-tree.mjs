@@ -40,10 +40,8 @@ class JsonReader extends Reader {
   /** Where the whitespace in front of `pos` begins, and whether a line ended since the last value or separator. */
   gap = 0;
   hasBreak = false;
-  /** @type {Set<number>} */
   lineEnds = new Set();
 
-  /** @returns {Tree} */
   file() {
     this.skip();
     const root = this.pos < this.text.length ? this.value(0) : undefined;
@@ -69,7 +67,6 @@ class JsonReader extends Reader {
     this.lineEnds.add(this.pos);
   }
 
-  /** @param {number} depth @returns {Node} */
   value(depth) {
     if (depth > MAX_DEPTH) this.refuse('Values are nested too deeply.');
     const first = this.text[this.pos];
@@ -82,15 +79,12 @@ class JsonReader extends Reader {
     return this.refuse('A value is missing or not valid.');
   }
 
-  /** @param {'string' | 'number' | 'literal'} kind @param {number} start @param {string} [value] @returns {Node} */
   scalar(kind, start, value = this.text.slice(start, this.pos)) {
     return { kind, start, end: this.pos, value, children: [], tail: 0 };
   }
 
-  /** @param {'object' | 'array'} kind @param {string} close @param {number} depth @returns {Node} */
   container(kind, close, depth) {
     const start = this.pos++;
-    /** @type {Child[]} */
     const children = [];
     this.skip();
     while (this.text[this.pos] !== close) {
@@ -106,7 +100,6 @@ class JsonReader extends Reader {
     return { kind, start, end: this.pos, value: '', children, tail: this.gap };
   }
 
-  /** @param {'object' | 'array'} kind @param {number} depth @returns {Child} */
   child(kind, depth) {
     const { gap, hasBreak: startsLine, pos: start } = this;
     const name = kind === 'object' ? this.string() : undefined;
@@ -123,7 +116,6 @@ class JsonReader extends Reader {
     this.skip();
   }
 
-  /** @returns {string} */
   string() {
     const start = this.pos;
     if (!this.has('"')) this.refuse('A name in double quotes is missing.');
@@ -134,19 +126,13 @@ class JsonReader extends Reader {
   }
 }
 
-/**
- * @param {string} text JSON, with comments and trailing commas
- * @returns {Tree}
- * @throws Refusal with the place of the first error
- */
+/** @param text JSON, with comments and trailing commas @throws Refusal with the place of the first error */
 export const parse = memoize((text) => new JsonReader(text).file());
 
 /**
  * The member of a name.
  *
- * @param {Tree} tree
- * @param {Node} node an object
- * @param {string | undefined} name
+ * @param node an object
  * @throws Refusal where two members have the name: which of them counts differs between programs
  */
 export function memberOf(tree, node, name) {
@@ -155,13 +141,7 @@ export function memberOf(tree, node, name) {
   return found;
 }
 
-/**
- * Whether two values are the same, however they are written. Objects with two members of one name equal nothing.
- *
- * @param {Node} one
- * @param {Node} other
- * @returns {boolean}
- */
+/** Whether two values are the same, however they are written. Objects with two members of one name equal nothing. */
 export function isEqual(one, other) {
   return hasAll(one, other, true);
 }
@@ -169,10 +149,7 @@ export function isEqual(one, other) {
 /**
  * Whether an object has all members of another, at every level: tools add members to what they find.
  *
- * @param {Node} node
- * @param {Node} wanted
- * @param {boolean} isExact whether more members are a difference
- * @returns {boolean}
+ * @param isExact whether more members are a difference
  */
 export function hasAll(node, wanted, isExact = false) {
   if (node.kind !== wanted.kind) return false;
@@ -198,21 +175,12 @@ export function hasAll(node, wanted, isExact = false) {
   });
 }
 
-/**
- * A time is as good as another one: tools put the time of their last change where settings need one.
- *
- * @param {Node} node
- */
+/** A time is as good as another one: tools put the time of their last change where settings need one. */
 function isTime(node) {
   return node.kind === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(String(node.value));
 }
 
-/**
- * Numbers beyond 2^53 lose digits when they are read, so that their characters are compared.
- *
- * @param {string} one
- * @param {string} other
- */
+/** Numbers beyond 2^53 lose digits when they are read, so that their characters are compared. */
 function isSameNumber(one, other) {
   return one === other || (Number(one) === Number(other) && Math.abs(Number(one)) <= Number.MAX_SAFE_INTEGER);
 }

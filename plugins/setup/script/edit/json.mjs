@@ -4,20 +4,11 @@ import { isAlike, isContainer, matchEntries } from './json-entries.mjs';
 import { Edits, commentsOf } from './json-text.mjs';
 import { isEqual, memberOf, parse } from './json-tree.mjs';
 
-/** @typedef {import('./json-tree.mjs').Node} Node */
-/** @typedef {import('./json-tree.mjs').Child} Child */
-/** @typedef {import('./json-tree.mjs').Tree} Tree */
-/** @typedef {import('./json-entries.mjs').Options} Options */
-/** @typedef {import('./json-entries.mjs').Match} Match */
-
 /**
  * Puts settings into a file. Members are set one by one, entries of lists are recognised by their identity, and every other
  * value is replaced whole. An empty file becomes the settings.
  *
- * @param {string | undefined} current nothing where there is no file
- * @param {string} wanted
- * @param {Options} [options]
- * @returns {string}
+ * @param current nothing where there is no file
  * @throws Refusal where the file cannot be parsed, or holds a list instead of an object
  */
 export function merge(current = '', wanted, options = {}) {
@@ -37,7 +28,6 @@ const kindNames = { object: 'an object', array: 'a list', string: 'a string', nu
 
 /** The state of one merge. */
 class Merging {
-  /** @param {Tree} tree @param {Tree} source @param {Options} options */
   constructor(tree, source, options) {
     this.tree = tree;
     this.source = source;
@@ -45,7 +35,6 @@ class Merging {
     this.edits = new Edits(tree);
   }
 
-  /** @param {Node} node @param {Node} want @param {boolean} isParentFlat */
   container(node, want, isParentFlat) {
     const isFlat = this.edits.isFlat(node, isParentFlat);
     const matches = want.kind === 'array' ? matchEntries(node, want, this.options) : [];
@@ -58,13 +47,13 @@ class Merging {
     else this.edits.append(node, this.source, added, isParentFlat);
   }
 
-  /** Whether an entry is in the file, where it replaces the one with its identity. @param {Match | undefined} match @param {Child} entry @param {boolean} isFlat */
+  /** Whether an entry is in the file, where it replaces the one with its identity. */
   entry(match, entry, isFlat) {
     if (match && !match.isSame) this.set(match.child, entry, isFlat);
     return match !== undefined;
   }
 
-  /** Whether a member of the name is in the file, with the wanted value from now on. @param {Node} node @param {Child} setting @param {boolean} isFlat */
+  /** Whether a member of the name is in the file, with the wanted value from now on. */
   member(node, setting, isFlat) {
     const child = memberOf(this.tree, node, setting.name);
     if (!child) return false;
@@ -75,7 +64,7 @@ class Merging {
     return true;
   }
 
-  /** A value of another kind is a mistake of somebody, or a form that this does not know: to replace it would lose it. @param {Child} child @param {Child} setting */
+  /** A value of another kind is a mistake of somebody, or a form that this does not know: to replace it would lose it. */
   requireSameKind(child, setting) {
     const [is, must] = [child.node, setting.node];
     const isLost = is.kind !== must.kind && [is.kind, must.kind].some((kind) => kind === 'object' || kind === 'array');
@@ -87,7 +76,6 @@ class Merging {
     );
   }
 
-  /** @param {Child} child @param {Child} setting @param {boolean} isFlat */
   set(child, setting, isFlat) {
     const text = this.edits.render(this.source, setting.node, this.edits.indentAt(child.start), isFlat);
     this.edits.replace(child.node.start, child.node.end, text);
@@ -98,11 +86,10 @@ class Merging {
  * Takes settings out of a file again: each gets the value that it has in `before`, or goes, as do the objects and lists
  * that are empty then and not in `before`. A setting with another value than the wanted one is left alone.
  *
- * @param {string} current
- * @param {string} wanted what was put in
- * @param {string | undefined} before the file without it
- * @param {Options} [options] `keep`: settings that are put in next, whose values stay until then, and so their places
- * @returns {{ text: string, left: string[] }} the file, and the names of settings left alone
+ * @param wanted what was put in
+ * @param before the file without it
+ * @param options `keep`: settings that are put in next, whose values stay until then, and so their places
+ * @returns the file, and the names of settings left alone
  * @throws Refusal where the file cannot be parsed, or holds a list instead of an object
  */
 export function remove(current, wanted, before = '', options = {}) {
@@ -125,17 +112,14 @@ export function remove(current, wanted, before = '', options = {}) {
  * next. Where a method returns a boolean, it says whether the node can be taken out of its container.
  */
 class Removal {
-  /** @param {Tree} tree @param {Tree} formerTree @param {Options} options */
   constructor(tree, formerTree, options) {
     this.tree = tree;
     this.formerTree = formerTree;
     this.options = options;
     this.edits = new Edits(tree);
-    /** @type {string[]} */
     this.left = [];
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {boolean} */
   container(node, want, former, kept, path) {
     const keptContainer = kept && kept.kind === want.kind && !this.isValue(kept) ? kept : undefined;
     const gone =
@@ -146,9 +130,7 @@ class Removal {
     return this.edits.cut(node, gone, wasEmpty ? this.formerText(former.start + 1, former.end - 1) : '');
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
   members(node, want, former, kept, path) {
-    /** @type {Set<Child>} */
     const gone = new Set();
     for (const setting of want.children) {
       const child = memberOf(this.tree, node, setting.name);
@@ -162,9 +144,7 @@ class Removal {
     return gone;
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
   entries(node, want, former, kept, path) {
-    /** @type {Set<Child>} */
     const gone = new Set();
     const matches = matchEntries(node, want, this.options);
     const formers = former ? matchEntries(former, want, this.options) : [];
@@ -185,7 +165,6 @@ class Removal {
     return gone;
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {boolean} */
   value(node, want, former, kept, path) {
     if (!this.isValue(want) && node.kind === want.kind) {
       const formerContainer = former && former.kind === want.kind ? former : undefined;
@@ -197,24 +176,20 @@ class Removal {
     return isEqual(node, want) ? this.restore(node, former) : this.leave(node, former, path);
   }
 
-  /** @param {Node} want */
   isValue(want) {
     return !isContainer(want, this.options);
   }
 
-  /** @param {Node} node @param {Node | undefined} former @returns {boolean} */
   restore(node, former) {
     if (!former) return true;
     if (!isEqual(node, former)) this.edits.replace(node.start, node.end, this.formerText(former.start, former.end));
     return false;
   }
 
-  /** @param {number} start @param {number} end */
   formerText(start, end) {
     return adaptLineEnds(this.formerTree.text.slice(start, end), this.formerTree.text, this.tree.text);
   }
 
-  /** @param {Node} node @param {Node | undefined} former @param {string} name @returns {boolean} */
   leave(node, former, name) {
     if (!former || !isEqual(node, former)) this.left.push(name);
     return false;
@@ -224,21 +199,16 @@ class Removal {
 /**
  * The names of settings that a file does not have, or has with another value.
  *
- * @param {string | undefined} current nothing where there is no file
- * @param {string} wanted
- * @param {Options} [options]
- * @returns {string[]}
+ * @param current nothing where there is no file
  * @throws Refusal where the file cannot be parsed
  */
 export function missing(current = '', wanted, options = {}) {
   const tree = parse(current);
-  /** @type {string[]} */
   const names = [];
   listMissing(tree, tree.root, parseSettings(wanted, options).root, '', options, names);
   return names;
 }
 
-/** @param {Tree} tree @param {Node | undefined} node @param {Node} want @param {string} path @param {Options} options @param {string[]} names */
 function listMissing(tree, node, want, path, options, names) {
   const isHere = node !== undefined && node.kind === want.kind;
   if (want.children.length === 0 || !isContainer(want, options)) {
@@ -257,20 +227,17 @@ function listMissing(tree, node, want, path, options, names) {
   }
 }
 
-/** @param {string} wanted @param {Options} options @returns {Tree & { root: Node }} */
 function parseSettings(wanted, options) {
   const { text, root, lineEnds } = parse(wanted);
   if (root && isContainer(root, options)) return { text, root, lineEnds };
   throw new Refusal('The settings must be an object, or a list of objects with an identity.');
 }
 
-/** @param {Node} root @param {Node} want */
 function requireKind(root, want) {
   const name = want.kind === 'object' ? 'an object' : 'a list';
   if (root.kind !== want.kind) throw new Refusal(`The file does not hold ${name}, as its tool expects.`);
 }
 
-/** @param {string} path @param {Child} setting */
 function nameOf(path, { name = '' }) {
   return path === '' ? name : `${path}.${name}`;
 }

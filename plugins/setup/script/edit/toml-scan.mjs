@@ -16,13 +16,11 @@ import { TomlReader } from './toml-values.mjs';
  */
 
 /**
- * @param {string} text
- * @returns {{root: Node, tables: {path: string[], table: Node}[], firstHeader: number}} the tables with headers, without
+ * @returns the tables with headers, without
  *   those in arrays; where the first line with a header of any kind starts, -1 without one
  */
 export const scan = memoize(scanText);
 
-/** @param {string} text */
 function scanText(text) {
   // A lone CR is no line end in TOML, but a file of whitespace holds nothing to be misread.
   const reader = new TomlReader(isEmpty(text) ? '' : text);
@@ -51,9 +49,8 @@ function scanText(text) {
 
 /**
  * The node at a path. Without one, `isBlocked` says that a value, an array or dotted keys stand on the path.
- * @param {Node} root
- * @param {string[]} path
- * @returns {{node: Node | undefined, isBlocked: boolean, last: Node}} `last` is the innermost node that is there
+ *
+ * @returns `last` is the innermost node that is there
  */
 export function find(root, path) {
   let last = root;

@@ -46,7 +46,7 @@ export class TomlReader extends Reader {
     if (!isEnded) this.refuse('The line continues unexpectedly.');
   }
 
-  /** @returns {string[]} a key with its dots */
+  /** @returns a key with its dots */
   keys() {
     const keys = [];
     do {
@@ -63,7 +63,6 @@ export class TomlReader extends Reader {
     return this.take(bareKey) || this.refuse('A key is missing.');
   }
 
-  /** @param {number} [depth] @returns {string} */
   value(depth = 0) {
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
     const quote = this.text[this.pos];
@@ -88,7 +87,6 @@ export class TomlReader extends Reader {
     return this.refuse('A value is missing or not valid.', start);
   }
 
-  /** @param {number} depth */
   array(depth) {
     const values = [];
     for (;;) {
@@ -100,7 +98,6 @@ export class TomlReader extends Reader {
     }
   }
 
-  /** @param {number} depth */
   inlineTable(depth) {
     const table = new Map();
     for (;;) {
@@ -116,7 +113,7 @@ export class TomlReader extends Reader {
     }
   }
 
-  /** @param {string} quote which begins and ends it, one or three characters @returns {string} */
+  /** @param quote which begins and ends it, one or three characters */
   string(quote) {
     const start = this.pos;
     const parts = [];
@@ -132,14 +129,13 @@ export class TomlReader extends Reader {
     }
   }
 
-  /** Up to two quotes before the closing three belong to the string. @param {string} quote */
+  /** Up to two quotes before the closing three belong to the string. */
   lastQuotes(quote) {
     let more = '';
     while (quote.length === 3 && more.length < 2 && this.has(quote[0])) more += quote[0];
     return more;
   }
 
-  /** @param {string} quote */
   escape(quote) {
     return quote === '"""' && this.take(joinedLines) !== '' ? '' : this.unescape(escape, escaped);
   }

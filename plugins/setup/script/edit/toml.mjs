@@ -17,10 +17,10 @@ import { find, scan } from './toml-scan.mjs';
 
 /**
  * The file with the wanted settings in it.
- * @param {string | undefined} current undefined when there is no file
- * @param {string} wanted TOML with keys and `[tables]`
- * @returns {string}
- * @throws {Refusal} when the file cannot be read exactly, or defines a wanted table in a way that it cannot be added to
+ *
+ * @param current undefined when there is no file
+ * @param wanted TOML with keys and `[tables]`
+ * @throws Refusal when the file cannot be read exactly, or defines a wanted table in a way that it cannot be added to
  */
 export function merge(current, wanted) {
   if (current === undefined || isEmpty(current)) return fillEmpty(current, wanted);
@@ -42,11 +42,11 @@ export function merge(current, wanted) {
 
 /**
  * The file without the wanted settings, where they have not been changed since.
- * @param {string} current
- * @param {string} wanted what was merged
- * @param {string | undefined} before the file before that, undefined when there was none
- * @returns {{text: string, left: string[]}} `left` names the settings that others have changed
- * @throws {Refusal} when the file cannot be read exactly
+ *
+ * @param wanted what was merged
+ * @param before the file before that, undefined when there was none
+ * @returns `left` names the settings that others have changed
+ * @throws Refusal when the file cannot be read exactly
  */
 export function remove(current, wanted, before) {
   if (merge(before, wanted) === current) return { text: before === undefined ? '' : before, left: [] };
@@ -76,12 +76,7 @@ export function remove(current, wanted, before) {
   return { text: restoreEmpty(applyEdits(current, edits), before), left };
 }
 
-/**
- * The names of the wanted settings that the file does not have, or not with these values.
- * @param {string | undefined} current
- * @param {string} wanted
- * @returns {string[]}
- */
+/** The names of the wanted settings that the file does not have, or not with these values. */
 export function missing(current, wanted) {
   const { root } = scan(current === undefined ? '' : current);
   const isMissing = ({ path, value }) => {

@@ -10,7 +10,11 @@ export class FlowReader extends YamlReader {
   /** How many brackets are open: only the outermost one may close in the column of its parent. */
   openBrackets = 0;
 
-  /** A node that begins here and is no block collection. @param {number} parent its indentation @param {number} depth */
+  /**
+   * A node that begins here and is no block collection.
+   *
+   * @param parent its indentation
+   */
   inline(parent, depth) {
     const start = this.pos;
     const next = this.text[start];
@@ -30,7 +34,7 @@ export class FlowReader extends YamlReader {
     return name !== '';
   }
 
-  /** A list or map in brackets. @param {number} parent @param {number} depth @returns {string} */
+  /** A list or map in brackets. */
   flow(parent, depth) {
     const start = this.pos;
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
@@ -52,7 +56,7 @@ export class FlowReader extends YamlReader {
     return isMap ? `{${parts.sort()}}` : `[${parts}]`;
   }
 
-  /** @param {Set<string> | undefined} keys those of a map so far */
+  /** @param keys those of a map so far */
   flowEntry(keys, parent, depth) {
     const start = this.pos;
     const key = this.flowNode(parent, depth);
@@ -90,7 +94,7 @@ export class FlowReader extends YamlReader {
     return plainValue(text);
   }
 
-  /** Whitespace and comments in brackets. @param {number} parent @param {number} start */
+  /** Whitespace and comments in brackets. */
   flowGap(parent, start) {
     for (;;) {
       this.take(space);

@@ -1,14 +1,7 @@
 // Items of a list in a YAML file: which is which, and their lines.
 import { lineEndOf, startOfLine, withLineEnds } from './common.mjs';
 
-/** @typedef {import('./yaml-scalars.mjs').Node} Node */
-
-/**
- * Finds the item that has all the members of a wanted one, otherwise the one with the same identity.
- * @param {Node[]} items
- * @param {{ identity?: string[] }} options
- * @returns {(want: Node) => { found: Node | undefined, isSame: boolean }}
- */
+/** Finds the item that has all the members of a wanted one, otherwise the one with the same identity. */
 export function finderIn(items, { identity = [] }) {
   const isClear = (item) => identity.length > 0 && identity.every((field) => fieldOf(item, field) !== undefined);
   const groupOf = (item) => JSON.stringify(identity.map((field) => fieldOf(item, field)));

@@ -43,7 +43,6 @@ const escaped = {
  *   node: Node}} Entry
  */
 
-/** @returns {Node} */
 export function newNode(kind, start, end, value) {
   return {
     kind,
@@ -61,10 +60,8 @@ export function newNode(kind, start, end, value) {
 
 /** Reads what a node has in or from its first line. */
 export class YamlReader extends Reader {
-  /** @param {string} text */
   constructor(text) {
     super(text);
-    /** @type {Set<string>} */
     this.anchors = new Set();
     const found = foreign.exec(text.slice(this.pos));
     if (found !== null) this.refuse('This character is not allowed in YAML.', this.pos + found.index);
@@ -105,7 +102,7 @@ export class YamlReader extends Reader {
     return kinds.size > 0;
   }
 
-  /** @param {number} parent the indentation that further lines must exceed @returns {string} */
+  /** @param parent the indentation that further lines must exceed */
   quoted(parent) {
     const start = this.pos;
     const quote = this.text[start];
@@ -126,14 +123,18 @@ export class YamlReader extends Reader {
     }
   }
 
-  /** What a backslash and its sequence stand for. @param {number} parent @param {number} start of the scalar */
+  /**
+   * What a backslash and its sequence stand for.
+   *
+   * @param start of the scalar
+   */
   escape(parent, start) {
     if (!/^\\[\r\n]/.test(this.text.slice(this.pos, this.pos + 2))) return this.unescape(escape, escaped);
     this.pos += 1;
     return this.fold(parent, start).replace(' ', '');
   }
 
-  /** Line ends within a quoted scalar: one is a space, several are one less. @param {number} parent @param {number} start */
+  /** Line ends within a quoted scalar: one is a space, several are one less. */
   fold(parent, start) {
     let lines = 0;
     while (this.take(newline) !== '') {
@@ -145,7 +146,6 @@ export class YamlReader extends Reader {
     return lines === 1 ? ' ' : '\n'.repeat(lines - 1);
   }
 
-  /** @param {number} parent */
   plain(parent) {
     const start = this.pos;
     const parts = [this.plainLine(true)];
@@ -159,7 +159,7 @@ export class YamlReader extends Reader {
     return newNode('scalar', start, end, parts.length === 1 ? plainValue(text) : `s${JSON.stringify(text)}`);
   }
 
-  /** What belongs to a plain scalar in this line. @param {boolean} isFirst */
+  /** What belongs to a plain scalar in this line. */
   plainLine(isFirst) {
     const start = this.pos;
     const line = this.take(restOfLine);
@@ -185,7 +185,7 @@ export class YamlReader extends Reader {
     return true;
   }
 
-  /** A literal or folded scalar, whose lines are not interpreted. @param {number} parent @returns {Node} */
+  /** A literal or folded scalar, whose lines are not interpreted. */
   block(parent) {
     const start = this.pos;
     const header = this.take(blockHeader);

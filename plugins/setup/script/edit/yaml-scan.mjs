@@ -10,12 +10,9 @@ const colon = /[ \t]#|:(?=[ \t]|$)/;
 const quotedKey = /(?:"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"|'[^'\r\n]*(?:''[^'\r\n]*)*')[ \t]*:(?=[ \t\r\n]|$)/y;
 const marker = /(?:---|\.\.\.)(?=[ \t\r\n]|$)/y;
 
-/** @typedef {import('./yaml-scalars.mjs').Node} Node */
-
 /**
- * @param {string} text
- * @returns {{root: Node, end: number}} `root` has the kind `null` when there is no content; `end` is where lines can be added
- * @throws {Refusal} when the text is not YAML, has several documents, or is written in a way that is not read exactly
+ * @returns `root` has the kind `null` when there is no content; `end` is where lines can be added
+ * @throws Refusal when the text is not YAML, has several documents, or is written in a way that is not read exactly
  */
 // Tabs and a lone CR are refused elsewhere, but a file of whitespace holds nothing to be misread.
 export const scan = memoize((text) => new Scanner(isEmpty(text) ? '' : text).document());
@@ -72,7 +69,7 @@ class Scanner extends FlowReader {
     }
   }
 
-  /** What begins in the next line, which is indented more than `parent`. @returns {Node} */
+  /** What begins in the next line, which is indented more than `parent`. */
   blockNode(parent, depth) {
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
     this.pos = this.first;
@@ -106,7 +103,7 @@ class Scanner extends FlowReader {
     return isQuoted ? found !== '' : found !== null && found[0] === ':';
   }
 
-  /** @returns {Node} a map whose first key is at `first`, in the column `indent` */
+  /** @returns a map whose first key is at `first`, in the column `indent` */
   map(indent, depth) {
     const map = { ...newNode('map', this.first, 0, ''), indent };
     const keys = new Set();
@@ -125,7 +122,6 @@ class Scanner extends FlowReader {
     return map;
   }
 
-  /** @returns {import('./yaml-scalars.mjs').Entry} */
   entry(indent, depth) {
     const start = this.pos;
     const hasProperties = this.takeProperties();
@@ -153,7 +149,7 @@ class Scanner extends FlowReader {
     return { key, name: plainValue(key) };
   }
 
-  /** @returns {Node} a list whose first dash is at `first`, in the column `indent` */
+  /** @returns a list whose first dash is at `first`, in the column `indent` */
   list(indent, depth) {
     const list = { ...newNode('seq', this.first, 0, ''), indent };
     do {
@@ -173,7 +169,7 @@ class Scanner extends FlowReader {
     return this.isDash();
   }
 
-  /** What follows a colon or dash. @returns {Node} */
+  /** What follows a colon or dash. */
   value(indent, depth, isOfMap) {
     const at = this.pos;
     const gap = this.take(space);

@@ -11,11 +11,10 @@ import { scan } from './yaml-scan.mjs';
 
 /**
  * The file with the wanted settings in it.
- * @param {string | undefined} current undefined when there is no file
- * @param {string} wanted YAML
- * @param {Options} [options]
- * @returns {string}
- * @throws {Refusal} when the file cannot be read exactly, or has a setting in a form that cannot be changed safely
+ *
+ * @param current undefined when there is no file
+ * @param wanted YAML
+ * @throws Refusal when the file cannot be read exactly, or has a setting in a form that cannot be changed safely
  */
 export function merge(current, wanted, options = {}) {
   const want = readWanted(wanted, options);
@@ -42,12 +41,11 @@ export function merge(current, wanted, options = {}) {
 
 /**
  * The file without the wanted settings, where they have not been changed since.
- * @param {string} current
- * @param {string} wanted what was merged
- * @param {string | undefined} before the file before that, undefined when there was none
- * @param {Options} [options]
- * @returns {{text: string, left: string[]}} `left` names the settings that others have changed
- * @throws {Refusal} when the file cannot be read exactly
+ *
+ * @param wanted what was merged
+ * @param before the file before that, undefined when there was none
+ * @returns `left` names the settings that others have changed
+ * @throws Refusal when the file cannot be read exactly
  */
 export function remove(current, wanted, before, options = {}) {
   if (merge(before, wanted, options) === current) return { text: before === undefined ? '' : before, left: [] };
@@ -67,13 +65,7 @@ export function remove(current, wanted, before, options = {}) {
   return { text: restoreEmpty(applyEdits(current, removal.edits), before), left: removal.left };
 }
 
-/**
- * The names of the wanted settings that the file does not have, or not with these values.
- * @param {string | undefined} current
- * @param {string} wanted
- * @param {Options} [options]
- * @returns {string[]}
- */
+/** The names of the wanted settings that the file does not have, or not with these values. */
 export function missing(current, wanted, options = {}) {
   const [file, want] = [scan(current === undefined ? '' : current), scan(wanted)];
   if (want.root.kind === 'seq') return missingItems(file.root, want.root, options, '');
@@ -191,7 +183,11 @@ function removeList(removal, present, entry, former) {
   }
 }
 
-/** Takes the wanted items out of a list, or puts the former ones back. @returns {number} how many were taken out */
+/**
+ * Takes the wanted items out of a list, or puts the former ones back.
+ *
+ * @returns how many were taken out
+ */
 function removeItems({ current, before, options, edits, left }, list, want, formerList, key) {
   let count = 0;
   const itemLike = finderIn(list.items, options);

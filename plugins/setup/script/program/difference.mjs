@@ -4,7 +4,9 @@ import { encode } from './machine.mjs';
 import { isWindows, paint, printable, run, say } from './run.mjs';
 
 const near = 3;
-/** More lines than this, multiplied, take too long to compare: then all between the first and last change is shown as replaced. */
+/**
+ * More lines than this, multiplied, take too long to compare: then all between the first and last change is shown as replaced.
+ */
 const largestTable = 1_000_000;
 
 export function showDifference(name, before, after) {

@@ -37,7 +37,9 @@ function useKey(value, source, isAskedAgain) {
   throw new Stop(problem);
 }
 
-/** @returns why this cannot be a key of this gateway. Keys of other services are refused here, so that they are never sent. */
+/**
+ * @returns why this cannot be a key of this gateway. Keys of other services are refused here, so that they are never sent.
+ */
 function setKey(value) {
   const { keyPrefix } = run.data;
   const service = printable(run.data.service);

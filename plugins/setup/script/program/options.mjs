@@ -5,7 +5,9 @@ import { findSimilar } from './suggest.mjs';
 
 const actions = new Set(['undo', 'verify', 'list']);
 
-/** @returns what is to be done: action (setup, undo, verify, list, help), tools, model, keyFile, hasConsent, isDryRun */
+/**
+ * @returns what is to be done: action (setup, undo, verify, list, help), tools, model, keyFile, hasConsent, isDryRun
+ */
 export function readOptions(words) {
   words.forEach(refuseKey);
   const options = { action: 'setup', tools: [], model: '', keyFile: '', hasConsent: false, isDryRun: false };

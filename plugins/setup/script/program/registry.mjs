@@ -156,7 +156,9 @@ function isSet(id, name, value) {
   );
 }
 
-/** Takes a tool off the records, except for names that it still needs. Gives the variables that somebody has changed: they stay. */
+/**
+ * Takes a tool off the records, except for names that it still needs. Gives the variables that somebody has changed: they stay.
+ */
 function dropOwner(id, kept) {
   const left = [];
   for (const name of names()) {

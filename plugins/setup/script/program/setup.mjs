@@ -129,7 +129,9 @@ function planVariables(jobs, ids) {
   );
 }
 
-/** Prints a line per tool, and one for the profile when it matters; `word` stands for what is written. True when anything changes. */
+/**
+ * Prints a line per tool, and one for the profile when it matters; `word` stands for what is written. True when anything changes.
+ */
 function printVerdicts(jobs, shell, word) {
   let hasChanges = false;
   for (const job of [...jobs, { id: 'shell', plans: shell.plans }]) {

@@ -3,8 +3,7 @@ import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { isPlainName } from './plain-name.ts';
-import { namedModels, setupSection } from './section.ts';
+import { isPlainName, namedModels, setupSection } from './section.ts';
 
 /** The part of the host that settings of tools depend on. */
 export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;

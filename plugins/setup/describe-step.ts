@@ -2,8 +2,8 @@ import { type CodePiece, codePieces } from '#core/web/pages/code-pieces.ts';
 import { pathOn, type Reader, type System, terminalOn } from './reader.ts';
 import type { CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';
-import { writeSettings } from './writers/settings.ts';
-import { posix, powershell, type Shell } from './writers/shell.ts';
+import { writeSettings } from './writers.ts';
+import { posix, powershell, type Shell } from './writers.ts';
 
 /** A box of code with a Copy button, for the template part `code`. */
 export interface CodeBox {

@@ -1,11 +1,12 @@
+import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { createConnectPage } from './connect-page.ts';
-import { reviewSetup } from './review.ts';
+import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defaults.ts';
 import { routeScripts } from './script/scripts.ts';
-import { setupSection } from './section.ts';
-import { tools } from './tools.ts';
+import { namedModels, setupSection } from './section.ts';
+import { scriptedFormats, tools } from './tools.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -22,3 +23,23 @@ export const plugin: GatewayPlugin = {
     server.gateway.onConfigured(routeScripts);
   },
 };
+
+/** The lines of `gateway check` about the section: the models of tools, and why one that it names is not used. */
+export function reviewSetup(host: CatalogHost, registry: Abilities): { value: string; notice: string[] } {
+  const models = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry)?.model.name ?? []);
+  return {
+    value: models.length === 0 ? 'no model for tools' : [...new Set(models)].join(', '),
+    notice: namedModels(host.section(setupSection)).flatMap(({ path, name }) => {
+      const reason = whyNotOffered(name, host, registry);
+      return reason === undefined ? [] : [`${path.join('.')} "${name}" is not used: ${reason}`];
+    }),
+  };
+}
+
+/** Undefined for a name that is offered. The configuration is valid: the name is plain, and that of a model or an alias. */
+function whyNotOffered(name: string, host: CatalogHost, registry: Abilities): string | undefined {
+  const found = findModel(name, host);
+  if (found === undefined) return 'all upstreams of the model are off';
+  if (readAbilities(registry, found.model).conversations.length === 0) return 'the model holds no conversations';
+  return undefined;
+}

@@ -4,7 +4,14 @@ import { aliases, models } from '#core/config/sections/models-section.ts';
 import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { isPlainName, plainNameRule } from './plain-name.ts';
+
+/** The remedy for a name that is not plain, for messages. */
+export const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
+
+/** True for a name that no shell and no settings file reads as anything else, and no script as a placeholder. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z0-9][\w./:@+-]*$/.test(name) && !/@[A-Z_]+@/.test(name);
+}
 
 const modelName = { type: 'string', minLength: 1 } as const;
 

@@ -1,6 +1,6 @@
 import { pathOn } from '../reader.ts';
-import { quoteAlways } from '../writers/shell.ts';
-import type { FileAction, ScriptAction } from './actions.ts';
+import { quoteAlways } from '../writers.ts';
+import type { FileAction, ScriptAction } from './describe-actions.ts';
 import type { ScriptData, ScriptModel, ScriptTool } from './script-data.ts';
 
 /**

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { quoteAlways } from '../writers/shell.ts';
+import { quoteAlways } from '../writers.ts';
 
 import { renderPowershell, renderShell } from './render-scripts.ts';
 import { scriptData } from './script-data.ts';

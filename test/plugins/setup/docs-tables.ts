@@ -1,4 +1,4 @@
-import type { FileAction } from '../../../plugins/setup/script/actions.ts';
+import type { FileAction } from '../../../plugins/setup/script/describe-actions.ts';
 import { type ScriptData, scriptData, type ScriptTool } from '../../../plugins/setup/script/script-data.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';

@@ -3,7 +3,7 @@ import { parseDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/load.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { defaultsOf, setupModels } from '../../../plugins/setup/defaults.ts';
-import { reviewSetup } from '../../../plugins/setup/review.ts';
+import { reviewSetup } from '../../../plugins/setup/index.ts';
 import { setupSection } from '../../../plugins/setup/section.ts';
 import { createRegistry } from '../../core/config/fixture.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { posix } from '../../../plugins/setup/writers/shell.ts';
+import { posix } from '../../../plugins/setup/writers.ts';
 import { nasty } from './nasty.ts';
 
 describe('a command', () => {

@@ -6,7 +6,7 @@ import { formats } from '../../../plugins/format/formats/formats.ts';
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
-import { writeSettings } from '../../../plugins/setup/writers/settings.ts';
+import { writeSettings } from '../../../plugins/setup/writers.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from './fixture.ts';
 

@@ -3,8 +3,8 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { SettingsFormat } from '../../../plugins/setup/tool.ts';
-import { writeSettings } from '../../../plugins/setup/writers/settings.ts';
-import { powershell } from '../../../plugins/setup/writers/shell.ts';
+import { writeSettings } from '../../../plugins/setup/writers.ts';
+import { powershell } from '../../../plugins/setup/writers.ts';
 import { nasty } from './nasty.ts';
 
 const readers: Record<SettingsFormat, (text: string) => unknown> = {

@@ -100,6 +100,17 @@ export function memoize(read) {
   };
 }
 
+/** The elements by a text: a comparison of all with each other takes long in a long list. */
+export function groupBy(elements, textOf) {
+  const groups = new Map();
+  for (const element of elements) {
+    const text = textOf(element);
+    if (!groups.has(text)) groups.set(text, []);
+    groups.get(text).push(element);
+  }
+  return groups;
+}
+
 /** Reads a text from front to back; `pos` is the next character. */
 export class Reader {
   constructor(text) {

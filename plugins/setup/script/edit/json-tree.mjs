@@ -1,5 +1,6 @@
-// Reads JSON with comments and trailing commas into a tree that knows where everything stands.
-import { Reader, refuse, memoize } from './common.mjs';
+// Reads JSON with comments and trailing commas into a tree that knows where everything stands, and compares such trees. Entries of
+// lists are told apart by their identity.
+import { Reader, groupBy, refuse, memoize } from './common.mjs';
 
 /**
  * @typedef {object} Node a value
@@ -183,4 +184,50 @@ function isTime(node) {
 /** Numbers beyond 2^53 lose digits when they are read, so that their characters are compared. */
 function isSameNumber(one, other) {
   return one === other || (Number(one) === Number(other) && Math.abs(Number(one)) <= Number.MAX_SAFE_INTEGER);
+}
+
+/** @typedef {{ identity?: string[], at?: string, keep?: string, replaces?: boolean }} Options */
+/** @typedef {{ child: Child, isSame: boolean }} Match an entry with all members of a wanted one, or only its identity */
+
+/** Finds the entry of each wanted entry: one with all its members before one with the same identity, none twice. */
+export function matchEntries(node, want, options) {
+  const groups = groupBy(node.children, (child) => groupOf(child, options));
+  const taken = new Set();
+  const take = (entry, isSame) => {
+    const group = groups.get(groupOf(entry, options)) || [];
+    const fits = (own) => (isSame ? hasAll(own.node, entry.node) : isAlike(own, entry, options));
+    const child = group.find((own) => !taken.has(own) && fits(own));
+    if (child) taken.add(child);
+    return child && { child, isSame };
+  };
+  const same = want.children.map((entry) => take(entry, true));
+  return want.children.map((entry, index) => same[index] || take(entry, false));
+}
+
+/** The same text for entries with the same identity. */
+function groupOf({ node }, { identity = [] }) {
+  const values = identity.map((field) => {
+    const member = node.children.find(({ name }) => name === field);
+    return member && (member.node.kind === 'string' ? member.node.value : member.node.kind);
+  });
+  return JSON.stringify(values);
+}
+
+/** Whether two entries have the same identity. */
+export function isAlike(child, entry, { identity = [] }) {
+  return identity.every((field) => {
+    const own = child.node.children.find((member) => member.name === field);
+    const wanted = entry.node.children.find((member) => member.name === field);
+    return own !== undefined && wanted !== undefined && isEqual(own.node, wanted.node);
+  });
+}
+
+/** Whether the children of a wanted value are set one by one: objects, and lists of objects with an identity. */
+export function isContainer(want, { identity = [] }) {
+  if (want.kind === 'object') return true;
+  return (
+    identity.length > 0 &&
+    want.children.length > 0 &&
+    want.children.every(({ node }) => identity.every((field) => node.children.some(({ name }) => name === field)))
+  );
 }

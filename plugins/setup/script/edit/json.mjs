@@ -1,8 +1,7 @@
 // Settings in JSON files, with comments and trailing commas where the file has them.
 import { Refusal, adaptLineEnds, isEmpty, lineEndOf, refuse, withLineEnds } from './common.mjs';
-import { isAlike, isContainer, matchEntries } from './json-entries.mjs';
 import { Edits, commentsOf } from './json-text.mjs';
-import { isEqual, memberOf, parse } from './json-tree.mjs';
+import { isAlike, isContainer, isEqual, matchEntries, memberOf, parse } from './json-tree.mjs';
 
 /**
  * Puts settings into a file. Members are set one by one, entries of lists are recognised by their identity, and every other

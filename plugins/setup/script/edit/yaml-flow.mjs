@@ -1,6 +1,5 @@
 // Nodes of YAML that begin in a line: scalars, aliases, lists and maps in brackets.
-import { plainValue, trimEnd } from './yaml-plain.mjs';
-import { YamlReader, newNode, newline, restOfLine, space } from './yaml-scalars.mjs';
+import { YamlReader, newNode, newline, plainValue, restOfLine, space, trimEnd } from './yaml-scalars.mjs';
 
 const maxDepth = 64;
 const alias = /\*[A-Za-z0-9_.-]+/y;

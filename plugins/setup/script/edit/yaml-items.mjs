@@ -1,5 +1,5 @@
 // Items of a list in a YAML file: which is which, and their lines.
-import { lineEndOf, startOfLine, withLineEnds } from './common.mjs';
+import { groupBy, lineEndOf, startOfLine, withLineEnds } from './common.mjs';
 
 /** Finds the item that has all the members of a wanted one, otherwise the one with the same identity. */
 export function finderIn(items, { identity = [] }) {
@@ -14,18 +14,6 @@ export function finderIn(items, { identity = [] }) {
     const [same] = [...equal.slice(0, 1), ...larger.slice(0, 1)].sort((one, other) => one.start - other.start);
     return { found: same || alike[0], isSame: same !== undefined };
   };
-}
-
-/** Items by a text: a comparison of all with each other takes long in a long list. */
-function groupBy(items, textOf) {
-  const groups = new Map();
-  for (const item of items) {
-    const text = textOf(item);
-    const group = groups.get(text);
-    if (group) group.push(item);
-    else groups.set(text, [item]);
-  }
-  return groups;
 }
 
 function hasMembers(item, want) {

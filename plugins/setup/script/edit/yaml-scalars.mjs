@@ -1,7 +1,6 @@
 // Scalars of YAML, and what surrounds them in a line. A value is read into a text that is equal for equal values: `s"a"`,
 // `i42`, `[i1,i2]`; what is not read in full has the value `?`, which equals nothing.
 import { Reader } from './common.mjs';
-import { cannotBePlain, plainValue, trimEnd } from './yaml-plain.mjs';
 
 /** Allowed in a file: C1 controls and line ends that only some parsers know are not. */
 const foreign = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/;
@@ -216,4 +215,34 @@ export class YamlReader extends Reader {
     this.pos = end;
     return { ...newNode('block', start, end, '?'), isOpen: end === this.text.length && !header.includes('-') };
   }
+}
+
+/** Plain texts that some version of YAML does not take for a string. */
+const special = [
+  /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[yYnN]|=|<<)$/,
+  /^[-+]?(?:\.[0-9_]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/,
+  /^[-+]?0[xob][0-9a-fA-F_]+$/,
+  /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/,
+  /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/,
+  /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?$/,
+];
+
+/** Without spaces and tabs at its end. An expression would try every run of them. */
+export function trimEnd(text) {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1;
+  return text.slice(0, end);
+}
+
+/** Whether a text cannot be a plain scalar, by its beginning. */
+export function cannotBePlain(text) {
+  return /^(?:[-?:](?:[ \t]|$)|[,[\]{}#&*!|>'"%@`])/.test(text);
+}
+
+/** The value of a plain scalar in one line. */
+export function plainValue(text) {
+  if (/^(?:|~|null|Null|NULL)$/.test(text)) return 'null';
+  if (/^(?:true|True|TRUE|false|False|FALSE)$/.test(text)) return text.toLowerCase();
+  if (/^-?(?:0|[1-9][0-9]*)$/.test(text)) return `i${text}`;
+  return special.some((pattern) => pattern.test(text)) ? `p${text}` : `s${JSON.stringify(text)}`;
 }

@@ -1,8 +1,7 @@
 // The block structure of a YAML file with its places in the text: maps and lists by their indentation.
 import { isEmpty, memoize } from './common.mjs';
 import { FlowReader } from './yaml-flow.mjs';
-import { cannotBePlain, plainValue, trimEnd } from './yaml-plain.mjs';
-import { newNode, restOfLine, space } from './yaml-scalars.mjs';
+import { cannotBePlain, newNode, plainValue, restOfLine, space, trimEnd } from './yaml-scalars.mjs';
 
 const maxDepth = 64;
 const newlines = /[\r\n]+/y;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FileAction } from '../../../../plugins/setup/script/actions.ts';
+import type { FileAction } from '../../../../plugins/setup/script/describe-actions.ts';
 import { scriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';

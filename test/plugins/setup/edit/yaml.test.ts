@@ -180,8 +180,8 @@ describe.each([
         expect(read(text)).toEqual(mergeEntries(read(file), read(settings), options));
         expect(merge(text, settings, options)).toBe(text);
         expect(missing(text, settings, options)).toEqual([]);
-        const names = missing('', settings, options).map((name) => name.replace(/\[\d+\]/, ''));
-        if (!names.some((name) => has(read(file), [name])) && options !== llmOptions) {
+        const names = missing('', settings, options).map((name: string) => name.replace(/\[\d+\]/, ''));
+        if (!names.some((name: string) => has(read(file), [name])) && options !== llmOptions) {
           expect(linesAreIn(file, text)).toBe(true);
         }
       }),

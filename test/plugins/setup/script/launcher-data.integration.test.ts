@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FileAction, ScriptAction } from '../../../../plugins/setup/script/actions.ts';
+import type { FileAction, ScriptAction } from '../../../../plugins/setup/script/describe-actions.ts';
 import type { ScriptData, ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
 import { writeTables } from '../../../../plugins/setup/script/launcher-data.ts';
 import { nasty } from '../nasty.ts';
@@ -114,9 +114,9 @@ function expectedOutput({ service, slug, baseUrl, keyPrefix, keyVariable, tools 
 function expectedCall(one: ScriptAction, place: ScriptAction | undefined): string[] {
   if (one.kind === 'variable') return ['variable', one.name, one.value];
   if (one.kind !== 'file') return [];
-  const folder = place?.kind === 'place' ? place.folder : undefined;
-  const isMoved = folder !== undefined && one.path.startsWith(`${folder}/`);
-  const path = isMoved ? `/moved here${one.path.slice(folder.length)}` : one.path;
+  const moved = place?.kind === 'place' ? place.folder : undefined;
+  const isMoved = moved !== undefined && one.path.startsWith(`${moved}/`);
+  const path = isMoved ? `/moved here${one.path.slice(moved.length)}` : one.path;
   const full = path.replace(/^~\/\.config\//, '/settings/').replace(/^~\//, '/home/');
   return ['file', one.format, one.path, one.text.replace(/\n+$/, ''), full];
 }

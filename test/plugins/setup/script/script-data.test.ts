@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { describeActions } from '../../../../plugins/setup/script/describe-actions.ts';
-import { placeholders } from '../../../../plugins/setup/script/placeholders.ts';
+import { placeholders } from '../../../../plugins/setup/script/script-data.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { scriptedTools } from '../../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../../plugins/setup/values.ts';

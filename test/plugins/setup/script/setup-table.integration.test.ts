@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import type { FileAction } from '../../../../plugins/setup/script/actions.ts';
+import type { FileAction } from '../../../../plugins/setup/script/describe-actions.ts';
 import { scriptData, type ScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';

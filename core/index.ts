@@ -177,7 +177,10 @@ export {
   type RawNotification,
   type Refund,
   type RefundRequest,
+  type MovementPage,
+  type StatedMovement,
   type StatedRefund,
+  type TimeSpan,
 } from '#core/business/payments/payment-provider.ts';
 export {
   callProvider,

@@ -11,6 +11,7 @@ import { readXenditNotification } from './notification.ts';
 import { readXenditRefund, refundXendit } from './refund.ts';
 import { callsPerSecond, requireSecret, type XenditSettings, xenditSection } from './section.ts';
 import { readXenditStatus } from './status.ts';
+import { listXenditMovements } from './transactions.ts';
 
 /** @throws Error without secret key or webhook token */
 export function connectXendit(host: Host): PaymentConnection {
@@ -24,6 +25,7 @@ export function connectXendit(host: Host): PaymentConnection {
     cancel: (charge, signal) => cancel(settings, charge, signal),
     refund: (request, signal) => refundXendit(settings, request, signal),
     refundStatus: (request, signal) => readXenditRefund(settings, request, signal),
+    listMovements: (span, cursor, signal) => listXenditMovements(settings, span, cursor, signal),
     readNotification: (notification) => readXenditNotification(notification, settings),
   };
 }

@@ -38,6 +38,8 @@ export class FakeXendit extends FakeProvider {
   readonly secretKey: string;
   readonly webhookToken: string;
   readonly businessId: string;
+  /** Rows of one page of the list of transactions. */
+  transactionsPerPage = 50;
   readonly #hidesLatePayments: boolean;
   /** Requests that ended before they were paid: they keep saying so. */
   readonly #late = new Map<FakeCharge, FakeState>();
@@ -88,6 +90,8 @@ export class FakeXendit extends FakeProvider {
     const { pathname, searchParams } = new URL(request.path, 'http://xendit.test');
     if (pathname === '/refunds')
       return request.method === 'POST' ? this.#refund(request) : this.#listRefunds(searchParams);
+    if (pathname.startsWith('/refunds/')) return this.#readRefund(pathname.slice('/refunds/'.length));
+    if (pathname === '/transactions') return this.#transactions(searchParams);
     if (request.headers['api-version'] !== '2024-11-11')
       return failed(400, 'API_VALIDATION_ERROR', 'api-version header is required');
     if (request.method === 'POST' && pathname === '/v3/payment_requests') return this.#charge(request);
@@ -224,6 +228,53 @@ export class FakeXendit extends FakeProvider {
     return { status: 200, body: refundBody(charge, this.addRefund(charge, body.reference_id, body.amount)) };
   }
 
+  #readRefund(id: string): FakeAnswer {
+    for (const charge of this.charges.values()) {
+      const refund = charge.refunds.find((one) => `rfd-${one.id}` === id);
+      if (refund !== undefined) return { status: 200, body: refundBody(charge, refund) };
+    }
+    return failed(404, 'DATA_NOT_FOUND', 'Not found');
+  }
+
+  /** Payments and finished refunds by time, the newest first, a page at a time. */
+  #transactions(query: URLSearchParams): FakeAnswer {
+    const [since = '', until = ''] = ['created[gte]', 'created[lte]'].map((name) => query.get(name) ?? '');
+    const types = query.getAll('types');
+    const rows = [...this.charges.values()]
+      .flatMap((charge) => this.#movementsOf(charge))
+      .filter(({ created, type }) => created >= since && created <= until && types.includes(type))
+      .toSorted((one, other) => other.created.localeCompare(one.created) || one.id.localeCompare(other.id));
+    const from = rows.findIndex(({ id }) => id === query.get('after_id')) + 1;
+    const size = Math.min(Number(query.get('limit') ?? 10), this.transactionsPerPage);
+    return { status: 200, body: { data: rows.slice(from, from + size), has_more: rows.length > from + size } };
+  }
+
+  #movementsOf(charge: FakeCharge) {
+    const row = (type: 'PAYMENT' | 'REFUND', product: string, reference: string, amount: number, at: Date) => ({
+      id: `txn_${product}`,
+      product_id: product,
+      type,
+      status: 'SUCCESS',
+      channel_category: 'QR_CODE',
+      channel_code: 'QRIS',
+      reference_id: reference,
+      currency: charge.currency,
+      amount,
+      cashflow: type === 'PAYMENT' ? 'MONEY_IN' : 'MONEY_OUT',
+      created: at.toISOString(),
+      ...(type === 'PAYMENT' && { fee: feeOf(amount) }),
+    });
+    const further = [...this.#further].filter(([, one]) => one.charge === charge);
+    const { reference, paymentId = '', paidAmount, paidAt } = charge;
+    return [
+      ...(paidAt === undefined ? [] : [row('PAYMENT', paymentId, reference, Number(paidAmount), paidAt)]),
+      ...further.map(([id, { amount, at }]) => row('PAYMENT', id, reference, Number(amount), at)),
+      ...charge.refunds
+        .filter(({ state }) => state === 'done')
+        .map(({ id, key, amount, createdAt }) => row('REFUND', `rfd-${id}`, key, amount, createdAt)),
+    ];
+  }
+
   #listRefunds(query: URLSearchParams): FakeAnswer {
     const charge = this.find(query.get('payment_request_id') ?? '');
     const data = charge === undefined ? [] : charge.refunds.map((refund) => refundBody(charge, refund));
@@ -284,6 +335,12 @@ function refundBody(charge: FakeCharge, refund: FakeRefund) {
     metadata: refund.key.startsWith('dashboard-') ? null : { reference: charge.reference },
     created: refund.createdAt.toISOString(),
   };
+}
+
+/** 0.63 % and the tax on it, in whole rupiah. */
+function feeOf(amount: number) {
+  const xendit_fee = Math.round(amount * 0.0063);
+  return { xendit_fee, value_added_tax: Math.round(xendit_fee * 0.11), status: 'COMPLETED' };
 }
 
 function failed(status: number, error_code: string, message: string): FakeAnswer {

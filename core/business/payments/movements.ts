@@ -15,6 +15,8 @@ export interface Movement {
   readonly label: string | undefined;
   readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
   readonly currency: string;
+  /** Of the provider, where it is known. */
+  readonly fee: number | undefined;
   readonly provider: string;
   /** Ours at the provider: of the charge or of the refund. */
   readonly reference: string;
@@ -24,6 +26,8 @@ export interface Movement {
   /** The outcome of a payment; for a refund, `provider` or `manual`. */
   readonly outcome: string;
   readonly isFlagged: boolean;
+  /** The provider's books have it too. */
+  readonly isReconciled: boolean;
 }
 
 const pageSize = 500;
@@ -41,12 +45,12 @@ export async function* listMovements(database: Pick<Database, 'query'>, filter: 
 
 const movements = `(
   select 'payment' as kind, p.id::text as id, p.paid_at as at, p.order_id, p.amount, p.currency, p.provider, p.reference,
-    p.payment_id, p.issuer, p.outcome
+    p.payment_id, p.issuer, p.outcome, p.fee, p.reconciled_at
   from payment p
   union all
-  select 'refund', r.key, coalesce(r.finished_at, r.created_at), r.order_id, -r.amount, r.currency, o.provider, r.key,
-    p.payment_id, p.issuer, case when r.is_manual then 'manual' else 'provider' end
-  from refund r join plan_order o on o.id = r.order_id left join payment p on p.id = r.payment_id
+  select 'refund', r.key, coalesce(r.finished_at, r.created_at), r.order_id, -r.amount, r.currency, p.provider, r.key,
+    p.payment_id, p.issuer, case when r.is_manual then 'manual' else 'provider' end, null, r.reconciled_at
+  from refund r join payment p on p.id = r.payment_id
   where r.state = 'done'
 )`;
 
@@ -73,7 +77,8 @@ async function readPage(
   ];
   return database.query<MovementRow>(
     `select * from (
-       select m.*, m.at::text as at_text, m.amount::float8 as value, ${epoch('m.at')} as at_ms,
+       select m.*, m.at::text as at_text, m.amount::float8 as value, m.fee::float8 as known_fee,
+         m.reconciled_at is not null as is_reconciled, ${epoch('m.at')} as at_ms,
          o.code, o.state, o.account_id, o.days, o.label,
          exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null) as is_flagged
        from ${movements} m join plan_order o on o.id = m.order_id
@@ -95,6 +100,8 @@ interface MovementRow
   readonly at_text: string;
   readonly at_ms: number;
   readonly value: number;
+  readonly known_fee: number | null;
+  readonly is_reconciled: boolean;
   readonly reference: string;
   readonly payment_id: string | null;
   readonly outcome: string;
@@ -112,11 +119,13 @@ function toMovement(row: MovementRow): Movement {
     label: row.label ?? undefined,
     amount: row.value,
     currency: row.currency,
+    fee: row.known_fee ?? undefined,
     provider: row.provider,
     reference: row.reference,
     paymentId: row.payment_id ?? undefined,
     issuer: row.issuer ?? undefined,
     outcome: row.outcome,
     isFlagged: row.is_flagged,
+    isReconciled: row.is_reconciled,
   };
 }

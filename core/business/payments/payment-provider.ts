@@ -65,6 +65,42 @@ export interface PaymentConnection {
    * `status`: a charge that is `refunded` then completes the refund.
    */
   refundStatus?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
+  /**
+   * Lists the money that moved in a time, in any sequence, a page at a time: payments that came, and refunds that are done.
+   * Omit it if the provider has no such list: core then reads the status of each charge, which finds no money without one.
+   *
+   * @param cursor `next` of the page before
+   * @throws PaymentError
+   */
+  listMovements?(span: TimeSpan, cursor: string | undefined, signal: AbortSignal): Promise<MovementPage>;
+}
+
+/** From `since` on, before `until`. */
+export interface TimeSpan {
+  readonly since: Date;
+  readonly until: Date;
+}
+
+/** Some entries of a provider's books. */
+export interface MovementPage {
+  readonly movements: readonly StatedMovement[];
+  /** Undefined on the last page. */
+  readonly next?: string | undefined;
+}
+
+/** Money that came or went back, as the provider's books have it. */
+export interface StatedMovement extends Money {
+  readonly kind: 'payment' | 'refund';
+  /** Of the payment as evidence names it, or of the charge where the list names only that; of the refund as `StatedRefund` does. */
+  readonly id: string;
+  /** Of the charge, the gateway's and the provider's, as far as the list has them. */
+  readonly reference?: string | undefined;
+  readonly providerReference?: string | undefined;
+  /** The key of a refund that the gateway has asked for. */
+  readonly key?: string | undefined;
+  readonly at: Date;
+  /** Of the provider, where it is known. */
+  readonly fee?: number | undefined;
 }
 
 /** An amount in the smallest unit that the currency is priced in: whole rupiah for IDR, which is sent without decimals. */

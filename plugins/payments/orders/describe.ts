@@ -1,10 +1,9 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
-import { csvLine } from '#core/extension/commands/csv.ts';
-import { localTime } from '#core/extension/commands/days.ts';
 import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
-import type { Movement } from '#core/business/payments/movements.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
+import type { BookTotals } from '#core/business/payments/match-books.ts';
+import type { Reconciliation } from '#core/business/payments/reconcile.ts';
 import { type Order, refundable } from '#core/business/payments/order-types.ts';
 
 /** Whose order it is. */
@@ -164,45 +163,42 @@ function table(title: string, heading: readonly string[], rows: readonly (readon
   return rows.length === 0 ? [] : ['', title, ...formatTable(heading, rows).map((line) => `  ${line}`)];
 }
 
-const csvHeading = [
-  'day',
-  'time',
-  'kind',
-  'order',
-  'amount',
-  'currency',
-  'days',
-  'label',
-  'account',
-  'provider',
-  'reference',
-  'payment_id',
-  'issuer',
-  'outcome',
-  'order_state',
-  'flagged',
-];
-
-export const csvHead = csvLine(csvHeading);
-
-export function movementToCsv(movement: Movement, timeZone: string): string {
-  const { day, clock } = localTime(movement.at, timeZone);
-  return csvLine([
-    day,
-    clock,
-    movement.kind,
-    movement.order,
-    movement.amount,
-    movement.currency,
-    movement.days,
-    movement.label,
-    movement.accountId,
-    movement.provider,
-    movement.reference,
-    movement.paymentId,
-    movement.issuer,
-    movement.outcome,
-    movement.orderState,
-    movement.isFlagged ? 'yes' : 'no',
-  ]);
+/** What a comparison of the books has found. */
+export function describeReconciliation(found: Reconciliation, currency: string, timeZone: string): string[] {
+  const { provider, isList, here, stated, differences, unread } = found;
+  const sums = ({ payments, refunds, fees }: BookTotals) => [
+    `${payments.count}`,
+    formatMoney(payments.amount, currency),
+    `${refunds.count}`,
+    formatMoney(refunds.amount, currency),
+    formatMoney(fees, currency),
+    formatMoney(payments.amount - refunds.amount - fees, currency),
+  ];
+  return [
+    provider,
+    ...formatTable(
+      ['books', 'payments', 'amount', 'refunds', 'amount', 'fees', 'net'],
+      [
+        ['this gateway', ...sums(here)],
+        [provider, ...sums(stated)],
+      ],
+    ).map((line) => `  ${line}`),
+    ...(isList
+      ? []
+      : [`  ${provider} has no list of payments: each charge was read, and money without a charge is not seen.`]),
+    ...(unread === 0 ? [] : [`  ${unread} charges could not be read. Reconcile the day again later.`]),
+    ...table(
+      '  differences, each flagged',
+      ['only', 'kind', 'time', 'reference', 'amount', 'stated', 'name'],
+      differences.map((one) => [
+        { here: 'here', provider: 'provider', amount: 'amount differs' }[one.side],
+        one.kind,
+        formatTime(one.at, timeZone),
+        one.reference ?? '',
+        formatMoney(one.amount, one.currency),
+        one.statedAmount === undefined ? '' : formatMoney(one.statedAmount, one.currency),
+        one.id,
+      ]),
+    ),
+  ];
 }

@@ -13,6 +13,9 @@ import {
   readOrder,
 } from '#core/business/payments/order.ts';
 import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
+import { paymentProviders } from '#core/business/payments/connections.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { providersOf, reconcile, type Reconciliation } from '#core/business/payments/reconcile.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails, OrderOwner } from './describe.ts';
 import type { OrderFlag } from '#core/business/payments/entities.ts';
@@ -21,6 +24,10 @@ import type { Row } from '#core/platform/database/rows.ts';
 export { listMovements } from '#core/business/payments/movements.ts';
 export { listOrders } from '#core/business/payments/order.ts';
 export { resolveFlag } from '#core/business/payments/flags.ts';
+export { readMonth } from '#core/business/payments/monthly-books.ts';
+export { BooksCsv } from './books-csv.ts';
+export { describeReconciliation } from './describe.ts';
+export { monthToCsv, monthToHtml } from './month.ts';
 export { closeRefund, refundPayment } from '#core/business/payments/refunds.ts';
 
 /** Filters as they are written on the command line. */
@@ -88,6 +95,27 @@ export async function detailsOf(host: Host, order: Order): Promise<OrderDetails>
     notifications: await listNotifications(database, order.id),
     ledger: await listLedger(database, order.accountId, order.id),
   };
+}
+
+/** Compares the books of a day with one provider, or with all that had charges. @throws CommandFailed, PaymentError */
+export async function reconcileDay(
+  host: Host,
+  day: string,
+  timeZone: string,
+  provider: string | undefined,
+): Promise<Reconciliation[]> {
+  if (provider !== undefined && !paymentProviders(host).has(provider))
+    throw new CommandFailed(`Payment provider "${provider}" not found.`, 2);
+  const { since, until } = await rangeOfDays(host.database, timeZone, day, day);
+  const span = { since: since ?? new Date(0), until: until ?? new Date(0) };
+  const names = provider === undefined ? await providersOf(host, span) : [provider];
+  const found: Reconciliation[] = [];
+  for (const name of names) found.push(await reconcile(host, name, span, currencyOf(host)));
+  return found;
+}
+
+export function currencyOf(host: Host): string {
+  return host.section(currencySection);
 }
 
 /** The order of a flag, for `orders resolve FLAG`. */

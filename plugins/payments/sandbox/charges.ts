@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
 import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
@@ -116,6 +117,26 @@ export async function addRefund(database: Queries, reference: string, key: strin
     [key, amount, reference, amount],
   );
   return rows.length > 0 || (await hasRefund(database, key));
+}
+
+/** Payments and refunds of a time, the oldest first. */
+export async function listMoney(database: Queries, { since, until }: TimeSpan): Promise<StatedMovement[]> {
+  const rows = await database.query<MoneyRow>(
+    `select m.*, m.amount::float8 as amount, ${epochs('at')} from (
+       select 'payment' as kind, payment_id as id, reference, null as key, paid_amount as amount, currency, paid_at as at
+       from payments_sandbox_charge where state = 'paid'
+       union all
+       select 'refund', r.key, r.reference, r.key, r.amount, c.currency, r.created_at
+       from payments_sandbox_refund r join payments_sandbox_charge c on c.reference = r.reference
+     ) m where at >= to_timestamp(?::float8 / 1000) and at < to_timestamp(?::float8 / 1000) order by m.at, id`,
+    [since.getTime(), until.getTime()],
+  );
+  return rows.map(({ key, at, ...row }) => ({ ...row, key: key ?? undefined, at: new Date(at) }));
+}
+
+interface MoneyRow extends Omit<StatedMovement, 'at' | 'key'> {
+  readonly key: string | null;
+  readonly at: number; // epoch ms
 }
 
 export async function hasRefund(database: Queries, key: string): Promise<boolean> {

@@ -10,7 +10,7 @@ import {
   type RefundRequest,
 } from '#core/business/payments/payment-provider.ts';
 import { writeQris } from '#core/business/payments/qris.ts';
-import { addCharge, addRefund, endCharge, hasRefund, readCharge } from './charges.ts';
+import { addCharge, addRefund, endCharge, hasRefund, listMoney, readCharge } from './charges.ts';
 import { evidenceOf, readSandboxNotification } from './notification.ts';
 import { sandboxSecret } from './secret.ts';
 
@@ -42,6 +42,7 @@ function connectSandbox(host: Host): PaymentConnection {
       state: (await asProvider(hasRefund(database, key))) ? 'done' : 'failed',
       raw: {},
     }),
+    listMovements: async (span) => ({ movements: await asProvider(listMoney(database, span)) }),
     readNotification: (notification) => readSandboxNotification(notification, held.secret),
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StatedMovement } from '#core/business/payments/payment-provider.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
 import { plugin as xendit } from '../../../plugins/xendit/index.ts';
@@ -256,6 +257,70 @@ describe.each(Object.entries(providers))('%s', (_name, open) => {
         ...charge,
         refundKey: refund.key,
       });
+    });
+  });
+
+  describe('lists the money of a day', () => {
+    const [since, at, until] = ['2026-01-02T00:00:00Z', '2026-01-02T03:04:05Z', '2026-01-03T00:00:00Z'].map(
+      (time) => new Date(time),
+    ) as [Date, Date, Date];
+
+    const list = async ({ connection }: Connected) => {
+      const movements: StatedMovement[] = [];
+      let next: string | undefined;
+      do {
+        const page = await connection.listMovements?.({ since, until }, next, signal);
+        movements.push(...(page?.movements ?? []));
+        next = page?.next;
+      } while (next !== undefined);
+      return movements;
+    };
+
+    it('with payments as evidence names them, over all pages, and none of another day', async () => {
+      await using provider = await open();
+      if (provider.connection.listMovements === undefined) return;
+      const expected: unknown[] = [];
+      for (let number = 1; number <= 120; number++) {
+        const charge = await provider.charge({ reference: `ORD-7F3K2M.${number}` });
+        const paidAt = number > 117 ? until : new Date(at.getTime() + number);
+        await provider.fake.pay(charge.reference, { at: paidAt, isSilent: true });
+        if (number > 117) continue;
+        const { paymentId } = number === 1 ? await provider.connection.status(charge, signal) : {};
+        expected.push([charge.reference, paymentId ?? expect.any(String), 25_000, 'IDR', paidAt]);
+      }
+      const listed = (await list(provider)).toSorted((one, other) => Number(one.at) - Number(other.at));
+      expect(listed.map((one) => [one.reference, one.id, one.amount, one.currency, one.at])).toEqual(expected);
+      expect(listed.every(({ fee, kind }) => kind === 'payment' && (fee === undefined || fee > 0))).toBe(true);
+    });
+
+    it('with done refunds as evidence names them, of the gateway and of the dashboard', async () => {
+      await using provider = await open();
+      if (provider.connection.listMovements === undefined) return;
+      const charge = await provider.charge();
+      await provider.fake.pay(ours, { isSilent: true });
+      const request = { ...charge, key: 'ORD-7F3K2M-R1', amount: 5_000, currency: 'IDR', reason: '' };
+      await provider.connection.refund?.(request, signal);
+      provider.fake.notificationUrl = 'http://127.0.0.1:9/';
+      await provider.fake.finishRefund(ours, request.key);
+      await provider.fake.refund(ours, 3_000, { isSilent: true });
+      const { refunds = [] } = await provider.connection.status(charge, signal);
+      const now = { since: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
+      const page = await provider.connection.listMovements(now, undefined, signal);
+      const back = page.movements.filter(({ kind }) => kind === 'refund');
+      expect(back.map(({ id, amount }) => [id, amount]).toSorted()).toEqual(
+        refunds.map(({ id, amount }) => [id, amount]).toSorted(),
+      );
+      expect(back.find(({ amount }) => amount === 5_000)?.key).toBe(request.key);
+      const { providerReference } = charge;
+      expect(back.find(({ amount }) => amount === 3_000)).toMatchObject({ providerReference });
+    });
+
+    it.each(['error', 'html', 'cut', 'reset', 'rate-limit'] as const)('or fails with %s', async (fault) => {
+      await using provider = await open();
+      if (provider.connection.listMovements === undefined) return;
+      provider.fake.break({ on: /^GET/, with: fault });
+      const call = provider.connection.listMovements({ since, until }, undefined, signal);
+      await expect(call).rejects.toMatchObject({ name: 'PaymentError', kind: 'temporary' });
     });
   });
 

@@ -8,10 +8,14 @@ import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { flagOrder } from '#core/business/payments/flags.ts';
+import { keepProviders } from '#core/business/payments/connections.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { ordersCommand } from '../../../plugins/payments/orders/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;
+/** The provider of orders whose books are compared. */
+const bank = new FakeProvider('bank');
 let accountId: string;
 let email: string;
 let id: string;
@@ -76,6 +80,8 @@ async function gateway(...words: string[]): Promise<{ exitCode: number; output: 
   ordersCommand.define(program.command('orders'), {
     withHost: async (work) => {
       await using host = createTestHost({ database });
+      const providers = [bank.provider].map((one) => [one.name, one] as const);
+      keepProviders(host, new Map(providers));
       return await work(host);
     },
     print: (line) => lines.push(line),
@@ -221,11 +227,64 @@ describe('orders refund', () => {
     expect((await gateway('show', code)).output).toMatch(/state +paid/);
   });
 
+  it('of one payment, in part, leaves the days and names what is left', async () => {
+    await addSecondPayment();
+    const { output, exitCode, error } = await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
+    expect([exitCode, output]).toEqual([1, '']);
+    expect(error).toContain(`Order ${code} has 2 payments`);
+    const refund = await gateway(
+      'refund',
+      '--payment',
+      `${id}-2`,
+      '--amount',
+      '30000',
+      '--reason',
+      'x',
+      '--manual',
+      '--yes',
+    );
+    expect(refund.output.replaceAll('\u00a0', ' ')).toMatch(/second +Rp 18\.000/);
+    expect(refund.output).toMatch(/state +paid/);
+  });
+
+  it.each([
+    [['--payment', 'nobody'], 3],
+    [[], 2],
+    [['--amount', '0'], 2],
+    [['--days', 'some'], 2],
+  ])('with %j exits with %i', async (words, exitCode) => {
+    expect(await gateway('refund', ...words, '--reason', 'x', '--yes')).toMatchObject({ exitCode });
+  });
+
+  it('that is under way is closed by the operator’s word', async () => {
+    await database.query(
+      `insert into refund (key, order_id, payment_id, amount, currency, state, reason)
+       select ?, order_id, id, amount, currency, 'sent', 'x' from payment where order_id = ?`,
+      [`${code}-R1`, id],
+    );
+    expect(await gateway('refund', code, '--reason', 'x', '--manual', '--yes')).toMatchObject({
+      exitCode: 1,
+      error: expect.stringContaining(`Refund ${code}-R1 of`) as string,
+    });
+    const { output } = await gateway('close-refund', `${code}-R1`, '--as', 'done', '--note', 'the buyer has it');
+    expect(output).toMatch(/state +refunded/);
+    expect(await gateway('close-refund', `${code}-R1`, '--as', 'failed', '--note', 'x')).toMatchObject({ exitCode: 1 });
+    expect(await gateway('close-refund', 'nobody', '--as', 'failed', '--note', 'x')).toMatchObject({ exitCode: 3 });
+  });
+
   it('of an order that is not paid exits with 1', async () => {
     await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
     expect(await gateway('refund', code, '--reason', 'x', '--manual', '--yes')).toMatchObject({ exitCode: 1 });
   });
 });
+
+/** Of 48,000 rupiah, a day after the first one. */
+const addSecondPayment = (fee: number | null = null) =>
+  database.query(
+    `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, fee, raw)
+     values (gen_random_uuid(), ?, ?, 'sandbox', ?, 48000, 'IDR', '2026-11-22 18:30Z', 'second', ?, '{}')`,
+    [id, `${code}-1`, `${id}-2`, fee],
+  );
 
 const exported = async (...words: string[]) =>
   (await gateway('export', '--account', accountId, ...words)).output.split('\n');
@@ -235,10 +294,10 @@ describe('orders export', () => {
     await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
     const [head, payment, refund, ...rest] = await exported();
     expect(head).toBe(
-      'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged',
+      'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged,fee,net,reconciled',
     );
     expect(payment).toBe(
-      `2026-11-22,01:30:00,payment,${code},95000,IDR,7,weekly,${accountId},sandbox,${code}-1,${id},'=cmd(),activated,refunded,no`,
+      `2026-11-22,01:30:00,payment,${code},95000,IDR,7,weekly,${accountId},sandbox,${code}-1,${id},'=cmd(),activated,refunded,no,,95000,no`,
     );
     expect(refund).toContain(`,refund,${code},-95000,IDR,`);
     expect(rest).toEqual([]);
@@ -261,5 +320,69 @@ describe('orders export', () => {
     );
     const lines = await exported('--day', '2026-11-23');
     expect(new Set(lines).size).toBe(1_201);
+  });
+});
+
+/** Lines of the export of a day, of all accounts. */
+const whole = async (day: string, ...words: string[]) =>
+  (await gateway('export', '--day', day, ...words)).output.split('\n').slice(1);
+
+describe('the books', () => {
+  // Days of their own: other tests have money on others.
+  beforeEach(async () => {
+    await database.query(`update payment set paid_at = paid_at + interval '1 year' where order_id = ?`, [id]);
+  });
+
+  it('have a total line for each day and provider, without refunds by hand', async () => {
+    await addSecondPayment(340);
+    await database.query(`update payment set paid_at = '2027-11-21 19:00Z' where payment_id = ?`, [`${id}-2`]);
+    await gateway('refund', '--payment', `${id}-2`, '--reason', 'x', '--manual', '--yes');
+    await database.query(`update refund set finished_at = '2027-11-21 20:00Z' where order_id = ?`, [id]);
+    const lines = await whole('2027-11-22');
+    expect(lines.map((line) => line.split(',')[2])).toEqual(['payment', 'payment', 'refund', 'total']);
+    expect(lines.at(-1)).toBe('2027-11-22,,total,,143000,IDR,,,,sandbox,,,,,,,340,142660,');
+    expect(await whole('2027-11-22', '--no-totals')).toHaveLength(3);
+    await database.query(`update payment set paid_at = paid_at + interval '1 year' where order_id = ?`, [id]);
+    await database.query(`update refund set finished_at = now() where order_id = ?`, [id]);
+  });
+
+  it('of a month have each day and the sum, in Jakarta', async () => {
+    await database.query(`update payment set paid_at = '2028-02-28 17:30Z' where order_id = ?`, [id]);
+    const csv = (await gateway('month', '2028-02')).output.split('\n');
+    expect(csv).toHaveLength(31);
+    expect([csv[0], csv[28], csv[29], csv[30]]).toEqual([
+      'day,payments,gross,refunds,refunded,net,fees,currency',
+      '2028-02-28,0,0,0,0,0,0,IDR',
+      '2028-02-29,1,95000,0,0,95000,0,IDR',
+      '2028-02,1,95000,0,0,95000,0,IDR',
+    ]);
+    expect((await gateway('month', '2028-02', '--time-zone', 'UTC')).output).toContain('2028-02-28,1,95000');
+    const page = (await gateway('month', '2028-02', '--html')).output;
+    expect(page).toContain('Rekapitulasi peredaran bruto Februari 2028');
+    expect(page.replaceAll('\u00a0', ' ')).toContain('<tfoot><tr><td>Jumlah</td><td>1</td><td>Rp 95.000</td>');
+    expect(await gateway('month', '2028-13')).toMatchObject({ exitCode: 2 });
+  });
+
+  it('are compared with those of the provider, and exit with 1 when they differ', async () => {
+    await database.query(`update payment set provider = 'bank', paid_at = '2029-03-01 05:00Z' where order_id = ?`, [
+      id,
+    ]);
+    await database.query(
+      `update payment_attempt set provider = 'bank', created_at = '2029-03-01 04:00Z' where order_id = ?`,
+      [id],
+    );
+    bank.connection.listMovements = () => Promise.resolve({ movements: [] });
+    const differing = await gateway('reconcile', '--day', '2029-03-01');
+    expect(differing).toMatchObject({ exitCode: 1, error: 'The books differ, or could not be read in full.' });
+    expect(differing.output).toMatch(/here +payment +2029-03-01 12:00/);
+    const at = new Date('2029-03-01T05:00:00Z');
+    const movement = { kind: 'payment' as const, id, amount: 95_000, currency: 'IDR', at, fee: 665 };
+    bank.connection.listMovements = () => Promise.resolve({ movements: [movement] });
+    const equal = await gateway('reconcile', '--day', '2029-03-01', '--json');
+    expect(equal.exitCode).toBe(0);
+    expect(JSON.parse(equal.output)).toMatchObject([{ provider: 'bank', differences: [], here: { fees: 665 } }]);
+    expect((await whole('2029-03-01'))[0]).toMatch(/,no,665,94335,yes$/);
+    expect(await gateway('reconcile', '--day', '2029-03-02')).toMatchObject({ exitCode: 0 });
+    expect(await gateway('reconcile', '--day', '2029-03-01', '--provider', 'nobody')).toMatchObject({ exitCode: 2 });
   });
 });

@@ -8,6 +8,7 @@ import {
   type PaymentProvider,
   type PaymentState,
   type Refund,
+  type StatedMovement,
 } from '#core/business/payments/payment-provider.ts';
 
 /** A charge at the fake provider. */
@@ -17,6 +18,7 @@ export interface FakeCharge {
   state: PaymentState;
   paid: Money | undefined;
   cancels: number;
+  paidAt: Date;
   /** Payments after the first one, by their id. */
   readonly further: Map<string, Money>;
   /** By key, of whichever payment. */
@@ -60,6 +62,7 @@ export class FakeProvider {
     const charge = this.#charge(reference);
     const { amount, currency } = charge.request;
     charge.state = 'paid';
+    charge.paidAt = new Date();
     charge.paid = paid ?? { amount, currency };
     return charge;
   }
@@ -82,6 +85,31 @@ export class FakeProvider {
     const key = `dashboard-${reference}-${refunds.size + 1}`;
     refunds.set(key, { paymentId, amount, state: 'done' });
     return key;
+  }
+
+  /** Books of this provider, with a list of all money of its charges and of none. */
+  listMoney(foreign: readonly StatedMovement[] = []): void {
+    this.connection.listMovements = ({ since, until }, cursor) => {
+      const all = [...this.charges.values()].flatMap(
+        ({ request, providerReference, paid, paidAt, further, refunds }) => {
+          const { reference, currency } = request;
+          const first = paid === undefined ? [] : ([[providerReference, paid]] as const);
+          const times = { currency, at: paidAt };
+          return [
+            ...[...first, ...further].map(([id, { amount }]) => {
+              return { kind: 'payment' as const, id, reference, amount, fee: Math.round(amount * 0.007), ...times };
+            }),
+            ...[...refunds]
+              .filter(([, { state }]) => state === 'done')
+              .map(([key, { amount }]) => ({ kind: 'refund' as const, id: key, key, amount, ...times })),
+          ];
+        },
+      );
+      const rows = [...all, ...foreign].filter(({ at }) => at >= since && at < until);
+      const from = Number(cursor ?? 0);
+      const next = from + 3 < rows.length ? String(from + 3) : undefined;
+      return Promise.resolve({ movements: rows.slice(from, from + 3), next });
+    };
   }
 
   /** What a status read says now, of the first payment or of another one. */
@@ -166,6 +194,7 @@ export class FakeProvider {
       state: 'pending',
       paid: undefined,
       cancels: 0,
+      paidAt: new Date(),
       further: new Map(),
       refunds: new Map(),
     });

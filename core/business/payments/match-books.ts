@@ -1,0 +1,99 @@
+import type { StatedMovement } from './payment-provider.ts';
+
+/** One of ours. */
+export interface Entry {
+  readonly kind: 'payment' | 'refund';
+  readonly id: string; // primary key
+  readonly provider_id: string | null;
+  readonly provider_reference: string | null;
+  readonly reference: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly at: number; // epoch ms
+  readonly order_id: string;
+  readonly account_id: string;
+}
+
+/** The same money in our books and in the provider's. */
+export type Pair = readonly [Entry, StatedMovement];
+
+export interface Matches {
+  readonly pairs: readonly Pair[];
+  /** Only ours. */
+  readonly missing: readonly Entry[];
+  /** Only the provider's. */
+  readonly unseen: readonly StatedMovement[];
+}
+
+/** By name first; then by the charge with the same amount; then by the charge alone. Each is matched once. */
+const rules: readonly ((entry: Entry, stated: StatedMovement) => boolean)[] = [
+  (entry, { id, key }) => entry.provider_id === id || (entry.kind === 'refund' && entry.id === key),
+  (entry, stated) => isSameCharge(entry, stated) && entry.amount === stated.amount,
+  isSameCharge,
+];
+
+function isSameCharge(entry: Entry, { id, reference, providerReference, key }: StatedMovement): boolean {
+  if (entry.kind === 'refund' && key !== undefined) return false;
+  const { provider_reference: own } = entry;
+  return entry.reference === reference || (own !== null && (own === id || own === providerReference));
+}
+
+/** Finds each movement of the provider in our books. */
+export function matchBooks(entries: readonly Entry[], stated: readonly StatedMovement[]): Matches {
+  const missing = new Set(entries);
+  const named = indexOf(entries);
+  const pairs: Pair[] = [];
+  let unseen = stated;
+  for (const rule of rules) {
+    unseen = unseen.filter((movement) => {
+      const { kind, id, key, reference, providerReference } = movement;
+      const candidates = [id, key, reference, providerReference].flatMap((name) => named.get(`${kind} ${name}`) ?? []);
+      const found = candidates.find((entry) => missing.has(entry) && rule(entry, movement));
+      if (found === undefined) return true;
+      missing.delete(found);
+      pairs.push([found, movement]);
+      return false;
+    });
+  }
+  return { pairs, missing: [...missing], unseen };
+}
+
+/** Entries by everything that the provider may call them. */
+function indexOf(entries: readonly Entry[]): Map<string, Entry[]> {
+  const index = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const names = [entry.id, entry.provider_id, entry.reference, entry.provider_reference];
+    for (const name of new Set(names)) {
+      if (name === null) continue;
+      const key = `${entry.kind} ${name}`;
+      index.set(key, [...(index.get(key) ?? []), entry]);
+    }
+  }
+  return index;
+}
+
+/** Sums of a time, of one currency. */
+export interface BookTotals {
+  readonly payments: { readonly count: number; readonly amount: number };
+  readonly refunds: { readonly count: number; readonly amount: number };
+  /** Of the provider, as far as they are known. */
+  readonly fees: number;
+}
+
+/** Sums of what came and went back. @param fees of the provider, as far as they are known */
+export function totalsOf(
+  movements: readonly Pick<StatedMovement, 'kind' | 'amount' | 'currency'>[],
+  currency: string,
+  fees: number,
+): BookTotals {
+  const sum = (kind: StatedMovement['kind']) => {
+    const own = movements.filter((one) => one.kind === kind && one.currency === currency);
+    return { count: own.length, amount: own.reduce((total, { amount }) => total + amount, 0) };
+  };
+  return { payments: sum('payment'), refunds: sum('refund'), fees };
+}
+
+/** Fees of the provider. */
+export function feesOf(movements: readonly StatedMovement[]): number {
+  return movements.reduce((sum, { fee = 0 }) => sum + fee, 0);
+}

@@ -1,0 +1,112 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { askProvider, readStatus } from './ask-provider.ts';
+import { paymentConnection } from './connections.ts';
+import { PaymentError, type PaymentEvidence, type StatedMovement, type TimeSpan } from './payment-provider.ts';
+import { settle } from './settle.ts';
+
+/** What a provider says of a time. */
+export interface ProviderBooks {
+  readonly movements: readonly StatedMovement[];
+  /** True: the provider has a list, so money without an order is in it. False: the status of each charge was read. */
+  readonly isList: boolean;
+  /** References of charges whose status could not be read, or whose refunds the provider does not list. */
+  readonly unread: ReadonlySet<string>;
+  readonly unlisted: ReadonlySet<string>;
+}
+
+/** Entries of a list that are read at most. */
+const mostMovements = 200_000;
+/** Charges whose status is read at once. */
+const atOnce = 4;
+
+/** Reads the books of a provider. @throws PaymentError when its list cannot be read */
+export async function readProviderBooks(host: Host, provider: string, span: TimeSpan): Promise<ProviderBooks> {
+  const isList = paymentConnection(host, provider).listMovements !== undefined;
+  return isList ? readList(host, provider, span) : readCharges(host, provider, span);
+}
+
+async function readList(host: Host, provider: string, span: TimeSpan): Promise<ProviderBooks> {
+  const movements: StatedMovement[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await askProvider(host, provider, async (connection, signal) =>
+      connection.listMovements?.(span, cursor, signal),
+    );
+    movements.push(...(page?.movements ?? []));
+    if (movements.length > mostMovements)
+      throw new PaymentError('rejected', `${provider} lists more than ${mostMovements} entries`);
+    if (page?.next !== undefined && page.next === cursor)
+      throw new PaymentError('rejected', `${provider} repeats a page of its list`);
+    cursor = page?.next;
+  } while (cursor !== undefined);
+  return { movements, isList: true, unread: new Set(), unlisted: new Set() };
+}
+
+/** A charge of the time, and one of its payments. */
+interface Charge {
+  readonly reference: string;
+  readonly providerReference: string | null;
+  readonly paymentId: string | null;
+}
+
+async function readCharges(host: Host, provider: string, { since, until }: TimeSpan): Promise<ProviderBooks> {
+  const charges = await host.database.query<Charge>(
+    `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
+     select distinct a.reference, a.provider_reference as "providerReference",
+       nullif(p.payment_id, 'charge:' || a.reference) as "paymentId"
+     from span, payment_attempt a left join payment p on p.reference = a.reference
+     where a.provider = ? and a.charge in ('created', 'unknown') and (
+       a.created_at between span.since - interval '1 day' and span.until or p.paid_at between span.since and span.until
+       or exists (select from refund r where r.payment_id = p.id and r.finished_at between span.since and span.until))
+     order by a.reference`,
+    [since.getTime(), until.getTime(), provider],
+  );
+  const [unread, unlisted] = [new Set<string>(), new Set<string>()];
+  const movements = new Map<string, StatedMovement>();
+  const queue = charges.values();
+  const work = async () => {
+    for (const charge of queue) {
+      const evidence = await readCharge(host, provider, charge);
+      if (evidence === undefined) unread.add(charge.reference);
+      else if (evidence.refunds === undefined) unlisted.add(charge.reference);
+      for (const one of movementsIn(evidence)) movements.set(`${one.kind} ${one.id}`, one);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return { movements: [...movements.values()], isList: false, unread, unlisted };
+}
+
+/** Reads a charge, and settles what is new: a notification may have been lost. Undefined when it cannot be read. */
+export async function readCharge(
+  host: Host,
+  provider: string,
+  { reference, providerReference, paymentId }: Charge,
+): Promise<PaymentEvidence | undefined> {
+  try {
+    const charge = {
+      reference,
+      providerReference: providerReference ?? undefined,
+      paymentId: paymentId ?? undefined,
+    };
+    const evidence = await readStatus(host, provider, charge);
+    await settle(host.database, provider, evidence);
+    return evidence;
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    host.log.warn(`payment ${reference} could not be read for the books: ${error.message}`);
+    return undefined;
+  }
+}
+
+function movementsIn(evidence: PaymentEvidence | undefined): StatedMovement[] {
+  if (evidence?.paid === undefined || evidence.paidAt === undefined) return [];
+  const { reference, paid, paidAt: at, paymentId, refunds = [] } = evidence;
+  const done = refunds.filter(({ state }) => state === 'done');
+  return [
+    { kind: 'payment', id: paymentId ?? `charge:${reference}`, reference, ...paid, at },
+    ...done.map(({ id, key, amount, at: back = at }) => {
+      const { currency } = paid;
+      return { kind: 'refund' as const, id, key, reference, amount, currency, at: back };
+    }),
+  ];
+}

@@ -1,0 +1,218 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { flagForeignMoney, flagOrder } from './flags.ts';
+import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
+import type { StatedMovement, TimeSpan } from './payment-provider.ts';
+import { readCharge, readProviderBooks } from './provider-books.ts';
+
+/*
+ * The comparison of our books with those of a provider. A movement is in one of three places: in both, which is noted with the
+ * provider's fee; in the provider's alone; or in ours alone. What is in one place alone is flagged, once.
+ */
+
+/** Money that only one side has, or each with another amount. */
+export interface Difference {
+  /** `here`: only this gateway has it. `provider`: only the provider has it. `amount`: both do, and differ. */
+  readonly side: 'here' | 'provider' | 'amount';
+  readonly kind: 'payment' | 'refund';
+  /** The provider's name of it, or ours where it has none. */
+  readonly id: string;
+  readonly reference: string | undefined;
+  readonly amount: number;
+  /** Of the provider, where both have it. */
+  readonly statedAmount: number | undefined;
+  readonly currency: string;
+  readonly at: Date;
+}
+
+/** The result of a comparison. */
+export interface Reconciliation {
+  readonly provider: string;
+  /** False: the provider has no list of its money, so what belongs to no charge of ours is not found. */
+  readonly isList: boolean;
+  readonly here: BookTotals;
+  readonly stated: BookTotals;
+  readonly differences: readonly Difference[];
+  /** Charges that could not be read; compare again later. */
+  readonly unread: number;
+}
+
+/** Ms by which the two sides may have a movement at different times: it may be of another day there. */
+const margin = 6 * 3_600_000;
+
+/**
+ * Compares our payments and refunds of a time with those of a provider. A payment that the provider has and that was never
+ * seen here is settled first. Refunds that were made by hand are not the provider's.
+ *
+ * @throws PaymentError when the provider's list cannot be read; Error when the provider is not configured
+ */
+export async function reconcile(
+  host: Host,
+  provider: string,
+  span: TimeSpan,
+  currency: string,
+): Promise<Reconciliation> {
+  const wide = { since: new Date(span.since.getTime() - margin), until: new Date(span.until.getTime() + margin) };
+  const books = await readProviderBooks(host, provider, wide);
+  let matches = matchBooks(await readEntries(host.database, provider, wide), books.movements);
+  if (books.isList && (await settleUnseen(host, provider, matches.unseen)))
+    matches = matchBooks(await readEntries(host.database, provider, wide), books.movements);
+  const isOfSpan = ({ at }: { readonly at: number | Date }) => Number(at) >= +span.since && Number(at) < +span.until;
+  const isComparable = ({ kind, reference }: Entry) =>
+    !books.unread.has(reference) && !(kind === 'refund' && books.unlisted.has(reference));
+  const missing = matches.missing.filter((one) => isOfSpan(one) && isComparable(one));
+  const unseen = matches.unseen.filter(isOfSpan);
+  const differing = matches.pairs.filter(([entry, stated]) => isOfSpan(entry) && entry.amount !== stated.amount);
+  const equal = matches.pairs.filter(([entry, stated]) => entry.amount === stated.amount);
+  await noteMatches(host.database, equal, provider);
+  await flagDifferences(host, provider, missing, unseen, differing);
+  const seen = matches.pairs;
+  const ours = [...seen.map(([entry]) => entry), ...matches.missing].filter(isOfSpan);
+  const theirs = books.movements.filter(isOfSpan);
+  return {
+    provider,
+    isList: books.isList,
+    here: totalsOf(ours, currency, feesOf(seen.filter(([entry]) => isOfSpan(entry)).map(([, stated]) => stated))),
+    stated: totalsOf(theirs, currency, feesOf(theirs)),
+    differences: [
+      ...missing.map((entry) => toDifference('here', entry, undefined)),
+      ...unseen.map(({ id, kind, reference, amount, currency: of, at }) => {
+        return { side: 'provider' as const, kind, id, reference, amount, statedAmount: amount, currency: of, at };
+      }),
+      ...differing.map(([entry, stated]) => toDifference('amount', entry, stated.amount)),
+    ],
+    unread: books.unread.size,
+  };
+}
+
+/** Providers that hold money of ours in a time, without sandboxes. */
+export async function providersOf(host: Host, { since, until }: TimeSpan): Promise<string[]> {
+  const rows = await host.database.query<{ provider: string }>(
+    `select distinct provider from payment_attempt
+     where created_at between to_timestamp(?::float8 / 1000) - interval '1 day' and to_timestamp(?::float8 / 1000) order by 1`,
+    [since.getTime(), until.getTime()],
+  );
+  return rows.map(({ provider }) => provider);
+}
+
+async function readEntries(
+  database: Pick<Database, 'query'>,
+  provider: string,
+  { since, until }: TimeSpan,
+): Promise<Entry[]> {
+  return database.query<Entry>(
+    `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
+     select m.*, m.amount::float8 as amount, ${epoch('m.moved_at')} as at, a.provider_reference, o.account_id
+     from (
+       select 'payment' as kind, id::text, payment_id as provider_id, reference, amount, currency, paid_at as moved_at, order_id
+       from payment, span where provider = ? and paid_at >= since and paid_at < until
+       union all
+       select 'refund', r.key, r.provider_refund_id, p.reference, r.amount, r.currency, r.finished_at, r.order_id
+       from refund r join payment p on p.id = r.payment_id, span
+       where p.provider = ? and r.state = 'done' and r.finished_at >= since and r.finished_at < until
+         and (not r.is_manual or r.provider_refund_id is not null)
+     ) m join payment_attempt a on a.reference = m.reference join plan_order o on o.id = m.order_id
+     order by m.moved_at, m.id`,
+    [since.getTime(), until.getTime(), provider, provider],
+  );
+}
+
+/** @returns whether any of it was about a charge of ours */
+async function settleUnseen(host: Host, provider: string, unseen: readonly StatedMovement[]): Promise<boolean> {
+  let isAny = false;
+  for (const movement of unseen) {
+    const { id, kind } = movement;
+    const charge = await findCharge(host.database, provider, movement);
+    if (charge === undefined) continue;
+    const paymentId = kind === 'payment' && id !== charge.providerReference ? id : null;
+    await readCharge(host, provider, { ...charge, paymentId });
+    isAny = true;
+  }
+  return isAny;
+}
+
+interface Charge {
+  readonly reference: string;
+  readonly providerReference: string | null;
+  readonly orderId: string;
+  readonly accountId: string;
+}
+
+/** The charge that a movement is of; undefined when it is not one of ours. */
+async function findCharge(
+  database: Pick<Database, 'query'>,
+  provider: string,
+  { id, reference, providerReference }: StatedMovement,
+): Promise<Charge | undefined> {
+  const [charge] = await database.query<Charge>(
+    `select a.reference, a.provider_reference as "providerReference", o.id as "orderId", o.account_id as "accountId"
+     from payment_attempt a join plan_order o on o.id = a.order_id
+     where a.provider = ? and (a.reference = ? or a.provider_reference in (?, ?)) limit 1`,
+    [provider, reference ?? null, id, providerReference ?? null],
+  );
+  return charge;
+}
+
+/** Notes that both sides have it, with the fee, and closes flags that said otherwise. */
+async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pair[], provider: string): Promise<void> {
+  const rows = pairs.map(([{ kind, id, provider_id: name }, stated]) => ({
+    kind,
+    id,
+    subjects: [name ?? id, id, stated.id, `${provider}/${stated.id}`],
+    fee: stated.fee ?? null,
+  }));
+  const json = JSON.stringify(rows);
+  await database.query(
+    `update payment p set reconciled_at = clock_timestamp(), fee = coalesce(m.fee, p.fee)
+     from json_to_recordset(?::json) as m(kind text, id text, fee bigint) where m.kind = 'payment' and p.id::text = m.id`,
+    [json],
+  );
+  await database.query(
+    `update refund r set reconciled_at = clock_timestamp()
+     from json_to_recordset(?::json) as m(kind text, id text) where m.kind = 'refund' and r.key = m.id`,
+    [json],
+  );
+  await database.query(
+    `update order_flag f set resolved_at = clock_timestamp(), resolution = ?
+     from json_to_recordset(?::json) as m(subjects json), json_array_elements_text(m.subjects) as subject
+     where f.kind in ('not_in_books', 'not_at_provider') and f.resolved_at is null and f.subject = subject`,
+    [`found in the books of ${provider}`, json],
+  );
+}
+
+async function flagDifferences(
+  { database }: Host,
+  provider: string,
+  missing: readonly Entry[],
+  unseen: readonly StatedMovement[],
+  differing: readonly Pair[],
+): Promise<void> {
+  for (const [entry, stated] of [...missing.map((one) => [one, undefined] as const), ...differing]) {
+    const { amount, currency } = stated ?? entry;
+    const about = entry.kind === 'refund' ? entry.id : (entry.provider_id ?? entry.id);
+    const order = { orderId: entry.order_id, accountId: entry.account_id };
+    await database
+      .fork()
+      .transactional((transaction) =>
+        flagOrder(transaction, order, 'not_at_provider', about, { amount, currency, provider }),
+      );
+  }
+  for (const movement of unseen) {
+    const { id, reference, amount, currency, at } = movement;
+    const detail = { amount, currency, provider, at: at.toISOString(), ...(reference !== undefined && { reference }) };
+    const order = await findCharge(database, provider, movement);
+    await database
+      .fork()
+      .transactional(async (transaction) =>
+        order === undefined
+          ? flagForeignMoney(transaction, `${provider}/${id}`, detail)
+          : flagOrder(transaction, order, 'not_in_books', id, detail),
+      );
+  }
+}
+
+function toDifference(side: 'here' | 'amount', entry: Entry, statedAmount: number | undefined): Difference {
+  const { kind, id, provider_id: name, reference, amount, currency, at } = entry;
+  return { side, kind, id: name ?? id, reference, amount, statedAmount, currency, at: new Date(at) };
+}

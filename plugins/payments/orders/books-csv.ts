@@ -1,0 +1,109 @@
+import { csvLine } from '#core/extension/commands/csv.ts';
+import { localTime } from '#core/extension/commands/days.ts';
+import type { Movement } from '#core/business/payments/movements.ts';
+
+const heading = [
+  'day',
+  'time',
+  'kind',
+  'order',
+  'amount',
+  'currency',
+  'days',
+  'label',
+  'account',
+  'provider',
+  'reference',
+  'payment_id',
+  'issuer',
+  'outcome',
+  'order_state',
+  'flagged',
+  'fee',
+  'net',
+  'reconciled',
+];
+
+interface Total {
+  readonly provider: string;
+  readonly currency: string;
+  amount: number;
+  fee: number;
+}
+
+/**
+ * The export as CSV. After the last movement of a day, a line of the kind `total` for each provider and currency has what its
+ * settlement report of that day has: without refunds that were made by hand, which do not come from the provider.
+ */
+export class BooksCsv {
+  readonly #timeZone: string;
+  readonly #withTotals: boolean;
+  readonly #totals = new Map<string, Total>();
+  #day: string | undefined;
+
+  constructor(timeZone: string, withTotals: boolean) {
+    this.#timeZone = timeZone;
+    this.#withTotals = withTotals;
+  }
+
+  readonly head = csvLine(heading);
+
+  /** Lines for the next movement, the oldest first. */
+  add(movement: Movement): string[] {
+    const { day, clock } = localTime(movement.at, this.#timeZone);
+    const ended = day === this.#day ? [] : this.end();
+    this.#day = day;
+    this.#count(movement);
+    const { amount, fee } = movement;
+    const line = csvLine([
+      day,
+      clock,
+      movement.kind,
+      movement.order,
+      amount,
+      movement.currency,
+      movement.days,
+      movement.label,
+      movement.accountId,
+      movement.provider,
+      movement.reference,
+      movement.paymentId,
+      movement.issuer,
+      movement.outcome,
+      movement.orderState,
+      movement.isFlagged ? 'yes' : 'no',
+      fee,
+      amount - (fee ?? 0),
+      movement.isReconciled ? 'yes' : 'no',
+    ]);
+    return [...ended, line];
+  }
+
+  /** The totals of the last day. */
+  end(): string[] {
+    const day = this.#day;
+    if (!this.#withTotals || day === undefined) return [];
+    const totals = [...this.#totals.values()];
+    this.#totals.clear();
+    return totals.map(({ provider, currency, amount, fee }) => {
+      const columns: Readonly<Record<string, string | number>> = {
+        day,
+        kind: 'total',
+        amount,
+        currency,
+        provider,
+        fee,
+      };
+      return csvLine(heading.map((name) => (name === 'net' ? amount - fee : columns[name])));
+    });
+  }
+
+  #count({ provider, currency, amount, fee = 0, outcome }: Movement): void {
+    if (outcome === 'manual') return;
+    const key = `${provider} ${currency}`;
+    const total = this.#totals.get(key) ?? { provider, currency, amount: 0, fee: 0 };
+    total.amount += amount;
+    total.fee += fee;
+    this.#totals.set(key, total);
+  }
+}

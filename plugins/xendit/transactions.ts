@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { readRupiah } from '#core/business/payments/amount.ts';
+import {
+  type MovementPage,
+  PaymentError,
+  type StatedMovement,
+  type TimeSpan,
+} from '#core/business/payments/payment-provider.ts';
+import { callXendit, readTime, textOf } from './api.ts';
+import type { XenditSettings } from './section.ts';
+
+const pageSize = 50;
+/** As the gateway names refunds. */
+const ownKey = /-R\d+$/;
+const kinds: Readonly<Record<string, StatedMovement['kind']>> = { PAYMENT: 'payment', REFUND: 'refund' };
+
+/**
+ * Lists successful payments and refunds of the account, with Xendit's fees. The secret key needs the permission to read
+ * transactions. https://docs.xendit.co/apidocs/list-transactions
+ *
+ * @throws PaymentError
+ */
+export async function listXenditMovements(
+  settings: XenditSettings,
+  { since, until }: TimeSpan,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<MovementPage> {
+  const query = new URLSearchParams([
+    ...Object.keys(kinds).map((type): [string, string] => ['types', type]),
+    ['statuses', 'SUCCESS'],
+    ['created[gte]', since.toISOString()],
+    ['created[lte]', new Date(until.getTime() - 1).toISOString()],
+    ['limit', String(pageSize)],
+  ]);
+  if (cursor !== undefined) query.set('after_id', cursor);
+  const body = await callXendit(settings, { method: 'GET', path: `/transactions?${query.toString()}`, signal });
+  const rows = Array.isArray(body?.['data']) ? body['data'].filter(isJsonObject) : undefined;
+  if (rows === undefined) throw new PaymentError('temporary', 'Xendit answered without a list of transactions');
+  const last = rows.at(-1);
+  const movements = rows.map(toMovement);
+  return {
+    movements: await Promise.all(movements.map((one) => withCharge(settings, one, signal))),
+    next: body?.['has_more'] === true && last !== undefined ? textOf(last, 'id') : undefined,
+  };
+}
+
+/** The key of a refund says which charge it is of. One from the dashboard has none, and is read. */
+async function withCharge(
+  settings: XenditSettings,
+  movement: StatedMovement,
+  signal: AbortSignal,
+): Promise<StatedMovement> {
+  if (movement.kind === 'payment' || ownKey.test(movement.key ?? '')) return movement;
+  const path = `/refunds/${encodeURIComponent(movement.id)}`;
+  const refund = await callXendit(settings, { method: 'GET', path, signal });
+  return { ...movement, providerReference: textOf(refund, 'payment_request_id') };
+}
+
+function toMovement(row: JsonObject): StatedMovement {
+  const [type = '', currency] = [textOf(row, 'type'), textOf(row, 'currency')];
+  const [id, reference] = [textOf(row, 'product_id') ?? textOf(row, 'id'), textOf(row, 'reference_id')];
+  const [kind, amount, at] = [kinds[type], readRupiah(row['amount']), readTime(row['created'])];
+  if (kind === undefined || amount === undefined || at === undefined || id === undefined || currency === undefined)
+    throw new PaymentError('temporary', `Xendit lists a transaction without type, amount or time: ${id ?? '–'}`);
+  const fee = feeOf(row);
+  const known = { kind, id, amount, currency, at, ...(fee !== undefined && { fee }) };
+  // The reference of a refund is its key.
+  return kind === 'refund' ? { ...known, key: reference } : { ...known, reference };
+}
+
+/** Xendit's fee and the tax on it. */
+function feeOf(row: JsonObject): number | undefined {
+  const fee = isJsonObject(row['fee']) ? row['fee'] : undefined;
+  const parts = [fee?.['xendit_fee'], fee?.['value_added_tax']].map((part) => readRupiah(part ?? 0));
+  if (fee === undefined || parts.some((part) => part === undefined)) return undefined;
+  return parts.reduce((sum: number, part) => sum + (part ?? 0), 0);
+}

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startOrder } from '#core/business/payments/checkout.ts';
+import { listOpenFlags } from '#core/business/payments/flags.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { PaymentError, type StatedMovement } from '#core/business/payments/payment-provider.ts';
+import { providersOf, reconcile, type Reconciliation } from '#core/business/payments/reconcile.ts';
+import { refundPayment } from '#core/business/payments/refunds.ts';
+import { settle } from '#core/business/payments/settle.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { FakeProvider } from './fake-provider.ts';
+import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from './fixture.ts';
+
+let database: Database;
+let fake: FakeProvider;
+let host: PaymentHost;
+let number = 0;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(() => {
+  // Each test has its own provider, so that the books of others are not in its day.
+  fake = new FakeProvider(`fake${++number}`);
+  fake.listsRefunds = true;
+  host = createPaymentHost(database, [fake.provider]);
+});
+
+const hour = 3_600_000;
+const span = () => ({ since: new Date(Date.now() - 12 * hour), until: new Date(Date.now() + hour) });
+const compare = (within = span()): Promise<Reconciliation> => reconcile(host, fake.name, within, 'IDR');
+const order = async (days = 7) => startOrder(host, await createBuyer(database), days);
+const settleNow = (one: Order, paymentId?: string) => {
+  const evidence = fake.evidence(referenceOf(one), paymentId);
+  const charge = fake.charges.get(referenceOf(one));
+  return settle(database, fake.name, { ...evidence, ...(charge && { paidAt: charge.paidAt }) });
+};
+const buy = async (days = 7) => {
+  const made = await order(days);
+  fake.pay(referenceOf(made));
+  await settleNow(made);
+  return reread(made);
+};
+const reread = async ({ id }: Order) => (await readOrder(database, { id })) as Order;
+const openFlags = async (one: Order) =>
+  (await reread(one)).flags.filter(({ resolvedAt }) => resolvedAt === undefined).map(({ kind }) => kind);
+const byProvider = { reason: 'asked for', isManual: false };
+
+describe('the books of a provider with a list', () => {
+  it('equal ours, over all its pages, with fees and totals', async () => {
+    const [first, second] = [await buy(), await buy(1)];
+    for (let more = 0; more < 5; more++) await buy(1);
+    await refundPayment(host, first.payments[0]?.id ?? '', { ...byProvider, amount: 30_000 });
+    fake.listMoney();
+    const found = await compare();
+    expect(found).toMatchObject({ isList: true, differences: [], unread: 0 });
+    const amount = 95_000 + 6 * 18_000;
+    const totals = {
+      payments: { count: 7, amount },
+      refunds: { count: 1, amount: 30_000 },
+      fees: 665 + 6 * 126,
+    };
+    expect([found.here, found.stated]).toEqual([totals, totals]);
+    expect((await reread(second)).payments).toMatchObject([{ fee: 126 }]);
+    const [row] = await database.query<{ open: number }>(
+      `select count(*)::int as open from payment where provider = ? and reconciled_at is null`,
+      [fake.name],
+    );
+    expect(row?.open).toBe(0);
+  });
+
+  it('have a payment whose notification was lost: it is settled, and is no difference', async () => {
+    const lost = await order();
+    fake.pay(referenceOf(lost));
+    fake.listMoney();
+    expect((await compare()).differences).toEqual([]);
+    expect((await reread(lost)).state).toBe('paid');
+  });
+
+  it('have a second payment that nobody has seen', async () => {
+    const bought = await buy();
+    fake.payAgain(referenceOf(bought));
+    fake.listMoney();
+    expect((await compare()).differences).toEqual([]);
+    expect((await reread(bought)).payments.map(({ outcome }) => outcome)).toEqual(['activated', 'second']);
+  });
+
+  it('have money of no order, which is flagged once, and is no event twice', async () => {
+    const foreign: StatedMovement = {
+      kind: 'payment',
+      id: `QRIS-${fake.name}`,
+      amount: 12_345,
+      currency: 'IDR',
+      at: new Date(),
+    };
+    fake.listMoney([foreign]);
+    for (let times = 0; times < 2; times++)
+      expect((await compare()).differences).toMatchObject([{ side: 'provider', id: foreign.id, amount: 12_345 }]);
+    const { flags } = await listOpenFlags(database, 1_000);
+    expect(flags.filter(({ subject }) => subject.endsWith(foreign.id))).toMatchObject([
+      { kind: 'not_in_books', order: undefined, money: { amount: 12_345, currency: 'IDR' } },
+    ]);
+    const events = await database.query(
+      `select 1 from account_event where name = 'payment.unknown' and payload ->> 'provider' = ?`,
+      [fake.name],
+    );
+    expect(events).toHaveLength(1);
+  });
+
+  it('lack a payment of ours, until they have it', async () => {
+    const bought = await buy();
+    fake.connection.listMovements = () => Promise.resolve({ movements: [] });
+    expect((await compare()).differences).toMatchObject([{ side: 'here', kind: 'payment', amount: 95_000 }]);
+    expect(await openFlags(bought)).toEqual(['not_at_provider']);
+    fake.listMoney();
+    expect((await compare()).differences).toEqual([]);
+    expect(await openFlags(bought)).toEqual([]);
+  });
+
+  it('have another amount', async () => {
+    const bought = await buy();
+    fake.listMoney();
+    const charge = fake.charges.get(referenceOf(bought));
+    if (charge !== undefined) charge.paid = { amount: 94_000, currency: 'IDR' };
+    const found = await compare();
+    expect(found.differences).toMatchObject([{ side: 'amount', amount: 95_000, statedAmount: 94_000 }]);
+    expect([found.here.payments.amount, found.stated.payments.amount]).toEqual([95_000, 94_000]);
+    expect(await openFlags(bought)).toEqual(['not_at_provider']);
+  });
+
+  it('lack a refund of ours, but none that was made by hand', async () => {
+    const [one, other] = [await buy(), await buy()];
+    await refundPayment(host, one.payments[0]?.id ?? '', byProvider);
+    await refundPayment(host, other.payments[0]?.id ?? '', { ...byProvider, isManual: true });
+    fake.charges.get(referenceOf(one))?.refunds.clear();
+    fake.listMoney();
+    expect((await compare()).differences).toMatchObject([{ side: 'here', kind: 'refund', id: `${one.code}-R1` }]);
+    expect([await openFlags(one), await openFlags(other)]).toEqual([['not_at_provider'], []]);
+  });
+
+  it('have a refund from the dashboard whose notification was lost', async () => {
+    const bought = await buy();
+    fake.giveBack(referenceOf(bought), 30_000);
+    fake.listMoney();
+    const list = fake.connection.listMovements;
+    const withCharge = (providerReference: string | undefined) => {
+      fake.connection.listMovements = async (...call) => {
+        const page = await list?.(...call);
+        const movements = page?.movements.map((one) => ({ ...one, reference: undefined, providerReference })) ?? [];
+        return { ...page, movements };
+      };
+    };
+    withCharge(undefined);
+    expect((await compare()).differences).toMatchObject([{ side: 'provider', kind: 'refund', amount: 30_000 }]);
+    withCharge(fake.charges.get(referenceOf(bought))?.providerReference);
+    expect((await compare()).differences).toEqual([]);
+    expect((await reread(bought)).refunds).toMatchObject([{ amount: 30_000, state: 'done' }]);
+    const { flags } = await listOpenFlags(database, 1_000);
+    expect(flags.filter(({ subject }) => subject.startsWith(`${fake.name}/`))).toEqual([]);
+  });
+
+  it('have a movement on the other side of midnight, which is matched there', async () => {
+    const bought = await buy();
+    fake.listMoney();
+    const charge = fake.charges.get(referenceOf(bought));
+    const until = new Date(Date.now() + hour);
+    if (charge !== undefined) charge.paidAt = new Date(until.getTime() + hour);
+    expect((await compare({ since: new Date(until.getTime() - 24 * hour), until })).differences).toEqual([]);
+  });
+
+  it('that repeat a page are refused', async () => {
+    fake.connection.listMovements = () => Promise.resolve({ movements: [], next: 'again' });
+    await expect(compare()).rejects.toThrow(PaymentError);
+  });
+});
+
+describe('the books of a provider without a list', () => {
+  it('are the status of each charge, of paid, refunded and open ones', async () => {
+    const [bought, open, lost] = [await buy(), await order(), await order()];
+    fake.pay(referenceOf(lost));
+    fake.giveBack(referenceOf(bought), 30_000);
+    for (const charge of fake.charges.values()) charge.paidAt = new Date();
+    const evidence = fake.evidence.bind(fake);
+    fake.evidence = (reference, id) => ({ ...evidence(reference, id), paidAt: new Date() });
+    const found = await compare();
+    expect(found).toMatchObject({ isList: false, differences: [], unread: 0 });
+    expect(found.stated).toMatchObject({ payments: { count: 2 }, refunds: { count: 1, amount: 30_000 } });
+    expect([(await reread(lost)).state, (await reread(open)).state]).toEqual(['paid', 'pending']);
+  });
+
+  it('that cannot be read differ from nothing', async () => {
+    await buy();
+    fake.fail('status', new PaymentError('temporary', 'HTTP 500'));
+    expect(await compare()).toMatchObject({ differences: [], unread: 1 });
+  });
+
+  it('lack a payment that the provider does not know any more', async () => {
+    const bought = await buy();
+    fake.charges.delete(referenceOf(bought));
+    expect((await compare()).differences).toMatchObject([{ side: 'here', kind: 'payment' }]);
+    expect(await openFlags(bought)).toEqual(['not_at_provider']);
+  });
+});
+
+it('providers of a day are those with charges in it', async () => {
+  await order();
+  expect(await providersOf(host, span())).toContain(fake.name);
+  expect(await providersOf(host, { since: new Date(0), until: new Date(1) })).toEqual([]);
+});

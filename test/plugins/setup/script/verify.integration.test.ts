@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
@@ -143,6 +143,34 @@ describe('--verify', () => {
     expect(stdout).toMatch(
       /Tool lines +failed +settings changed: the block in ~\/\.lines\/rc, ~\/\.lines\/model, \$DAYPASS_API_KEY\./,
     );
+  });
+
+  it('starts each tool that works without a terminal, with the variables and the model of its settings', async () => {
+    const key = { kind: 'variable', name: 'DAYPASS_API_KEY', value: '@KEY@' } as const;
+    const trial = ['-m', '@MODEL@', 'Reply with the word ready.'];
+    const tools = ['speaker', 'mute', 'broken'].map((id) => sampleTool(id, [key], { format: 'chat', trial }));
+    const text = renderShell({
+      ...sampleData(gateway.url, tools),
+      defaults: [{ format: 'chat', model: 'dp/demo' }],
+    });
+    await using home = await openHome({ script: text });
+    const bin = join(home.folder, 'bin');
+    const programs = {
+      speaker: `[ "$DAYPASS_API_KEY" = '${gateway.key}' ] && [ "$*" = '-m dp/demo Reply with the word ready.' ] && echo ready`,
+      mute: ':',
+      broken: 'echo "warning" >&2; echo "no answer to $DAYPASS_API_KEY" >&2; exit 3',
+    };
+    await mkdir(bin);
+    for (const [name, code] of Object.entries(programs))
+      await writeFile(join(bin, name), `#!/bin/sh\n${code}\n`, { mode: 0o755 });
+    const path = `${bin}:${process.env['PATH']}`;
+    expect(await home.run(['--yes'], { path })).toMatchObject({ status: 0, stderr: '' });
+    const { status, stdout } = await home.run(['--verify'], { path, environment: {} });
+    expect(stdout).toMatch(/Tool speaker +works +dp\/demo, \d+\.\d s; it answered in \d+\.\d s\n/);
+    expect(stdout).toMatch(/Tool mute +failed +the gateway answers, but mute ended without an answer\n/);
+    expect(stdout).toMatch(/Tool broken +failed +the gateway answers, but broken ended with 3: no answer to dp-\S+\n/);
+    expect(stdout).not.toContain(gateway.key);
+    expect(status).toBe(1);
   });
 
   it('says which settings are older than the catalog', async () => {

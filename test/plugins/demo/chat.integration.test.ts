@@ -29,8 +29,8 @@ async function messageOf(params: Params) {
   return (await whole(params)).choices[0]!.message;
 }
 
-describe('a chat completion of the demo', () => {
-  it('says that it is a demo and repeats what was asked', async () => {
+describe('demo, Chat Completions', () => {
+  it('the demo says that it is a demo and repeats the prompt', async () => {
     const answer = await whole(ask('What is the capital of France?'));
     expect(answer.choices[0]!.message.content).toMatch(/demo upstream.*“What is the capital of France\?”/);
     expect(answer.choices[0]!.finish_reason).toBe('stop');
@@ -53,20 +53,20 @@ describe('a chat completion of the demo', () => {
     expect((await streamed(params)).usage).toEqual((await whole(params)).usage);
   });
 
-  it('sends usage in a stream only when it is asked for', async () => {
+  it('the demo streams usage only when the request asks for it', async () => {
     const stream = await demo.openai.chat.completions.create({ ...ask('hello'), stream: true });
     const chunks = await Array.fromAsync(stream);
     expect(chunks.some((chunk) => 'usage' in chunk)).toBe(false);
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('is truncated at the limit', async () => {
+  it('the demo truncates its answer at max_tokens', async () => {
     const answer = await whole(ask('hello', { max_tokens: 5 }));
     expect(answer.choices[0]!.finish_reason).toBe('length');
     expect(answer.usage!.completion_tokens).toBe(5);
   });
 
-  it('calls the tools that the prompt names, with its values', async () => {
+  it('the demo calls the tools that the prompt names, with values from the prompt', async () => {
     const { tool_calls: calls, content } = await messageOf(
       ask('call get_weather for Jakarta in Fahrenheit', { tools }),
     );
@@ -89,12 +89,12 @@ describe('a chat completion of the demo', () => {
     expect((calls ?? []).map((call) => call.type === 'function' && call.function.name)).toEqual(names);
   });
 
-  it('takes another value of the prompt for each call', async () => {
+  it('the demo takes another value of the prompt for each tool call', async () => {
     const { tool_calls: calls } = await messageOf(ask('call get_weather twice, for Jakarta and Bandung', { tools }));
     expect(argumentsOf(calls).map(({ city }) => city)).toEqual(['Jakarta', 'Bandung']);
   });
 
-  it('summarizes tool results instead of calling the tools again', async () => {
+  it('the demo summarizes tool results instead of calling the tools again', async () => {
     const first = await messageOf(ask('call get_weather', { tools }));
     const answer = await messageOf({
       model: 'chatty',
@@ -109,7 +109,7 @@ describe('a chat completion of the demo', () => {
     expect(answer.content).toMatch(/demo.*get_weather returned: “31 degrees, rain”/);
   });
 
-  it('refuses a required tool that is not in the request', async () => {
+  it('the demo refuses a required tool that is not in the request', async () => {
     await expect(whole(ask('x', { tool_choice: 'required' }))).rejects.toMatchObject({
       status: 400,
       param: 'tool_choice',
@@ -121,7 +121,7 @@ describe('a chat completion of the demo', () => {
     [{}, 'think about it', true],
     [{ reasoning_effort: 'none' }, 'think about it', false],
     [{}, 'hello', false],
-  ])('reasons when asked to: %j “%s”', async (more, content, reasons) => {
+  ])('the demo given %j and “%s” reasons: %s', async (more, content, reasons) => {
     const answer = await whole(ask(content, more));
     expect('reasoning_content' in answer.choices[0]!.message).toBe(reasons);
     expect(answer.usage!.completion_tokens_details!.reasoning_tokens! > 0).toBe(reasons);
@@ -133,12 +133,12 @@ describe('a chat completion of the demo', () => {
     expect(text).toBe((answer.choices[0]!.message as { reasoning_content?: string }).reasoning_content ?? '');
   });
 
-  it('is any JSON object when no schema is given', async () => {
+  it('the demo answers json_object without a schema with some JSON object', async () => {
     const { content } = await messageOf(ask('x', { response_format: { type: 'json_object' } }));
     expect(JSON.parse(content!)).toEqual({ demo: 'demo' });
   });
 
-  it('fails with errors that the SDK recognizes', async () => {
+  it('the demo fails with errors that the OpenAI SDK recognizes', async () => {
     await expect(whole(ask('[[status 429]]'))).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
     await expect(streamed(ask('[[error]]'))).rejects.toThrow('as requested');
     await expect(streamed(ask('[[error-midway]]'))).rejects.toThrow('as requested');

@@ -7,7 +7,7 @@ import { splitIntoTokens } from '../../../plugins/demo/tokens.ts';
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const noHints = findHints('');
 
-describe('a sample', () => {
+describe('sample', () => {
   it.each<[string, JsonObject]>([
     ['an empty schema', {}],
     [
@@ -60,7 +60,7 @@ describe('a sample', () => {
       },
     ],
     ['names that every object has', { type: 'object', properties: { a: { type: 'string' } }, required: ['toString'] }],
-  ])('satisfies %s', (_, schema) => {
+  ])('the sample of %s satisfies its schema', (_, schema) => {
     const validate = ajv.compile(schema);
     const sample = sampleOf(schema, noHints);
     expect(validate(sample), `${JSON.stringify(sample)} ${JSON.stringify(validate.errors)}`).toBe(true);
@@ -71,13 +71,13 @@ describe('a sample', () => {
     ['a loop of references', { $ref: '#' }],
     ['a schema that doubles at every level', doubling()],
     ['a schema of huge lists', { type: 'array', minItems: 1e9, items: { type: 'array', minItems: 1e9 } }],
-  ])('is made in bounded time for %s', (_, schema) => {
+  ])('the sample of %s is made in bounded time', (_, schema) => {
     const before = performance.now();
     sampleOf(schema, noHints);
     expect(performance.now() - before).toBeLessThan(15_000);
   });
 
-  it('takes its values from the prompt', () => {
+  it('a sample takes its values from the prompt', () => {
     const hints = findHints('Book "Hotel Savoy" in Jakarta or New York, 2 nights, blue room; max=Fast');
     expect(hints).toMatchObject({ strings: ['Hotel Savoy', 'Jakarta', 'New York', 'Fast'], numbers: [2] });
     const schema: JsonObject = {
@@ -92,7 +92,7 @@ describe('a sample', () => {
 
 describe('tokens', () => {
   it.each(['', ' ', 'one two', '  a\n\nb  ', 'supercalifragilisticexpialidocious', '👩‍👩‍👧 🇮🇩 ok', '{"a":[1,2]}'])(
-    'join to the text they were split from: %j',
+    'the tokens of %j join to the same text',
     (text) => {
       expect(splitIntoTokens(text).join('')).toBe(text);
     },

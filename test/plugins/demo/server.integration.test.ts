@@ -17,8 +17,8 @@ const demo = new DemoFixture();
 const hours = 100_000;
 const hello = { model: 'chatty', messages: [{ role: 'user', content: 'Hello there' }] };
 
-describe('the demo vendor', () => {
-  it('is marked as a demo, needs no key and starts its own server', async () => {
+describe('demo vendor', () => {
+  it('the demo vendor is marked as a demo, needs no key and starts its own server', async () => {
     const vendors: Vendor[] = [];
     await plugin.register({ gateway: { vendor: (vendor: Vendor) => vendors.push(vendor) } } as unknown as Server);
     const [vendor] = vendors;
@@ -29,8 +29,8 @@ describe('the demo vendor', () => {
   });
 });
 
-describe('the demo server', () => {
-  it('refuses other processes, which do not know its path, before their bodies arrive', async () => {
+describe('demo server', () => {
+  it('the demo server refuses a request without its secret path before the body arrives', async () => {
     const { port } = new URL(demo.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write('POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n');
@@ -38,7 +38,7 @@ describe('the demo server', () => {
     expect(answer).toMatch(/^HTTP\/1.1 404 .*\r\nconnection: close\r\n/is);
   });
 
-  it('marks every answer as a demo', async () => {
+  it('the demo server marks every answer as a demo', async () => {
     for (const answer of [
       await demo.post(hello),
       await demo.post({ ...hello, model: 'fail-500' }),
@@ -51,12 +51,12 @@ describe('the demo server', () => {
     }
   });
 
-  it('lists its models', async () => {
+  it('the demo server lists its models', async () => {
     const models = await Array.fromAsync(demo.openai.models.list());
     expect(models.map(({ id }) => id)).toContain('chatty');
   });
 
-  it('answers any other path with 404', async () => {
+  it('the demo server answers any other path with 404', async () => {
     const answer = await demo.post({}, { path: '/v1/embeddings' });
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
@@ -74,33 +74,36 @@ describe('the demo server', () => {
     ['has an empty list of messages', '{"model":"chatty","messages":[]}'],
     ['has a negative limit', '{"model":"chatty","messages":[{"role":"user","content":"x"}],"max_tokens":-1}'],
     ['has messages of the wrong type', '{"model":"chatty","messages":[1]}'],
-  ])('refuses a body that %s with 400', async (_, body) => {
+  ])('the demo server refuses a body that %s with 400', async (_, body) => {
     const answer = await demo.post(body);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
   });
 
-  it('refuses other methods with 405', async () => {
+  it('the demo server refuses other methods with 405', async () => {
     const answer = await fetch(`${demo.url}/v1/chat/completions`);
     expect(answer.status).toBe(405);
   });
 
-  it.each(['call ', '<system-reminder>', '[[ ', '1.', '"', 'A '])('answers a megabyte of %j', async (word) => {
-    const messages = [{ role: 'user', content: word.repeat(1_000_000 / word.length) }];
-    const answer = await demo.post({ model: 'chatty', messages });
-    expect(answer.status).toBe(200);
-  });
+  it.each(['call ', '<system-reminder>', '[[ ', '1.', '"', 'A '])(
+    'the demo server answers a prompt of one megabyte of %j',
+    async (word) => {
+      const messages = [{ role: 'user', content: word.repeat(1_000_000 / word.length) }];
+      const answer = await demo.post({ model: 'chatty', messages });
+      expect(answer.status).toBe(200);
+    },
+  );
 });
 
-describe('the demo delivery', () => {
-  it('ends when the client leaves while it waits', async () => {
+describe('demo delivery', () => {
+  it('the demo stops its answer when the client disconnects', async () => {
     await using stream = await deliver(0, hours);
     stream.client.destroy();
     await stream.over;
     expect(stream.response.destroyed).toBe(true);
   });
 
-  it('writes no faster than the client reads', async () => {
+  it('the demo writes no faster than the client reads', async () => {
     await using stream = await deliver(20_000, 0);
     // Several turns: the buffers of the system are full, and nothing more is taken into ours.
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -115,11 +118,11 @@ describe('the demo delivery', () => {
 describe.each([
   ['a whole answer', false],
   ['a stream', true],
-])('a fault of the demo in %s', (_, stream) => {
+])('faults in %s', (_, stream) => {
   const post = (model: string, signal?: AbortSignal) =>
     demo.post({ ...hello, model, stream }, signal === undefined ? {} : { signal });
 
-  it('is the status that the model names', async () => {
+  it('the model fail-429 answers with the status in its name', async () => {
     const limited = await post('fail-429');
     expect(limited.status).toBe(429);
     expect(limited.headers.get('retry-after')).toBe('2');
@@ -127,19 +130,19 @@ describe.each([
     expect((await post('fail-418')).status).toBe(418);
   });
 
-  it('is a page of HTML', async () => {
+  it('the model html answers with a 502 page', async () => {
     const page = await post('html');
     expect(page.status).toBe(502);
     expect(page.headers.get('content-type')).toContain('text/html');
   });
 
-  it('is an empty body', async () => {
+  it('the model empty answers with an empty body', async () => {
     const empty = await post('empty');
     expect(empty.status).toBe(200);
     expect(await empty.text()).toBe('');
   });
 
-  it('is an error with status 200', async () => {
+  it('the model error-event answers with an error and status 200', async () => {
     const answer = await post('error-event');
     expect(answer.status).toBe(200);
     const text = await answer.text();
@@ -147,7 +150,7 @@ describe.each([
     expect(JSON.parse(data ?? '')).toMatchObject({ error: { type: 'server_error' } });
   });
 
-  it('is silence after the headers', async () => {
+  it('the model stall sends nothing after the headers', async () => {
     const controller = new AbortController();
     const answer = await post('stall', controller.signal);
     expect(answer.status).toBe(200);
@@ -156,13 +159,13 @@ describe.each([
     await expect(body).rejects.toThrow('aborted');
   });
 
-  it('is a connection that closes halfway', async () => {
+  it('the model cut closes the connection halfway', async () => {
     const answer = await post('cut');
     expect(answer.status).toBe(200);
     await expect(answer.text()).rejects.toThrow('terminated');
   });
 
-  it('is silence halfway', async () => {
+  it('the model stall-midway sends nothing after half of its answer', async () => {
     const controller = new AbortController();
     const answer = await post('stall-midway', controller.signal);
     const reader = answer.body!.getReader();
@@ -171,15 +174,15 @@ describe.each([
     await expect(drain(reader)).rejects.toThrow('aborted');
   });
 
-  it('is an error halfway', async () => {
+  it('the model error-midway sends an error after half of its answer', async () => {
     const events = (await (await post('error-midway')).text()).trim().split('\n\n');
     if (stream) expect(events.length).toBeGreaterThan(2);
     expect(JSON.parse(events.at(-1)!.replace(/^data: /, ''))).toMatchObject({ error: { type: 'server_error' } });
   });
 });
 
-describe('the requested fault', () => {
-  it('can be a slow first byte', async () => {
+describe('faults', () => {
+  it('the model slow delays the first byte', async () => {
     await using slow = await startDemoUpstream({ delayFactor: hours });
     const request = { method: 'POST', body: JSON.stringify({ ...hello, model: 'slow' }) };
     const never = fetch(`${slow.url}/v1/chat/completions`, { ...request, signal: AbortSignal.timeout(200) });
@@ -195,13 +198,13 @@ describe('the requested fault', () => {
     ['[[status 200]]', 200],
     ['[[unknown]]', 200],
     ['status 503', 200],
-  ])('comes from the directive in “%s”', async (content, status) => {
+  ])('the prompt “%s” makes the demo answer with %i', async (content, status) => {
     const answer = await demo.post({ ...hello, messages: [{ role: 'user', content }] });
     expect(answer.status).toBe(status);
     await answer.body?.cancel();
   });
 
-  it('comes only from the last message of the user', async () => {
+  it('only the last message of the user can request a fault', async () => {
     const messages = [
       { role: 'user', content: '[[status 500]]' },
       { role: 'assistant', content: 'sorry' },
@@ -210,7 +213,7 @@ describe('the requested fault', () => {
     expect((await demo.post({ ...hello, messages })).status).toBe(200);
   });
 
-  it('does not come from any other model name', async () => {
+  it('a model with any other name answers without a fault', async () => {
     const answer = await demo.openai.chat.completions.create({
       model: 'gpt-5',
       messages: [{ role: 'user', content: 'x' }],

@@ -36,13 +36,13 @@ const inBrowser = async (headers: Record<string, string> = {}) =>
 const errorOf = async (response: Response) => ({ status: response.status, body: (await response.json()) as object });
 const chatBody = (more: object) => ({ model: 'dp/demo', messages: [{ role: 'user', content: 'Hi' }], ...more });
 
-describe('the OpenAPI document', () => {
-  it('satisfies the specification', async () => {
+describe('OpenAPI document', () => {
+  it('the OpenAPI document satisfies the specification', async () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(await read('/openapi.json')));
     expect([valid, errors]).toEqual([true, undefined]);
   });
 
-  it('describes bodies as the gateway checks them', async () => {
+  it('the OpenAPI document accepts the bodies that the gateway accepts, and no others', async () => {
     const { schema } = (await readDocument()).paths['/v1/chat/completions']!['post']!.requestBody!.content[
       'application/json'
     ];
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
     expect(bodies.map((one) => accepts(one))).toEqual([true, true, false, false, false]);
   });
 
-  it('has examples that are answered', async () => {
+  it('the gateway answers every example request of the OpenAPI document', async () => {
     const { paths } = await readDocument();
     const calls = Object.entries(paths).flatMap(([path, { post }]) => {
       const example = post?.requestBody?.content['application/json'].example;
@@ -81,7 +81,7 @@ describe('the OpenAPI document', () => {
     expect(await Promise.all(statuses)).toEqual(calls.map(({ path }) => [path, 200]));
   });
 
-  it('describes errors as clients of each dialect get them', async () => {
+  it('the OpenAPI document describes the error body of each dialect', async () => {
     const { components } = await readDocument();
     const refused = {
       openai_error: await errorOf(await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST' })),
@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names the headers that model calls take and get', async () => {
+  it('the OpenAPI document lists the request and response headers of model calls', async () => {
     const { post } = (await readDocument()).paths['/v1/messages']!;
     expect(post!.parameters.map(({ name }) => name)).toEqual(['X-Service-Cache']);
     expect(Object.keys(post!.responses['200']!.headers)).toEqual(
@@ -109,8 +109,8 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('what the documentation says', () => {
-  it('follows a reload of gateway.yaml', async () => {
+describe('documentation', () => {
+  it('the documentation follows a reload of gateway.yaml', async () => {
     expect(await read('/llms.txt')).toContain('Model calls: 7,700 per 60 s, with bursts of up to 500');
     expect(await inBrowser()).not.toContain('x-daypass-route');
     await gateway.write(yaml('', 'route_headers: numbers'));
@@ -121,7 +121,7 @@ describe('what the documentation says', () => {
     await gateway.gateway.reload();
   });
 
-  it('has every endpoint and every error code, in both languages', async () => {
+  it('the documentation lists every endpoint and every error code, in both languages', async () => {
     const paths = Object.keys((await readDocument()).paths);
     for (const language of ['en', 'id']) {
       const html = await inBrowser({ 'accept-language': language });
@@ -132,7 +132,7 @@ describe('what the documentation says', () => {
     }
   });
 
-  it('shows the example that the address names, and the first one for nonsense', async () => {
+  it('/docs shows the sample that the query names, and the first one for an unknown name', async () => {
     const client = new PageClient(gateway.url);
     expect((await client.get('/docs?sample=curl')).text).toContain('<code id="sample">curl ');
     expect((await client.get('/docs?sample=<script>')).text).toContain(
@@ -140,7 +140,7 @@ describe('what the documentation says', () => {
     );
   });
 
-  it('and the document for language models offer the command that sets up tools', async () => {
+  it('/docs and /llms.txt show the command that sets up tools', async () => {
     const command = /curl -fsSL \S+\/setup\.sh \| sh/;
     expect(await inBrowser()).toMatch(command);
     expect(await read('/llms.txt')).toMatch(command);

@@ -38,7 +38,7 @@ afterEach(async () => {
 const read = async () => JSON.parse(String((await describeKey(host, exchange)).body));
 
 describe('GET /v1/key', () => {
-  it('returns balance, count, period, limits, plan, hint and where to renew only', async () => {
+  it('GET /v1/key returns balance, count, period, limits, plan, hint and renew URL, and nothing else', async () => {
     const { startsAt, endsAt } = await grantDays(database, accountId, { days: 1, label: 'trial' });
     exchange.set(entitlement, { period: { startsAt, endsAt, label: 'trial' }, secondsLeft: 86_399 });
     const limits = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 19 };
@@ -55,14 +55,14 @@ describe('GET /v1/key', () => {
     });
   });
 
-  it('returns the allowance of other requests', async () => {
+  it('GET /v1/key returns the allowance of other requests', async () => {
     const calls = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 19 };
     const other = { limit: 600, period: 60, burst: 100, remaining: 99 };
     exchange.set(rateLimitState, { ...calls, resetAfter: 1, other: { ...other, resetAfter: 0.1 } });
     await expect(read()).resolves.toMatchObject({ rate_limit: { ...calls, other } });
   });
 
-  it('returns null for a missing period, plan and limits', async () => {
+  it('GET /v1/key returns null for a missing period, plan and limits', async () => {
     exchange.set(entitlement, { period: undefined, secondsLeft: 0 });
     await expect(read()).resolves.toMatchObject({
       remaining_balance: { unit: 'second', amount: 0 },
@@ -72,21 +72,21 @@ describe('GET /v1/key', () => {
     });
   });
 
-  it('never contains the key', async () => {
+  it('GET /v1/key never contains the key', async () => {
     expect(JSON.stringify(await read())).not.toContain(key.slice(7, -4));
   });
 
-  it('counts requests on record', async () => {
+  it('GET /v1/key returns the number of recorded requests', async () => {
     await database.query('update account set request_count = 41 where id = ?', [accountId]);
     await expect(read()).resolves.toMatchObject({ request_count: 41 });
   });
 
-  it('returns the cached count while the database does not answer', async () => {
+  it('GET /v1/key returns the cached count while the database is down', async () => {
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(read()).resolves.toMatchObject({ request_count: 7 });
   });
 
-  it('is JSON with no-store', async () => {
+  it('GET /v1/key answers with JSON and cache-control: no-store', async () => {
     const { status, headers } = await describeKey(host, exchange);
     expect([status, headers]).toEqual([
       200,
@@ -94,7 +94,7 @@ describe('GET /v1/key', () => {
     ]);
   });
 
-  it('is not supported when no stage identifies callers', async () => {
+  it('GET /v1/key fails with not_supported if no stage authenticates callers', async () => {
     await expect(describeKey(host, createExchange())).rejects.toMatchObject({ code: 'not_supported' });
   });
 });

@@ -73,19 +73,19 @@ async function commandOf(home: Home, headers = {}): Promise<string> {
   return (await pageOf(home, '/?sample=one-command', headers)).replaceAll(/<\/?span[^>]*>/g, '');
 }
 
-describe('the front page', () => {
+describe('front page', () => {
   it.each([
     ['', 'base_url=&quot;https://gateway.example/v1&quot;'],
     ['?sample=anthropic', 'base_url=&quot;https://gateway.example&quot;'],
     ['?sample=gemini', '&quot;base_url&quot;: &quot;https://gateway.example&quot;'],
     ['?sample=claude-code', 'ANTHROPIC_BASE_URL=&quot;https://gateway.example&quot;'],
     ['?sample=nonsense', 'base_url=&quot;https://gateway.example/v1&quot;'],
-  ])('shows the lines to change for %s', async (query, line) => {
+  ])('the front page at /%s shows the line of the sample to change', async (query, line) => {
     const page = await pageOf({ models: [modelOf('one')] }, `/${query}`);
     expect(page.replaceAll(/<\/?span[^>]*>/g, '')).toContain(line);
   });
 
-  it('has the command that sets up tools only where its script is served', async () => {
+  it('the front page shows the setup command only if the setup plugin is on', async () => {
     const command = await commandOf({ hasSetup: true });
     expect(command).toContain('\ncurl -fsSL https://gateway.example/setup.sh | sh\n');
     expect(command).toContain('data-value="curl -fsSL https://gateway.example/setup.sh | sh"');
@@ -96,7 +96,7 @@ describe('the front page', () => {
     expect(without).toContain('base_url=');
   });
 
-  it('lists every model with what it speaks, its routes and its state', async () => {
+  it('the front page lists every model with its formats, routes and state', async () => {
     const { routes } = modelOf('test');
     const two = modelOf('two', ['chat'], { routes: [routes[0]!, routes[0]!, routes[0]!] });
     const statuses = [{ route: routes[0]!.id, state: 'open', open_until: null, reason: '503' } as const];
@@ -113,7 +113,7 @@ describe('the front page', () => {
     ]);
   });
 
-  it('speaks of failover only when a model has a backup route', async () => {
+  it('the front page mentions failover only if a model has a backup route', async () => {
     const { routes } = modelOf('test');
     const one = modelOf('one');
     const two = modelOf('two', ['chat'], { routes: [routes[0]!, routes[0]!] });
@@ -124,37 +124,37 @@ describe('the front page', () => {
     expect(pages[2]).toContain('Every model has backup routes.');
   });
 
-  it('marks the plan that is recommended', async () => {
+  it('the front page marks the recommended plan', async () => {
     const page = await pageOf({ yaml: 'plans: [{ days: 1, price: 1 }, { days: 7, price: 6, recommended: true }]' });
     expect(page.match(/class="plan( marked)?"/g)).toEqual(['class="plan"', 'class="plan marked"']);
   });
 
-  it('claims equal limits only where no plan has limits', async () => {
+  it('the front page says that plans have the same limits only if no plan has its own', async () => {
     const yaml = 'plans: [{ days: 1, price: 1, limits: { limit: 5 } }]';
     const pages = [await pageOf(), await pageOf({ yaml })];
     expect(pages.map((page) => page.includes('same limits'))).toEqual([true, false]);
   });
 
-  it('says when there is no model', async () => {
+  it('the front page says that there are no models yet', async () => {
     expect(await pageOf({ models: [] })).toContain('No models at the moment.');
   });
 
   it.each([
     ['currency: USD\nplans: [{ days: 7, price: 1999, label: a week }]', '$19.99', '$2.86 per day', 'a week'],
     ['plans: [{ days: 7, price: 95000 }]', 'Rp 95.000', 'Rp 13.571 per day', ''],
-  ])('lists the plans of gateway.yaml with price and price per day: %s', async (yaml, price, perDay, label) => {
+  ])('the front page lists plans with price and price per day: %s', async (yaml, price, perDay, label) => {
     const page = (await pageOf({ yaml })).replaceAll('\u00a0', ' ');
     expect(page).toContain(`<p class="price">${price}</p>`);
     expect(page).toContain(`<p class="soft">${perDay}</p>`);
     expect(page).toContain(`<p class="soft">${label}</p>`);
   });
 
-  it('speaks Indonesian to readers who prefer it', async () => {
+  it('the front page is in Indonesian for browsers that prefer it', async () => {
     const page = await pageOf({}, '/', { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' });
     expect(page).toMatch(/<html lang="id".*<h1>Satu API key untuk semua model, bayar per hari\.<\/h1>/s);
   });
 
-  it('warns of a demo only when an upstream is one', async () => {
+  it('the front page warns of a demo only if an upstream is one', async () => {
     const real = modelOf('test');
     const [route] = real.routes;
     const demo = modelOf('test', ['chat'], {
@@ -164,7 +164,7 @@ describe('the front page', () => {
     expect(pages.map((page) => page.includes('demo upstream'))).toEqual([false, true]);
   });
 
-  it('offers to buy only where there are a sign-in and a payment provider', async () => {
+  it('the front page offers plans only if sign-in and a payment provider are configured', async () => {
     expect(await pageOf()).toContain('Keys are issued by the operator');
     const without = await pageOf({ hasSignIn: true });
     expect(without).toContain('Keys are issued by the operator');
@@ -175,18 +175,18 @@ describe('the front page', () => {
     expect(page).not.toContain('Keys are issued by the operator');
   });
 
-  it('has a contact only when there is one', async () => {
+  it('the front page shows a contact only if one is configured', async () => {
     expect(await pageOf()).not.toContain('Contact');
     expect(await pageOf({ service: { contact: 'mailto:a@b.example' } })).toContain('href="mailto:a@b.example"');
   });
 
-  it('calls the service what gateway.yaml calls it, everywhere', async () => {
+  it('the front page uses the name of the service in gateway.yaml everywhere', async () => {
     const page = await pageOf({ service: { name: 'Kelas AI', prefix: 'kelas' } });
     expect(page).toMatch(/<title>[^<]* · Kelas AI<\/title>/);
     expect(page).not.toMatch(/daypass/i);
   });
 
-  it('prints names from gateway.yaml as text', async () => {
+  it('the front page escapes names from gateway.yaml', async () => {
     const evil = '<script>alert(1)</script>';
     const page = await pageOf({
       models: [modelOf(evil, ['chat'], { displayName: '"><img src=x>' })],
@@ -195,11 +195,11 @@ describe('the front page', () => {
     expect(page).not.toMatch(/<script>|<img|"onclick/);
   });
 
-  it('shows no upstream', async () => {
+  it('the front page does not name upstreams', async () => {
     expect(await pageOf()).not.toMatch(/model-there|127\.0\.0\.1/);
   });
 
-  it('has nothing inline that the policy would block', async () => {
+  it('the front page has no inline script or style, which its policy would block', async () => {
     expect(await pageOf()).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:/);
   });
 });

@@ -20,7 +20,7 @@ const file: Step = {
   settings: { key: 'YOUR_KEY' },
 };
 
-describe('a step', () => {
+describe('step', () => {
   it.each([
     ['linux', '~/.x/x.json'],
     ['macos', '~/Library/x.json'],
@@ -29,13 +29,13 @@ describe('a step', () => {
     expect(shown(file, system).boxes[0]?.label).toBe(path);
   });
 
-  it('names the same file below the folder of the user where Windows has no other', () => {
+  it('a step names the same file below the folder of the user where Windows has no other', () => {
     expect(shown({ ...file, place: { path: '~/.x/x.json' } }, 'windows').boxes[0]?.label).toBe(
       '%USERPROFILE%\\.x\\x.json',
     );
   });
 
-  it('keeps what else is in a shared file, and creates a separate one', () => {
+  it('a step keeps what else is in a shared file, and creates a separate one', () => {
     expect(shown(file)).toMatchObject({
       title: 'Add this to the file',
       notes: expect.arrayContaining(['Keep what else is in the file.']),
@@ -47,7 +47,7 @@ describe('a step', () => {
     ]);
   });
 
-  it('asks for the key in the words of the reader and the shell of the system', () => {
+  it('a step asks for the key in the words of the reader and the shell of the system', () => {
     const step: Step = { kind: 'environment', key: 'A_KEY' };
     expect(codeIn(step)[0]).toContain(`printf '%s' 'Daypass API key: '; stty -echo; read -r A_KEY`);
     expect(codeIn(step, 'windows')[0]).toContain('$env:A_KEY = ');
@@ -55,12 +55,12 @@ describe('a step', () => {
     expect(shown({ ...step, variables: { A: 'b' } }).title).toBe('Set these variables');
   });
 
-  it('does not offer the placeholder of the key to be copied', () => {
+  it('a step does not offer the placeholder of the key to be copied', () => {
     const { fields } = shown({ kind: 'form', where: 'Settings', fields: [{ label: 'Key', value: 'YOUR_KEY' }] });
     expect(fields).toEqual([{ id: 'step-1-0', label: 'Key', value: 'Your key', isKey: true }]);
   });
 
-  it('has samples with what installs them, in boxes with separate ids', () => {
+  it('a step has samples with what installs them, in boxes with separate ids', () => {
     const samples = ['Python', 'TypeScript'].map((title) => ({ title, install: 'get it', code: 'run()' }));
     const step: Step = { kind: 'sample', samples };
     expect(codeIn(step)).toEqual(['# get it\nrun()', '// get it\nrun()']);

@@ -14,7 +14,7 @@ function shown(system: System, chosenModel?: string) {
   return { ...one, command: codeOf(one.command), longWay: codeOf(one.longWay).split('\n') };
 }
 
-describe('the entry of all tools', () => {
+describe('entry of all tools', () => {
   it.each([
     ['linux', 'curl -fsSL https://ai.example/setup.sh | sh', 'sha256sum setup.sh', 'setup.sh'],
     ['macos', 'curl -fsSL https://ai.example/setup.sh | sh', 'shasum -a 256 setup.sh', 'setup.sh'],
@@ -25,12 +25,12 @@ describe('the entry of all tools', () => {
     expect(one.longWay).toHaveLength(4);
   });
 
-  it('hands a chosen model over, and leaves the choice to the script otherwise', () => {
+  it('the entry of all tools hands a chosen model over, and leaves the choice to the script otherwise', () => {
     expect(shown('linux', 'dp/gpt-5').command).toMatch(/\| sh -s -- --model dp\/gpt-5$/);
     expect(shown('linux').command).not.toContain('--model');
   });
 
-  it('hands a chosen model to each way of running it that shows or writes settings', () => {
+  it('the entry of all tools hands a chosen model to each way of running it that shows or writes settings', () => {
     const { options, longWay } = shown('linux', 'dp/gpt-5');
     expect(options.map(({ code }) => code.endsWith('--model dp/gpt-5'))).toEqual([true, true, false, false]);
     expect(longWay[3]).toBe('sh setup.sh --model dp/gpt-5');
@@ -45,7 +45,7 @@ describe('the entry of all tools', () => {
     expect(lines).toEqual(ends.map((end) => expect.stringMatching(new RegExp(`${end}$`))));
   });
 
-  it('says where copies are kept on this system', () => {
+  it('the entry of all tools says where copies are kept on this system', () => {
     expect(JSON.stringify(shown('linux').facts)).toContain('~/.config/daypass/setup/backups');
     expect(shown('windows').facts[2]?.value).toContain('%LOCALAPPDATA%\\daypass\\setup\\backups');
   });

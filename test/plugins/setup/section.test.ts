@@ -33,8 +33,8 @@ function mistakesOf(setup: string): string[] {
   }
 }
 
-describe('the section setup', () => {
-  it('may be left out', () => {
+describe('section setup', () => {
+  it('the section setup may be left out', () => {
     const without = yaml('').replace('setup: \n', '');
     expect(readYaml(without).get(setupSection)).toEqual({ formats: {}, former_names: [] });
   });
@@ -64,7 +64,7 @@ describe('the section setup', () => {
   });
 });
 
-describe('the models that tools are set up with', () => {
+describe('models that tools are set up with', () => {
   const models = [
     modelOf('a', ['chat']),
     modelOf('b', ['messages']),
@@ -76,25 +76,25 @@ describe('the models that tools are set up with', () => {
     return [defaults?.model.name, defaults?.small?.name];
   };
 
-  it('are those of gateway.yaml, and those of a format before those of all formats', () => {
+  it('the models of tools are those of gateway.yaml, and those of a format before those of all formats', () => {
     const setup = { model: 'b', small_model: 'dp/a', formats: { messages: { model: 'a', small_model: 'b' } } };
     expect(defaultsWith(setup)).toEqual(['dp/b', 'dp/a']);
     expect(defaultsWith(setup, 'messages')).toEqual(['dp/a', 'dp/b']);
   });
 
-  it('are chosen by the rule where gateway.yaml names none', () => {
+  it('the models of tools are chosen by the rule if gateway.yaml names none', () => {
     expect(defaultsWith({})).toEqual(['dp/a', 'dp/a-mini']);
     expect(defaultsWith({}, 'messages')).toEqual(['dp/b', 'dp/a-mini']);
     expect(defaultsWith({ formats: { messages: { model: 'a' } } })).toEqual(['dp/a', 'dp/a-mini']);
   });
 
-  it('keep the name of an alias, which is then among those to choose from', () => {
+  it('the models of tools keep the name of an alias, which is then among those to choose from', () => {
     expect(defaultsWith({ model: 'alias' })).toEqual(['alias', 'dp/a-mini']);
     const names = setupModels(setupHost(models, {}, { model: 'alias' }), registry).map(({ name }) => name);
     expect(names).toEqual(['dp/a', 'dp/b', 'dp/a-mini', 'alias']);
   });
 
-  it('are chosen by the rule instead of one that is not available or holds no conversations', () => {
+  it('the models of tools are chosen by the rule if a configured one is unavailable or holds no conversations', () => {
     expect(defaultsWith({ model: 'gone' })).toEqual(['dp/a', 'dp/a-mini']);
     expect(defaultsWith({ model: 'painter', small_model: 'painter' })).toEqual(['dp/a', 'dp/a-mini']);
   });
@@ -104,7 +104,7 @@ describe('gateway check', () => {
   const models = [modelOf('a', ['chat']), modelOf('b', ['messages']), modelOf('painter', ['images'])];
   const review = (setup: object) => reviewSetup(setupHost(models, {}, setup), registry);
 
-  it('shows the models of tools', () => {
+  it('gateway check shows the models of tools', () => {
     expect(review({ small_model: 'dp/a' })).toEqual({ value: 'dp/b, dp/a', notice: [] });
   });
 

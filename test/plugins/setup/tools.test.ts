@@ -20,8 +20,8 @@ function valuesOf(models: readonly string[], service: Partial<Host['service']> =
 
 const values = valuesOf(['large', 'large-mini']) as SetupValues;
 
-describe('the values of all tools', () => {
-  it('are the addresses, the first model and a small one', () => {
+describe('values of all tools', () => {
+  it('the values of tools are the addresses, the first model and a small one', () => {
     expect(values).toMatchObject({
       baseUrl: 'https://ai.example',
       apiUrl: 'https://ai.example/v1',
@@ -32,31 +32,31 @@ describe('the values of all tools', () => {
     });
   });
 
-  it('have the model that was chosen, and the first one instead of an unknown', () => {
+  it('the values of tools have the model that was chosen, and the first one instead of an unknown', () => {
     expect(valuesOf(['a', 'b'], {}, 'dp/b')?.model.name).toBe('dp/b');
     expect(valuesOf(['a', 'b'], {}, 'dp/c')?.model.name).toBe('dp/a');
   });
 
-  it('have one and the same model twice where none is small', () => {
+  it('the values of tools have one and the same model twice where none is small', () => {
     const only = valuesOf(['a']);
     expect(only?.smallModel).toBe(only?.model);
   });
 
-  it('do not exist without a model for conversations', () => {
+  it('the values of tools do not exist without a model for conversations', () => {
     const host = setupHost([modelOf('painter', ['images'])]);
     expect(setupValues(host, registry, 'chat')).toBeUndefined();
   });
 
-  it('keep out models whose names a settings file could read as something else', () => {
+  it('the values of tools keep out models whose names a settings file could read as something else', () => {
     expect(valuesOf(['a$(id)', '{env:HOME}', `b'c`, 'plain'])?.model.name).toBe('dp/plain');
   });
 
-  it('keep a path and a port, and encode what is not plain', () => {
+  it('the values of tools keep a path and a port, and encode what is not plain', () => {
     const { baseUrl } = valuesOf(['a'], { baseUrl: `https://ai.example:8443/ga te/$(id)/it's/{x}/` }) as SetupValues;
     expect(baseUrl).toBe('https://ai.example:8443/ga%20te/%24%28id%29/it%27s/%7Bx%7D');
   });
 
-  it('have a name without quotes and substitutions, and a variable that begins with no digit', () => {
+  it('the values of tools have a name without quotes and substitutions, and a variable that begins with no digit', () => {
     const named = valuesOf(['a'], { name: `4 "Friends" {env:HOME}`, slug: '4-friends' });
     expect(named).toMatchObject({ providerName: '4 Friends env HOME', keyVariable: '_4_FRIENDS_API_KEY' });
   });
@@ -64,24 +64,24 @@ describe('the values of all tools', () => {
 
 const filesOf = (tool: SetupTool) => tool.steps(values).filter((step): step is FileStep & Step => step.kind === 'file');
 
-describe('the table of tools', () => {
-  it('names each tool once', () => {
+describe('table of tools', () => {
+  it('the table of tools names each tool once', () => {
     expect(new Set(tools.map(({ id }) => id)).size).toBe(tools.length);
     expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
   });
 
-  it('names formats that clients can speak', () => {
+  it('the table of tools names formats that clients can speak', () => {
     const spoken = new Set(formats.filter(({ client }) => client !== undefined).map(({ name }) => name));
     expect(tools.flatMap((tool) => tool.formats).filter((format) => !spoken.has(format))).toEqual([]);
   });
 
-  it('has a text for each note', () => {
+  it('the table of tools has a text for each note', () => {
     const notes = tools.flatMap((tool) => [tool.note, tool.nameText, ...tool.steps(values).map(({ note }) => note)]);
     const known = new Set(tools.flatMap(({ texts = { en: {} } }) => Object.keys(texts.en)));
     expect(notes.filter((note) => note !== undefined && !known.has(note))).toEqual([]);
   });
 
-  it('writes each key once as a placeholder or variable, and into no URL', () => {
+  it('the table of tools writes each key once as a placeholder or variable, and into no URL', () => {
     const written = tools.map((tool) => ({ id: tool.id, text: JSON.stringify(tool.steps(values)) }));
     expect(written.filter(({ text }) => !/YOUR_KEY|_API_KEY|AUTH_TOKEN|"keys","set"/.test(text))).toEqual([]);
     expect(written.filter(({ text }) => /https?:[^"\s]*(YOUR_KEY|API_KEY)/.test(text))).toEqual([]);
@@ -116,7 +116,7 @@ describe('the table of tools', () => {
     expect(JSON.stringify(tool?.steps(values))).toContain(`"${name}":"${url}"`);
   });
 
-  it('leaves limits out where the catalog has none, and writes them where it has', () => {
+  it('the table of tools leaves limits out where the catalog has none, and writes them where it has', () => {
     const limited: SetupValues = {
       ...values,
       model: { ...values.model, maxInputTokens: 200_000, maxOutputTokens: 8_000 },

@@ -26,11 +26,11 @@ describe.each(Object.keys(readers) as SettingsFormat[])('settings as %s', (forma
 });
 
 describe('PowerShell', () => {
-  it('keeps every kind of quote that it knows inside of a word', () => {
+  it('PowerShell keeps every kind of quote that it knows inside of a word', () => {
     expect(powershell.command(['x', `a'b‘c’d‚e‛f`])).toBe(`x 'a''b‘‘c’’d‚‚e‛‛f'`);
   });
 
-  it('asks for the key without an echo', () => {
+  it('PowerShell asks for the key without an echo', () => {
     const lines = powershell.environment({ variables: { A: `it's` }, key: 'K' }, 'API key: ');
     expect(lines).toBe(
       `$env:A = 'it''s'\n$env:K = [Net.NetworkCredential]::new('', (Read-Host 'API key' -AsSecureString)).Password`,

@@ -52,7 +52,7 @@ interface Options {
   readonly at?: string;
 }
 
-describe('the editor of settings', () => {
+describe('editor of settings', () => {
   test('makes a missing file of the settings, and removes it again', () => {
     const { run, read, write: change, remove } = work({ wanted: settings, before: 'old', after: 'old' });
 

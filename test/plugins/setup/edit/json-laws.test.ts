@@ -105,7 +105,7 @@ describe.each([
 });
 
 describe('new settings in a JSON file', () => {
-  it('leave all its bytes in their order', () => {
+  it('new settings in a JSON file leave all its bytes in their order', () => {
     fc.assert(
       fc.property(objects, ([file, wanted, how]) => {
         const names = Object.keys((readJson(file) as object | undefined) ?? {});

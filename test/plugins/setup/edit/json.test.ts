@@ -17,8 +17,8 @@ function nested(levels: number): string {
   return `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 }
 
-describe('a new setting', () => {
-  it('becomes the last member, in the indentation of the file', () => {
+describe('new setting', () => {
+  it('a new setting becomes the last member, in the indentation of the file', () => {
     expect(mergeThereAndBack('{\n    "theme": "dark"\n}', env)).toBe(
       '{\n    "theme": "dark",\n    "env": {\n        "URL": "https://x",\n        "KEY": "k"\n    }\n}',
     );
@@ -27,14 +27,14 @@ describe('a new setting', () => {
     );
   });
 
-  it('stays on the line of an object on one line, with its spaces', () => {
+  it('a new setting stays on the line of an object on one line, with its spaces', () => {
     expect(mergeThereAndBack('{"a":1}', models)).toBe('{"a":1,"models":[{"id":"m","url":"u","key":"k"}]}');
     expect(mergeThereAndBack('{ "a": 1 }', model)).toBe('{ "a": 1, "model": "m" }');
     expect(mergeThereAndBack('{\n  "env": {}\n}', '{"env":{"A":"1"}}')).toBe('{\n  "env": {\n    "A": "1"\n  }\n}');
     expect(mergeThereAndBack('{"env":{},"b":[]}', '{"env":{"A":"1"}}')).toBe('{"env":{"A":"1"},"b":[]}');
   });
 
-  it('stands behind the comments of the last member, whose comma is directly behind its value', () => {
+  it('a new setting stands behind the comments of the last member, whose comma is directly behind its value', () => {
     expect(mergeThereAndBack('{\n  "a": 1 // one\n  // "b": 2\n}\n', model)).toBe(
       '{\n  "a": 1, // one\n  // "b": 2\n  "model": "m"\n}\n',
     );
@@ -42,48 +42,48 @@ describe('a new setting', () => {
     expect(mergeThereAndBack('{"a":1 // one\n}', model)).toBe('{"a":1, // one\n  "model":"m"\n}');
   });
 
-  it('has a trailing comma where the last member had one', () => {
+  it('a new setting has a trailing comma where the last member had one', () => {
     expect(mergeThereAndBack('{\n  "a": 1, // one\n}', model)).toBe('{\n  "a": 1, // one\n  "model": "m",\n}');
     expect(mergeThereAndBack('{"a":1,}', model)).toBe('{"a":1,"model":"m",}');
   });
 
-  it('fills an empty object, whose inside comes back', () => {
+  it('a new setting fills an empty object, whose inside comes back', () => {
     const filled = '{\n  "model": "m"\n}';
     expect(['{}', '{ }', '{\n}'].map((file) => mergeThereAndBack(file, model))).toEqual([filled, filled, filled]);
     expect(mergeThereAndBack('{\n  // nothing yet\n}\n', model)).toBe('{\n  // nothing yet\n  "model": "m"\n}\n');
     expect(mergeThereAndBack('{ /* nothing */ }', model)).toBe('{ /* nothing */\n  "model": "m"\n}');
   });
 
-  it('has the line ends of the file, whose byte order mark stays', () => {
+  it('a new setting has the line ends of the file, whose byte order mark stays', () => {
     expect(mergeThereAndBack('\ufeff{\r\n  "a": 1\r\n}\r\n', model)).toBe(
       '\ufeff{\r\n  "a": 1,\r\n  "model": "m"\r\n}\r\n',
     );
   });
 });
 
-describe('a file without a value', () => {
-  it('becomes the settings', () => {
+describe('file without a value', () => {
+  it('a JSON file without a value becomes the settings', () => {
     expect(merge(undefined, env)).toBe(env);
     expect(['', '\n', ' \t\n\n'].map((file) => mergeThereAndBack(file, env))).toEqual([env, env, env]);
     expect(mergeThereAndBack('\ufeff\r\n', '{\n}')).toBe('\ufeff{\r\n}\r\n');
     expect(mergeThereAndBack('// mine', model)).toBe('// mine\n{ "model": "m" }\n');
   });
 
-  it('stays when everything else was taken out', () => {
+  it('a file without a value stays when everything else was taken out', () => {
     expect(remove('{ "model" : "m" }\n', model, undefined)).toEqual({ text: '', left: [] });
     expect(remove('// mine\n{ "model": "m" }', model, '')).toEqual({ text: '// mine\n', left: [] });
     expect(remove('\n', model, '')).toEqual({ text: '\n', left: [] });
   });
 });
 
-describe('a setting that is there', () => {
-  it('gets the new value, and no other byte changes', () => {
+describe('setting that is there', () => {
+  it('a setting that exists gets the new value, and no other byte changes', () => {
     expect(mergeThereAndBack('{ "model" : /* old */ "opus" , "z":[ 1,2 ] }', model)).toBe(
       '{ "model" : /* old */ "m" , "z":[ 1,2 ] }',
     );
   });
 
-  it('is refused where it is of another kind, because it would be lost', () => {
+  it('a setting that exists is refused where it is of another kind, because it would be lost', () => {
     expect(() => merge('{"env":"none"}', '{"env":{"A":"1"}}')).toThrow(
       'line 1, column 8: env is a string here, but must be an object.',
     );
@@ -97,16 +97,16 @@ describe('a setting that is there', () => {
     expect(mergeThereAndBack('{\n  "list": [\n    1\n  ]\n}', '{"list":[2]}')).toBe('{\n  "list": [2]\n}');
   });
 
-  it('stays as it is where the value is the same in other words', () => {
+  it('a setting that exists stays as it is where the value is the same in other words', () => {
     const file = '{"\\u0065nv":{"URL":"https:\\/\\/x","KEY":"\\u006b"},"n":1.0,"e":1e3}';
     expect(mergeThereAndBack(file, '{"env":{"URL":"https://x","KEY":"k"},"n":1,"e":1000}')).toBe(file);
   });
 
-  it('differs where a large number differs in the digits that a double loses', () => {
+  it('a setting that exists differs where a large number differs in the digits that a double loses', () => {
     expect(missing('{"n":12345678901234567890}', '{"n":12345678901234567891}')).toEqual(['n']);
   });
 
-  it('is refused where two members have its name, and only there', () => {
+  it('a setting that exists is refused where two members have its name, and only there', () => {
     const refusal = 'line 1, column 10: The key is there twice.';
     expect(() => merge('{"env":1,"\\u0065nv":2}', env)).toThrow(refusal);
     expect(() => remove('{"env":1,"env":2}', env, '')).toThrow(refusal);
@@ -114,10 +114,10 @@ describe('a setting that is there', () => {
   });
 });
 
-describe('a list of objects with an identity', () => {
+describe('list of objects with an identity', () => {
   const file = '{\n  "models": [\n    { "id": "a", "url": "u" } // mine\n  ]\n}';
 
-  it('gets entries at its end or its start', () => {
+  it('a list of objects with an identity gets entries at its end or its start', () => {
     const entry = '{\n      "id": "m",\n      "url": "u",\n      "key": "k"\n    }';
     expect(mergeThereAndBack(file, models, { identity })).toBe(
       `{\n  "models": [\n    { "id": "a", "url": "u" }, // mine\n    ${entry}\n  ]\n}`,
@@ -131,26 +131,26 @@ describe('a list of objects with an identity', () => {
     );
   });
 
-  it('has an entry with the identity replaced in its place', () => {
+  it('a list of objects with an identity has an entry with the identity replaced in its place', () => {
     expect(
       mergeThereAndBack('{"models":[{"url":"u","id":"m"},{"id":"m","url":"v"}]}', models, { identity, at: 'start' }),
     ).toBe('{"models":[{"id":"m","url":"u","key":"k"},{"id":"m","url":"v"}]}');
   });
 
-  it('keeps an entry with all wanted members, also those that its tool added', () => {
+  it('a list of objects with an identity keeps an entry with all wanted members, also those that its tool added', () => {
     const added = '{"models":[{"index":0,"id":"m","url":"u","key":"k"}]}';
     expect(merge(added, models, { identity })).toBe(added);
     expect(missing(added, models, { identity })).toEqual([]);
     expect(remove(added, models, '{"models":[]}', { identity }).text).toBe('{"models":[]}');
   });
 
-  it('is a value like others without an identity', () => {
+  it('a list of objects with an identity is a value like others without an identity', () => {
     expect(mergeThereAndBack('{"models":[{"id":"a"}]}', models)).toBe('{"models":[{"id":"m","url":"u","key":"k"}]}');
   });
 });
 
 describe('taking settings out', () => {
-  it('leaves a value alone that is no longer ours, and names the setting', () => {
+  it('taking settings out leaves a value alone that is no longer ours, and names the setting', () => {
     const merged = '{\n  "env": {\n    "URL": "https://x",\n    "KEY": "mine"\n  }\n}\n';
     expect(remove(merged, env, '{}')).toEqual({
       text: '{\n  "env": {\n    "KEY": "mine"\n  }\n}\n',
@@ -162,14 +162,14 @@ describe('taking settings out', () => {
     ]);
   });
 
-  it('names no setting that is gone, or that has its earlier value again', () => {
+  it('taking settings out names no setting that is gone, or that has its earlier value again', () => {
     expect(remove('{"model":"opus"}', '{"model":"m","small":"s"}', '{"model":"opus"}')).toEqual({
       text: '{"model":"opus"}',
       left: [],
     });
   });
 
-  it('takes out what tools moved, reformatted and put members around', () => {
+  it('taking settings out takes out what tools moved, reformatted and put members around', () => {
     const tool =
       '{\n\t"$v": 3,\n\t"env": {"A": "1", "KEY": "k", "B": "2", "URL": "https:\\/\\/x", "C": "3"},\n\t"z": 1\n}';
     expect(remove(tool, env, '{"z":1}').text).toBe(
@@ -179,7 +179,7 @@ describe('taking settings out', () => {
     expect(remove('{\n  "model": "m",\n  "z": 1\n}', model, '{"z":1}').text).toBe('{\n  "z": 1\n}');
   });
 
-  it('keeps the comments of the user', () => {
+  it('taking settings out keeps the comments of the user', () => {
     expect(remove('{\n  "z": 1,\n  // why\n  "model": "m", // because\n}', model, '{"z":1}').text).toBe(
       '{\n  "z": 1,\n  // why\n // because\n}',
     );
@@ -189,14 +189,14 @@ describe('taking settings out', () => {
     );
   });
 
-  it('leaves an empty object or list that the user had', () => {
+  it('taking settings out leaves an empty object or list that the user had', () => {
     expect(remove('{"env":{"KEY":"k"},"models":[]}', env, '{"env":{}}').text).toBe('{"env":{},"models":[]}');
     expect(remove('{"env":{"KEY":"k"}}', env, '{"env":{"A":"1"}}').text).toBe('{"env":{}}');
   });
 });
 
 describe('missing settings', () => {
-  it('are named by their paths', () => {
+  it('missing settings are named by their paths', () => {
     expect(missing('{"env":{"URL":"https://y"}}', env)).toEqual(['env.URL', 'env.KEY']);
     expect(missing(undefined, '{"a":{"b":{},"c":[1]},"d":[{"id":1,"url":2}]}', { identity })).toEqual([
       'a.b',
@@ -207,7 +207,7 @@ describe('missing settings', () => {
   });
 });
 
-describe('a file that is not JSON', () => {
+describe('file that is not JSON', () => {
   it.each([
     ['{"a":1', 'line 1, column 7: A comma or "}" is missing.'],
     ['{"a":1 "b":2}', 'line 1, column 8: A comma or "}" is missing.'],
@@ -231,12 +231,12 @@ describe('a file that is not JSON', () => {
     expect(() => missing(file, model)).toThrow(message);
   });
 
-  it('is refused where it has more than 200 levels', () => {
+  it('JSON is refused if it has more than 200 levels', () => {
     expect(mergeThereAndBack(nested(200), model)).toContain('"model":"m"');
     expect(() => merge(nested(201), model)).toThrow('line 1, column 206: Values are nested too deeply.');
   });
 
-  it('is refused where it holds a list instead of an object, or the other way round', () => {
+  it('JSON is refused if it holds a list instead of an object, or the other way round', () => {
     expect(() => merge('[]', model)).toThrow('The file does not hold an object, as its tool expects.');
     expect(() => remove('5', '[{"id":1}]', '', { identity: ['id'] })).toThrow(
       'The file does not hold a list, as its tool expects.',
@@ -244,17 +244,17 @@ describe('a file that is not JSON', () => {
   });
 });
 
-describe('a time', () => {
+describe('time', () => {
   const wanted = '{ "p": { "key": "k", "at": "2026-01-01T00:00:00.000Z" } }';
   const renewed = '{ "p": { "key": "k", "at": "2026-11-22T16:30:03.232Z" }, "a": 1 }';
 
-  it('counts as the wanted one when the tool has renewed it, and is taken out with the others', () => {
+  it('a timestamp counts as the wanted one when the tool has renewed it, and is taken out with the others', () => {
     expect(merge(renewed, wanted)).toBe(renewed);
     expect(missing(renewed, wanted)).toEqual([]);
     expect(remove(renewed, wanted, '{ "a": 1 }')).toEqual({ text: '{ "a": 1 }', left: [] });
   });
 
-  it('does not count as a text that is no time', () => {
+  it('a timestamp does not equal other text', () => {
     const changed = renewed.replace('2026-11-22T', 'on 2026-11-22T');
     expect(missing(changed, wanted)).toEqual(['p.at']);
     expect(remove(changed, wanted, '{}').left).toEqual(['p.at']);

@@ -21,19 +21,19 @@ env_key = "DAYPASS_API_KEY"
 const read = (text: string) => parse(text.replace('\ufeff', ''));
 
 describe('merging settings into the configuration of Codex', () => {
-  it('makes a missing file of them, and keeps a byte order mark', () => {
+  it('merging TOML makes a missing file of them, and keeps a byte order mark', () => {
     expect(merge(undefined, wanted)).toBe(wanted);
     expect(merge('\ufeff\r\n', wanted.trimEnd())).toBe(`\ufeff${wanted}`);
   });
 
-  it('puts keys of the root before the first table and its comment, new tables at the end', () => {
+  it('merging TOML puts keys of the root before the first table and its comment, new tables at the end', () => {
     const current = `# Codex\n\n# Terminal\n[tui]\nnotifications = true\n\n[projects."/home/u"]\ntrust_level = "trusted"\n`;
 
     const [root, table] = wanted.split('\n\n');
     expect(merge(current, wanted)).toBe(current.replace('# Terminal', `${root}\n\n# Terminal`).concat(`\n${table}`));
   });
 
-  it('puts keys of the root behind those that are there, and changes only the bytes of a value', () => {
+  it('merging TOML puts keys of the root behind those that are there, and changes only the bytes of a value', () => {
     const current = `model = 'gpt-5.1' # my favourite\nnotify = [\n  "a", # ]\n]\n\n[tui]\nmodel_provider = "not of the root"\n`;
 
     expect(merge(current, 'model = "dp/demo"\nmodel_provider = "daypass"\n')).toBe(
@@ -41,7 +41,7 @@ describe('merging settings into the configuration of Codex', () => {
     );
   });
 
-  it('adds to a table at its end, in its indentation, before the comment of the next one', () => {
+  it('merging TOML adds to a table at its end, in its indentation, before the comment of the next one', () => {
     const current = `[model_providers.daypass]\n  name = "x"\n\n# next\n[tui]\n`;
 
     expect(merge(current, '[model_providers.daypass]\nname = "x"\nbase_url = "y"\n')).toBe(
@@ -49,7 +49,7 @@ describe('merging settings into the configuration of Codex', () => {
     );
   });
 
-  it('keeps a schema directive at the top, CRLF, and ends a last line that has no end', () => {
+  it('merging TOML keeps a schema directive at the top, CRLF, and ends a last line that has no end', () => {
     expect(merge('#:schema https://x\r\n[tui]\r\na = 1', 'model = "m"\n\n[b]\nc = 1\n')).toBe(
       '#:schema https://x\r\nmodel = "m"\r\n\r\n[tui]\r\na = 1\r\n\r\n[b]\r\nc = 1\r\n',
     );
@@ -78,13 +78,13 @@ describe('merging settings into the configuration of Codex', () => {
 describe('taking settings out of the configuration of Codex', () => {
   const before = `model = "gpt-5.1"\n\n[tui]\na = 1\n`;
 
-  it('keeps what Codex has appended, and restores the former value', () => {
+  it('taking TOML settings out keeps what Codex has appended, and restores the former value', () => {
     const appended = '\n[projects."/home/u"]\ntrust_level = "trusted"\n';
 
     expect(remove(merge(before, wanted) + appended, wanted, before)).toEqual({ text: before + appended, left: [] });
   });
 
-  it('leaves a setting that was changed, and names it', () => {
+  it('taking TOML settings out leaves a setting that was changed, and names it', () => {
     const current = merge(before, wanted).replace('"dp/demo"', '"other"').replace('"responses"', '"chat"');
 
     expect(remove(current, wanted, before)).toEqual({
@@ -93,7 +93,7 @@ describe('taking settings out of the configuration of Codex', () => {
     });
   });
 
-  it('leaves a table to which a key was added, and nothing of a file that was ours', () => {
+  it('taking TOML settings out leaves a table to which a key was added, and nothing of a file that was ours', () => {
     expect(remove(`${wanted}query_params = {}\n`, wanted, undefined).text.trim()).toBe(
       '[model_providers.daypass]\nquery_params = {}',
     );
@@ -113,7 +113,7 @@ it('names the settings that are not there', () => {
 });
 
 describe('any TOML file', () => {
-  it('holds the deep merge after it, all its other lines in order, and nothing changes the second time', () => {
+  it('any TOML file holds the deep merge after it, all its other lines in order, and nothing changes the second time', () => {
     let merged = 0;
     fc.assert(
       fc.property(tomlFiles, wantedToml, (file, settings) => {
@@ -132,7 +132,7 @@ describe('any TOML file', () => {
     expect(merged).toBeGreaterThan(runs(80).numRuns / 4);
   });
 
-  it('comes back byte for byte', () => {
+  it('any TOML file comes back byte for byte', () => {
     fc.assert(
       fc.property(tomlFiles, wantedToml, (file, settings) => {
         const text = orRefusal(() => merge(file, settings), /Nothing can be added|is a table here/);
@@ -163,7 +163,7 @@ describe('any TOML file', () => {
     );
   });
 
-  it('is accepted only if it is TOML', () => {
+  it('any TOML file is accepted only if it is TOML', () => {
     const pieces = fc.constantFrom(...`abm="'[]{},.#\n\r\\ \t1-:_0eTZu`, '"""', "'''", 'model', ' = ', '[a]\n', 'true');
     const nearly = fc.tuple(tomlFiles, fc.nat(), fc.nat(5), fc.array(pieces, { maxLength: 4 }));
     fc.assert(

@@ -60,7 +60,7 @@ const call = (calls: readonly EditCall[]): Promise<EditResult[]> =>
 describe('every settings file of every tool', () => {
   const cases = toolFiles.flatMap((file) => existingFiles(file).map((before) => ({ ...file, before })));
 
-  it('has the settings, does not change the second time, and comes back byte for byte', async () => {
+  it('every settings file of every tool has the settings, does not change in a second run, and comes back byte for byte', async () => {
     expect(cases.length).toBeGreaterThan(150);
     const merged = await call(cases.map((one) => ({ ...one, name: 'merge', texts: [one.before, one.wanted] })));
     const texts = merged.map((result) => ('value' in result ? String(result.value) : result.refusal));
@@ -79,7 +79,7 @@ describe('every settings file of every tool', () => {
     }
   });
 
-  it('comes back apart from what was added at its end', async () => {
+  it('every settings file of every tool comes back apart from what was added at its end', async () => {
     const merged = await call(cases.map((one) => ({ ...one, name: 'merge', texts: [one.before, one.wanted] })));
     const calls = cases.map((one, index): EditCall => {
       const result = merged[index];

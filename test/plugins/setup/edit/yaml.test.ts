@@ -22,18 +22,18 @@ const continueSettings = `name: "Daypass"\nversion: "1.0.0"\nschema: "v1"\nmodel
 const llm = '- model_id: "dp/demo"\n  api_base: "https://ai.example/v1"\n';
 
 describe('merging scalars, as of Goose and Aider', () => {
-  it('makes a missing file of them', () => {
+  it('merging YAML scalars makes a missing file of them', () => {
     expect(merge(undefined, goose, {})).toBe(goose);
     expect(merge('\ufeff \n', goose.trimEnd(), {})).toBe(`\ufeff${goose}`);
   });
 
-  it('changes only the value of a key that is there, and adds the others at the end', () => {
+  it('merging YAML scalars changes only the value of a key that is there, and adds the others at the end', () => {
     const current = `# Goose\nGOOSE_MODEL: gpt-4o # mine\nextensions:\n  developer:\n    GOOSE_PROVIDER: inner\n# end\n`;
 
     expect(merge(current, goose, {})).toBe(`${current.replace('gpt-4o', '"dp/demo"')}GOOSE_PROVIDER: "daypass"\n`);
   });
 
-  it('takes a value without quotes for the same text, as Goose writes it', () => {
+  it('merging YAML scalars takes a value without quotes for the same text, as Goose writes it', () => {
     const written = 'GOOSE_MODEL: dp/demo\nGOOSE_PROVIDER: daypass\n';
 
     expect(merge(written, goose, {})).toBe(written);
@@ -41,12 +41,12 @@ describe('merging scalars, as of Goose and Aider', () => {
     expect(missing('version: 1.0\n', 'version: "1.0"\n', {})).toEqual(['version']);
   });
 
-  it('fills a key without a value, and replaces a text of several lines', () => {
+  it('merging YAML scalars fills a key without a value, and replaces a text of several lines', () => {
     expect(merge('GOOSE_MODEL: # none\nx: 1\n', 'GOOSE_MODEL: "m"\n', {})).toBe('GOOSE_MODEL: "m" # none\nx: 1\n');
     expect(merge('GOOSE_MODEL: |\n  a\n\n  b\nx: 1\n', 'GOOSE_MODEL: "m"\n', {})).toBe('GOOSE_MODEL: "m"\nx: 1\n');
   });
 
-  it('adds before the end of the document, and in front of a text that a new line end would change', () => {
+  it('merging YAML scalars adds before the end of the document, and in front of a text that a new line end would change', () => {
     expect(merge('---\r\na: 1\r\n...\r\n', 'm: 2\n', {})).toBe('---\r\na: 1\r\nm: 2\r\n...\r\n');
     expect(merge('a: |\n  text', 'm: 2\n', {})).toBe('m: 2\na: |\n  text');
     expect(merge('a: 1', 'm: 2\n', {})).toBe('a: 1\nm: 2\n');
@@ -54,7 +54,7 @@ describe('merging scalars, as of Goose and Aider', () => {
 });
 
 describe('merging entries of lists, as of Continue and llm', () => {
-  it('puts a model in front of the others, in their indentation', () => {
+  it('merging into a list puts a model in front of the others, in their indentation', () => {
     const current = 'name: Local\nversion: 1.0.0\nschema: v1\nmodels:\n# mine\n- name: a\n\n- name: b\nrules: []\n';
 
     expect(merge(current, continueSettings, continueOptions)).toBe(
@@ -62,14 +62,14 @@ describe('merging entries of lists, as of Continue and llm', () => {
     );
   });
 
-  it('fills an empty list', () => {
+  it('merging into a list fills an empty list', () => {
     expect(merge('models: [] # none\nx: 1\n', `models:\n${model}`, continueOptions)).toBe(
       `models: # none\n${model}x: 1\n`,
     );
     expect(merge('models:', `models:\n${model}`, continueOptions)).toBe(`models:\n${model}`);
   });
 
-  it('replaces the entry with the same identity where it is, and keeps one that has more', () => {
+  it('merging into a list replaces the entry with the same identity where it is, and keeps one that has more', () => {
     const older = '- apiBase: https://ai.example/v1\n  model: dp/demo\n  # old\n  name: x\n';
     const more = `${model}    timeout: 5\n`;
 
@@ -79,7 +79,7 @@ describe('merging entries of lists, as of Continue and llm', () => {
     expect(merge(`models:\n${more}`, `models:\n${model}`, continueOptions)).toBe(`models:\n${more}`);
   });
 
-  it('adds to the list of llm at the end', () => {
+  it('merging into a list adds to the list of llm at the end', () => {
     expect(merge('- model_id: a\r\n  x: |\r\n    y\r\n# end', llm, llmOptions)).toBe(
       `- model_id: a\r\n  x: |\r\n    y\r\n${llm.replaceAll('\n', '\r\n')}# end`,
     );
@@ -125,7 +125,7 @@ describe('refusing what cannot be read exactly or changed safely', () => {
 });
 
 describe('taking settings out', () => {
-  it('restores what Goose has written anew in between, sorted and without quotes', () => {
+  it('taking settings out restores what Goose has written anew in between, sorted and without quotes', () => {
     const before = "GOOSE_PROVIDER: 'openai'\nGOOSE_TELEMETRY_ENABLED: true\n";
     const written = 'GOOSE_MODEL: dp/demo\nGOOSE_PROVIDER: daypass\nGOOSE_TELEMETRY_ENABLED: false\n';
 
@@ -135,7 +135,7 @@ describe('taking settings out', () => {
     });
   });
 
-  it('keeps the models that were added, and restores an empty list', () => {
+  it('taking settings out keeps the models that were added, and restores an empty list', () => {
     const merged = merge('models: []\n', `models:\n${model}`, continueOptions);
 
     expect(remove(`${merged}  - name: b\n`, `models:\n${model}`, 'models: []\n', continueOptions).text).toBe(
@@ -146,7 +146,7 @@ describe('taking settings out', () => {
     );
   });
 
-  it('leaves what was changed, and names it', () => {
+  it('taking settings out leaves what was changed, and names it', () => {
     const current = merge('', continueSettings, continueOptions).replace('- "chat"', '- "edit"').replace('v1"', 'v2"');
 
     expect(remove(current, continueSettings, undefined, continueOptions)).toEqual({
@@ -155,7 +155,7 @@ describe('taking settings out', () => {
     });
   });
 
-  it('leaves nothing of a file that was ours', () => {
+  it('taking settings out leaves nothing of a file that was ours', () => {
     expect(remove(`${llm}\n`, llm, undefined, llmOptions)).toEqual({ text: '', left: [] });
     expect(remove(`${continueSettings}\n`, continueSettings, undefined, continueOptions)).toEqual({
       text: '',

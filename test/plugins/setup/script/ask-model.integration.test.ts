@@ -16,7 +16,7 @@ for (const [format, model] of Object.entries(${JSON.stringify(models)})) {
 }`;
 }
 
-describe('a question to the gateway', () => {
+describe('question to the gateway', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startDemoGateway();
@@ -30,19 +30,19 @@ describe('a question to the gateway', () => {
     return stdout;
   }
 
-  it('is answered by a call of the tool in every format', async () => {
+  it('--verify asks the model to call a tool, in every format', async () => {
     const time = String.raw`\d+(\.\d)?\n`;
     expect(await ask('dp/demo')).toMatch(new RegExp(`^${formats.map((format) => `${format}: ${time}`).join('')}$`));
   });
 
-  it('names what the gateway says about the model', async () => {
+  it('--verify repeats the error of the gateway about the model', async () => {
     const unknown = await ask('dp/nothing');
     for (const format of formats) expect(unknown).toContain(`${format}: no such model: dp/nothing (`);
     const down = await ask('dp/other');
     for (const format of formats) expect(down).toMatch(new RegExp(`${format}: the gateway answered with 5\\d\\d: `));
   });
 
-  it('names a key that is not valid, and an address where nothing listens', async () => {
+  it('--verify names an invalid key, and an address where nothing listens', async () => {
     const wrong = await ask('dp/demo', testKey);
     for (const format of formats) expect(wrong).toContain(`${format}: the key hint is not valid`);
     const absent = await ask('dp/demo', testKey, 'http://127.0.0.1:1');
@@ -53,7 +53,7 @@ describe('a question to the gateway', () => {
 
 const json = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 
-describe('an answer', () => {
+describe('answer', () => {
   const name = 'report_ready';
   const calls: Readonly<Record<Format, string>> = {
     chat: json({ choices: [{ delta: { tool_calls: [{ function: { name } }] } }] }),
@@ -103,7 +103,7 @@ describe('an answer', () => {
     expect(stdout).toMatch(expected);
   });
 
-  it('is asked for once by all tools of a format and a model', async () => {
+  it('tools of the same format and model share one request of --verify', async () => {
     const before = stub.requests.length;
     const pairs = ['chat a/b', 'chat a/b', 'chat a', 'messages a/b'];
     const body = `for (const pair of ${JSON.stringify(pairs)}) say(askModel(...pair.split(' ')).problem)`;

@@ -52,7 +52,7 @@ describeInShells('in a home with an odd name', ({ command: shell }) => {
   );
 });
 
-describe('a file of a tool', () => {
+describe('file of a tool', () => {
   it.each([
     ['is broken', '{ "a": '],
     ['has a member twice', '{ "gateway": {}, "gateway": {} }'],
@@ -73,7 +73,7 @@ describe('a file of a tool', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('keeps its Windows line ends, and comes back byte for byte', async () => {
+  it('a file of a tool keeps its Windows line ends, and comes back byte for byte', async () => {
     await using home = await createHome(stub.url);
     const files = Object.fromEntries(
       Object.entries(existing).map(([path, text]) => [path, text.replaceAll('\n', '\r\n')]),
@@ -89,7 +89,7 @@ describe('a file of a tool', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('is changed where its symbolic links lead, and they stay', async () => {
+  it('a file of a tool is changed where its symbolic links lead, and they stay', async () => {
     await using home = await createHome(stub.url);
     await home.write({
       'dotfiles/alpha.json': existing['.alpha/settings.json'] ?? '',
@@ -114,7 +114,7 @@ describe('a file of a tool', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('is skipped or refused when its links lead nowhere or in a circle', async () => {
+  it('a file of a tool is skipped or refused when its links lead nowhere or in a circle', async () => {
     await using home = await createHome(stub.url);
     await home.write({ '.alpha/a': '', '.beta/b': '' });
     await symlink(join(home.folder, 'nowhere/settings.json'), join(home.home, '.alpha/settings.json'));
@@ -126,7 +126,7 @@ describe('a file of a tool', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('that is write-protected stays, and the other tools are set up', async () => {
+  it('a file of a tool that is write-protected stays, and the other tools are set up', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     await chmod(join(home.home, '.alpha/settings.json'), 0o444);
@@ -150,7 +150,7 @@ describe('a file of a tool', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('that its tool rewrites meanwhile is read again, and keeps what the tool wrote', async () => {
+  it('a file of a tool that its tool rewrites meanwhile is read again, and keeps what the tool wrote', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     // The tool writes each time before the file is replaced, twice.

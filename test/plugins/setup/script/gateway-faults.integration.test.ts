@@ -64,7 +64,7 @@ describe('on a machine with', () => {
     await rm(path, { recursive: true });
   });
 
-  it('neither node nor python3, what needs no merging is written, and the rest is shown without the key', async () => {
+  it('on a machine without Node.js and Python, what needs no merging is written, and the rest is shown without the key', async () => {
     await using home = await createHome(accepting.url);
     await home.write({ '.alpha/settings.json': existing['.alpha/settings.json'] ?? '', '.gamma/rc': 'a' });
     const before = await home.snapshot();
@@ -84,8 +84,8 @@ describe('on a machine with', () => {
   });
 });
 
-describe('a gateway', () => {
-  it('under a path is asked there, and its settings have the path', async () => {
+describe('gateway', () => {
+  it('a gateway under a path is asked there, and its settings have the path', async () => {
     await using home = await createHome(`${accepting.url}/team/ai`);
     const requests = accepting.requests.length;
     expect(await home.run(setUp)).toMatchObject({ status: 0, stderr: '' });

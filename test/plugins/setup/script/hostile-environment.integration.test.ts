@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stub[Symbol.asyncDispose]());
 
-describe('the script', () => {
+describe('script', () => {
   it.skipIf(!hasCommand('bash'))('works with options and variables that the shell inherited', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);

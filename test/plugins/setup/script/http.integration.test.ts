@@ -194,10 +194,10 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 );
 
-describe('a request', () => {
+describe('request', () => {
   const good = { ASKED: '/v1/good', LIMIT: '60' };
 
-  it('is sent by the runtime where curl cannot start', async () => {
+  it('a request is sent by the runtime where curl cannot start', async () => {
     const path = await toolFolder([]);
     await writeFile(join(path, 'curl'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
     const { stdout, stderr } = await runParts(ask, { baseUrl: stub.url, path, environment: good });
@@ -232,7 +232,7 @@ describe('a request', () => {
     },
   );
 
-  it('prints no control characters of an answer', async () => {
+  it('a request prints no control characters of an answer', async () => {
     const message = '\u001b[31mred\u009b0m "quoted" C:\\x\ty';
     const body = `say(errorMessage({ body: machine_.encode(${JSON.stringify(JSON.stringify({ error: { code: null, message } }))}) }))`;
     const { stdout } = await runParts(body, { baseUrl: stub.url });

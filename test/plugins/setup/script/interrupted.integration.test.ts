@@ -25,7 +25,7 @@ function timeless(snapshot: Snapshot): Snapshot {
   return Object.fromEntries(entries);
 }
 
-describe('a script that is interrupted', () => {
+describe('script that is interrupted', () => {
   let complete: Snapshot;
   let calls = 0;
 
@@ -38,7 +38,7 @@ describe('a script that is interrupted', () => {
     complete = timeless(await home.snapshot());
   });
 
-  it('changes files at least ten times, so that the points below are in it', () => {
+  it('a run changes files at least ten times, so that the kills below happen within it', () => {
     expect(calls).toBeGreaterThan(10);
   });
 
@@ -100,7 +100,7 @@ describe('a script that is interrupted', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('as a download does nothing, wherever it breaks off', async () => {
+  it('a download that breaks off does nothing, wherever it breaks off', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     const before = await home.snapshot();
@@ -118,7 +118,7 @@ describe('a script that is interrupted', () => {
 });
 
 describe('two runs at once', () => {
-  it('end with one set of settings, and --undo takes it back', async () => {
+  it('two runs at once end with one set of settings, and --undo takes it back', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     const before = await home.snapshot();

@@ -66,10 +66,10 @@ async function expectNotSent(environment: NodeJS.ProcessEnv) {
   expect(stub.requests.length).toBe(before);
 }
 
-describe('the key', () => {
+describe('key', () => {
   const run = runWith;
 
-  it('comes from the variable, without the white space around it', async () => {
+  it('the key comes from the variable, without the white space around it', async () => {
     const { status, stdout, stderr } = await run({ DAYPASS_API_KEY: ` \t${testKey}\r\n` });
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${keyHint}\nsame\n`, stderr: '' });
     expect(stub.requests.at(-1)).toMatchObject({
@@ -78,25 +78,25 @@ describe('the key', () => {
     });
   });
 
-  it('comes from a file with a byte order mark and Windows line ends, which precedes the variable', async () => {
+  it('the key comes from a file with a byte order mark and Windows line ends, which precedes the variable', async () => {
     const files = { 'key.txt': `\uFEFF${testKey} \r\n\r\n` };
     const { status, stdout, stderr } = await run({ DAYPASS_API_KEY: 'dp-old', KEY_FILE: 'key.txt' }, files);
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${keyHint}\nsame\n` });
     expect(stderr).toBe('Other users of this machine can read key.txt. Run: chmod 600 key.txt\n');
   });
 
-  it('of another service comes from DAYPASS_API_KEY where its own variable is not set', async () => {
+  it('the key of another service comes from DAYPASS_API_KEY where its own variable is not set', async () => {
     const { status, stdout } = await run({ BEFORE: otherService, DAYPASS_API_KEY: ` ${testKey}` });
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${keyHint}\nsame\n` });
     const both = await run({ BEFORE: otherService, DAYPASS_API_KEY: `${testKey}x`, TOKO_API_KEY: testKey });
     expect(both.stdout).toBe(`${keyHint}\nsame\n`);
   });
 
-  it('in DAYPASS_API_KEY is not sent to another service when it begins differently', async () => {
+  it('the key in DAYPASS_API_KEY is not sent to another service when it begins differently', async () => {
     await expectNotSent({ DAYPASS_API_KEY: 'sk-0123456789abcdef' });
   });
 
-  it('in DAYPASS_API_KEY is not sent to another service when one of that name is set up', async () => {
+  it('the key in DAYPASS_API_KEY is not sent to another service when one of that name is set up', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'setup-config-'));
     const state = join(folder, '.config', 'daypass');
     await mkdir(state, { recursive: true });
@@ -109,7 +109,7 @@ describe('the key', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('in DAYPASS_API_KEY is that of a service that had this name at the same address', async () => {
+  it('the key in DAYPASS_API_KEY is that of a service that had this name at the same address', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'setup-config-'));
     const state = join(folder, '.config', 'daypass');
     await mkdir(state, { recursive: true });
@@ -147,7 +147,7 @@ describe('the key', () => {
   });
 });
 
-describe('the key', () => {
+describe('key', () => {
   it.each([
     ['wrong', `Daypass does not accept the key ${keyHint} from the variable DAYPASS_API_KEY.`],
     ['noplan', `The key ${keyHint} has no active plan. Choose one at https://ai.example/buy, then run this again.`],

@@ -21,7 +21,7 @@ async function open({ programs, ...options }: Partial<SandboxOptions> = {}): Pro
 
 afterEach(() => sandbox[Symbol.asyncDispose]());
 
-describe('the profile of bash on macOS', () => {
+describe('profile of bash on macOS', () => {
   it.each([
     ['.profile', ['.profile']],
     ['.bash_login', ['.bash_login', '.profile']],

@@ -94,16 +94,16 @@ beforeAll(async () => {
 const carriedData = (text: string): string => /\$json = @'\n(.*)\n'@\n/.exec(text)![1]!;
 
 describe('setup.ps1', () => {
-  it('can be read by the grammar of PowerShell', () => {
+  it('the grammar of PowerShell accepts setup.ps1', () => {
     expect(syntaxErrors(root)).toEqual([]);
     expect(functionsOf(root).length).toBeGreaterThan(30);
   });
 
-  it('is found wrong by the grammar when a brace is missing', () => {
+  it('the grammar of PowerShell rejects setup.ps1 without one of its braces', () => {
     expect(syntaxErrors(parse(script.slice(0, script.lastIndexOf('}'))))).not.toEqual([]);
   });
 
-  it('is one block, so that half of it runs nothing and nothing of it stays in the session', () => {
+  it('setup.ps1 is one block, so that half of it runs nothing and nothing of it stays in the session', () => {
     const statements = root.namedChildren
       .flatMap((child) => child!.namedChildren)
       .filter((child) => child!.type !== 'comment');
@@ -112,7 +112,7 @@ describe('setup.ps1', () => {
     expect(script.match(/\$(global|script):\w+/g)).toEqual(['$global:LASTEXITCODE']);
   });
 
-  it('is plain ASCII with whole here-strings, and carries the data, whatever the service is called', () => {
+  it('setup.ps1 is plain ASCII with whole here-strings, and carries the data, whatever the service is called', () => {
     fc.assert(
       fc.property(nasty, (name) => {
         const data = dataOf(name);
@@ -125,7 +125,7 @@ describe('setup.ps1', () => {
     );
   });
 
-  it('is read the same way whatever the service is called', () => {
+  it('setup.ps1 is read the same way whatever the service is called', () => {
     fc.assert(
       fc.property(nasty, (name) => {
         expect(syntaxErrors(parse(renderPowershell(dataOf(name))))).toEqual([]);
@@ -134,7 +134,7 @@ describe('setup.ps1', () => {
     );
   });
 
-  it('writes data in one line that cannot end a here-string', () => {
+  it('setup.ps1 writes data in one line that cannot end a here-string', () => {
     const data = dataOf();
     fc.assert(
       fc.property(nasty, (service) => {
@@ -143,7 +143,7 @@ describe('setup.ps1', () => {
     );
   });
 
-  it('knows the place of every file on Windows', () => {
+  it('setup.ps1 knows the place of every file on Windows', () => {
     const files = dataOf().tools.flatMap(({ variants }) => variants[0]!.actions.filter(({ kind }) => kind === 'file'));
     expect(files.filter((file) => !('windows' in file))).toEqual([]);
     const paths = dataOf().tools.flatMap(({ variants }) =>
@@ -154,8 +154,8 @@ describe('setup.ps1', () => {
   });
 });
 
-describe('the code of setup.ps1', () => {
-  it('calls only its own functions and commands that Windows PowerShell 5.1 has, with parameters that they have', () => {
+describe('code of setup.ps1', () => {
+  it('the code of setup.ps1 calls only its own functions and commands that Windows PowerShell 5.1 has, with parameters that they have', () => {
     const own = new Map(functionsOf(root).map((one) => [one.name, one]));
     const wrong = commandsOf(root).filter(({ name, parameters, count }) => {
       const called = own.get(name);
@@ -165,20 +165,20 @@ describe('the code of setup.ps1', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('uses only members of .NET that the oldest and the newest PowerShell have', () => {
+  it('the code of setup.ps1 uses only members of .NET that the oldest and the newest PowerShell have', () => {
     const used = functionsOf(root).flatMap(({ node }) => [...node.text.matchAll(/(?<![`(])\[([\w.]+)\]::(\w+)/g)]);
     expect(used.length).toBeGreaterThan(50);
     expect(used.filter(([, type, member]) => !statics[type!]?.includes(member!)).map(([text]) => text)).toEqual([]);
   });
 
-  it('has each function once, and calls it', () => {
+  it('the code of setup.ps1 has each function once, and calls it', () => {
     const names = functionsOf(root).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     const called = new Set(commandsOf(root).map(({ name }) => name));
     expect(names.filter((name) => !called.has(name))).toEqual([]);
   });
 
-  it('reads no variable that nothing has set, and sets none of those of PowerShell', () => {
+  it('the code of setup.ps1 reads no variable that nothing has set, and sets none of those of PowerShell', () => {
     const shared = assignedIn(root.descendantsOfType('script_block_expression')[0]!);
     const top = ['data', 'session', 'utf8', 'json', 'options', 'program', 'invocation', 'given'];
     expect(top.filter((name) => !shared.has(name))).toEqual([]);
@@ -190,7 +190,7 @@ describe('the code of setup.ps1', () => {
     }
   });
 
-  it('has no syntax that Windows PowerShell 5.1 lacks', () => {
+  it('the code of setup.ps1 has no syntax that Windows PowerShell 5.1 lacks', () => {
     const code = functionsOf(root).map(({ node }) => node.text);
     for (const text of code) expect(text).not.toMatch(/\?\?|\?\.|&&|\|\||-AsByteStream|-AsHashtable|-NoProfile|`u\{/);
     expect(nodesOf(root, 'ternary_expression')).toEqual([]);

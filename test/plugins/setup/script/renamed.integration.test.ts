@@ -19,8 +19,8 @@ const renderRenamed = () => renderTest(stub.url, { slug: 'other', formerSlugs: [
 
 const turns = shellsInTurn();
 
-describe('a service with a new name', () => {
-  it('takes over what was set up under the former one, with its models', async () => {
+describe('service with a new name', () => {
+  it('a service with a new name takes over what was set up under the former one, with its models', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     const before = await home.snapshot();
@@ -51,7 +51,7 @@ describe('a service with a new name', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('takes back what was set up under both', async () => {
+  it('a service with a new name takes back what was set up under both', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     const before = await home.snapshot();
@@ -100,7 +100,7 @@ async function createFormer() {
 const run = (home: TestHome, args: readonly string[], path?: string) =>
   home.run(args, { script: renderRenamed(), path });
 
-describe('a run that takes over former settings and is killed', () => {
+describe('run that takes over former settings and is killed', () => {
   let calls = 0;
   beforeAll(async () => {
     const { home } = await createFormer();

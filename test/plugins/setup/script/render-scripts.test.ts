@@ -10,12 +10,12 @@ const dataOf = (...host: Parameters<typeof setupHost>) => scriptData(setupHost(.
 const rendered = renderShell(dataOf([modelOf('large'), modelOf('large-mini')]));
 
 describe('setup.sh', () => {
-  it('ends with the only call, in a group, so that half a script does nothing', () => {
+  it('setup.sh ends with the only call, in a group, so that half a script does nothing', () => {
     expect(rendered.endsWith('\nmain "$@"\n}\n')).toBe(true);
     expect(rendered.match(/^main "\$@".*$/gm)).toEqual(['main "$@"']);
   });
 
-  it('has its launcher, what is done without a runtime, and the program in this order', () => {
+  it('setup.sh has its launcher, what is done without a runtime, and the program in this order', () => {
     const places = [
       '\neach_tool() {',
       '\n# --- The launcher\n',
@@ -28,13 +28,13 @@ describe('setup.sh', () => {
     expect(found).toEqual(found.toSorted((one, other) => one - other));
   });
 
-  it('has no key of anybody, and only ASCII in its program', () => {
+  it('setup.sh has no key, and only ASCII in its program', () => {
     const program = rendered.slice(rendered.indexOf('\nwrite_program() {'));
     expect(/[^\n\x20-\x7e]/.test(program)).toBe(false);
     expect(program).toContain('// --- program/main.mjs\n');
   });
 
-  it('tells the reader in comments alone, whatever the service is called', () => {
+  it('setup.sh tells the reader in comments alone, whatever the service is called', () => {
     fc.assert(
       fc.property(nasty, (name) => {
         const text = renderShell(dataOf([modelOf('large')], { name: `${name}x` }));
@@ -45,7 +45,7 @@ describe('setup.sh', () => {
     );
   });
 
-  it('offers no model whose name a shell or a settings file reads as something else', () => {
+  it('setup.sh offers no model whose name a shell or a settings file reads as something else', () => {
     fc.assert(
       fc.property(nasty, (id) => {
         const { models } = dataOf([modelOf('large'), modelOf(`x${id}`)], {}, { model: `x${id}` });
@@ -54,11 +54,11 @@ describe('setup.sh', () => {
     );
   });
 
-  it('keeps apart what looks like a placeholder', () => {
+  it('setup.sh leaves a model out whose name looks like a placeholder', () => {
     expect(dataOf([modelOf('large'), modelOf('a@KEY@')]).models.map(({ name }) => name)).toEqual(['dp/large']);
   });
 
-  it('has a URL of plain characters, whatever gateway.yaml says', () => {
+  it('setup.sh has a URL of plain characters, whatever gateway.yaml says', () => {
     fc.assert(
       fc.property(nasty, (path) => {
         const { baseUrl } = dataOf([modelOf('large')], { baseUrl: `https://ai.example/${path}` });

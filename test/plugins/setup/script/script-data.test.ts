@@ -43,8 +43,8 @@ const someCatalog = fc
   .uniqueArray(someModel, { minLength: 1, maxLength: 6, selector: ({ name }) => name })
   .map((models) => models.map(({ name, formats, ...limits }) => modelOf(name, formats, limits)));
 
-describe('the data of the script', () => {
-  it('makes of its placeholders exactly what the page shows for the model', () => {
+describe('data of the script', () => {
+  it('the data of the script makes of its placeholders exactly what the page shows for the model', () => {
     fc.assert(
       fc.property(someCatalog, (models) => {
         const data = dataOf(models);
@@ -60,12 +60,12 @@ describe('the data of the script', () => {
     );
   });
 
-  it('has no limit that stands in for another', () => {
+  it('the data of the script has no limit that stands in for another', () => {
     const models = [modelOf('a', ['chat'], { maxInputTokens: 1000, maxOutputTokens: 100 }), modelOf('b-mini')];
     expect(JSON.stringify(dataOf(models))).not.toContain('7310000');
   });
 
-  it('has as many variants as models differ, however many models there are', () => {
+  it('the data of the script has as many variants as models differ, however many models there are', () => {
     const models = Array.from({ length: 30 }, (_, index) =>
       modelOf(`m${index}`, ['chat'], { ...(index % 2 === 0 && { maxInputTokens: 1000 + index }) }),
     );
@@ -73,18 +73,18 @@ describe('the data of the script', () => {
     expect(Math.max(...counts)).toBe(2);
   });
 
-  it('defaults to a model that is reached without a translation', () => {
+  it('the data of the script defaults to a model that is reached without a translation', () => {
     const models = [modelOf('a', ['chat']), modelOf('b', ['messages']), modelOf('c-mini', ['messages'])];
     const { defaults } = dataOf(models);
     expect(defaults.find(({ format }) => format === 'messages')).toMatchObject({ model: 'dp/b', small: 'dp/c-mini' });
     expect(defaults.find(({ format }) => format === 'chat')).toMatchObject({ model: 'dp/a', small: 'dp/c-mini' });
   });
 
-  it('has no small model where the catalog has none', () => {
+  it('the data of the script has no small model where the catalog has none', () => {
     expect(dataOf([modelOf('a')]).defaults.every((one) => !('small' in one))).toBe(true);
   });
 
-  it('does not exist without a model for conversations', () => {
+  it('the data of the script does not exist without a model for conversations', () => {
     expect(scriptData(setupHost([modelOf('painter', ['images'])]), registry)).toBeUndefined();
   });
 });

@@ -33,7 +33,7 @@ const get = (headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${gateway.url}/setup.sh`, { method, headers: { 'accept-encoding': 'identity', ...headers } });
 
 describe('GET /setup.sh', () => {
-  it('sends everybody the same text, which a browser shows', async () => {
+  it('GET /setup.sh sends everybody the same text, which a browser shows', async () => {
     const response = await get();
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('no-cache');
@@ -46,7 +46,7 @@ describe('GET /setup.sh', () => {
     expect(await asAccount.text()).toBe(text);
   });
 
-  it('is named by its SHA-256, and not sent again to a client that has it', async () => {
+  it('GET /setup.sh is named by its SHA-256, and not sent again to a client that has it', async () => {
     const response = await get();
     const sha256 = hash('sha256', await response.text());
     expect(response.headers.get('etag')).toBe(`"${sha256}"`);
@@ -55,7 +55,7 @@ describe('GET /setup.sh', () => {
     expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('is compressed for clients that ask for it, and HEAD has no body', async () => {
+  it('GET /setup.sh is compressed for clients that ask for it, and HEAD has no body', async () => {
     const packed = await get({ 'accept-encoding': 'gzip' });
     expect(packed.headers.get('content-encoding')).toBe('gzip');
     expect(await packed.text()).toBe(await (await get()).text());
@@ -65,7 +65,7 @@ describe('GET /setup.sh', () => {
 });
 
 describe('GET /setup.ps1', () => {
-  it('sends everybody the same text in ASCII, named by its SHA-256', async () => {
+  it('GET /setup.ps1 sends everybody the same text in ASCII, named by its SHA-256', async () => {
     const response = await fetch(`${gateway.url}/setup.ps1`, { headers: { 'accept-encoding': 'identity' } });
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const text = await response.text();
@@ -75,14 +75,14 @@ describe('GET /setup.ps1', () => {
     expect(await (await fetch(`${gateway.url}/setup.ps1`)).text()).toBe(text);
   });
 
-  it('says so where the catalog has no model for tools', async () => {
+  it('GET /setup.ps1 reports that the catalog has no model for tools', async () => {
     const text = await (await fetch(`${empty.url}/setup.ps1`)).text();
     expect(text).toMatch(/^Write-Host 'This gateway has no models for tools yet\. [\x20-\x7e]*'\n/);
   });
 });
 
-describe('a reload of gateway.yaml', () => {
-  it('changes the script and its SHA-256', async () => {
+describe('reload of gateway.yaml', () => {
+  it('a reload of gateway.yaml changes the script and its SHA-256', async () => {
     const before = await get();
     await gateway.write(yaml('other: { routes: [texts/other] }').concat('setup: { model: other }\n'));
     expect(await gateway.gateway.reload()).toBe(true);

@@ -28,8 +28,8 @@ function verdictsIn({ stdout }: { readonly stdout: string }): string[] {
   return lines.map((line) => line.trim().replaceAll(/ +/g, ' '));
 }
 
-describe('a file that cannot be edited', () => {
-  it('is left alone, and the other files of its tool are not written either', async () => {
+describe('file that cannot be edited', () => {
+  it('a file that cannot be edited is left alone, and the other files of its tool are not written either', async () => {
     const both = sampleTool('both', [
       { kind: 'file', format: 'text', path: '~/.both/first', text: '@MODEL@' },
       { kind: 'file', format: 'toml', path: '~/.both/second', text: 'a = 1' },
@@ -64,7 +64,7 @@ describe('a file that cannot be edited', () => {
 });
 
 describe('--tools', () => {
-  it('adds tools to those set up before, and --undo takes one of them out', async () => {
+  it('--tools adds tools to those set up before, and --undo takes one of them out', async () => {
     const { run, read, snapshot } = await open();
     const before = await snapshot();
     await run('--yes --tools liner');
@@ -99,7 +99,7 @@ describe('--tools', () => {
   });
 });
 
-describe('the command line', () => {
+describe('command line', () => {
   it.each([
     [
       '--key=dp-secret',
@@ -129,7 +129,7 @@ describe('the command line', () => {
     },
   );
 
-  it('needs --yes where nobody can be asked', async () => {
+  it('without a terminal, setup.sh needs --yes', async () => {
     const { run, snapshot } = await open();
     const before = await snapshot();
     const message = 'No terminal is available to ask for confirmation. Pass --yes to go on without it.\n';
@@ -139,7 +139,7 @@ describe('the command line', () => {
     expect(await run('--undo')).toMatchObject({ status: 1, stderr: message });
   });
 
-  it('explains itself, and lists what is found and set up', async () => {
+  it('--help explains the options, and --list shows what is found and set up', async () => {
     const { run } = await open({ commands: ['merger'] });
     const help = await run('--help');
     expect(help.stdout).toContain('--dry-run        show what would change, and change nothing');
@@ -157,14 +157,14 @@ describe('the command line', () => {
 });
 
 describe('--model', () => {
-  it('may be named without the prefix, as in requests', async () => {
+  it('--model may be named without the prefix, as in requests', async () => {
     const { run, read } = await open();
     expect(await run('--yes --tools merger --model other')).toMatchObject({ status: 0, stderr: '' });
     expect(await read('.merger/config.toml')).toContain('model = "dp/other"');
     expect((await run('--yes --model nothing')).stderr).toContain('Model "nothing" not found.');
   });
 
-  it('is remembered for the tool', async () => {
+  it('--model is remembered for the tool', async () => {
     const { run, read } = await open({ tools: [wholeTool] });
     await run('--yes --tools whole --model dp/other');
     expect(await read('.whole/model')).toBe('dp/other dp/other\n');
@@ -180,7 +180,7 @@ const wholeTool = sampleTool('whole', [
 ]);
 
 describe('paths', () => {
-  it('follow the variables of the tool and XDG_CONFIG_HOME', async () => {
+  it('paths follow the variables of the tool and XDG_CONFIG_HOME', async () => {
     const { home, run, read, snapshot } = await open({ tools: [wholeTool] });
     const before = await snapshot();
     const environment = { XDG_CONFIG_HOME: join(home, 'my "config"'), WHOLE_HOME: join(home, 'x y/') };
@@ -190,7 +190,7 @@ describe('paths', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('that differ between runs are all brought up to date, and taken back', async () => {
+  it('paths that differ between runs are all brought up to date, and taken back', async () => {
     const { home, run, read, snapshot } = await open({ commands: [] });
     const before = await snapshot();
     const other = testKey.replaceAll('A', 'B');
@@ -219,7 +219,7 @@ describe('paths', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('prefer the first one that exists', async () => {
+  it('paths prefer the first one that exists', async () => {
     const { home, run, write, read } = await open({ tools: [wholeTool] });
     await write('.whole/first', '');
     await run('--yes');
@@ -240,7 +240,7 @@ describe('paths', () => {
   });
 });
 
-describe('the profile', () => {
+describe('profile', () => {
   it.each([
     ['/usr/bin/zsh', {}, ['.zshrc']],
     ['/usr/bin/zsh', { ZDOTDIR: 'dots' }, ['dots/.zshrc']],
@@ -264,7 +264,7 @@ describe('the profile', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('with half of the markers is not touched', async () => {
+  it('the profile with half of the markers is not touched', async () => {
     const { run, write, read } = await open();
     await write('.bashrc', '# >>> daypass >>>\nexport A=1\n');
     const result = await run('--yes --tools liner');
@@ -273,7 +273,7 @@ describe('the profile', () => {
     expect(await read('.bashrc')).toBe('# >>> daypass >>>\nexport A=1\n');
   });
 
-  it('of the shell that was set up is brought up to date by another one, and no other is touched by --undo', async () => {
+  it('the profile of the shell that was set up is brought up to date by another one, and no other is touched by --undo', async () => {
     const { run, read, snapshot } = await open({ commands: [] });
     const before = await snapshot();
     const fish = '.config/fish/conf.d/daypass.fish';
@@ -290,7 +290,7 @@ describe('the profile', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('keeps lines of other people in the file of the variables', async () => {
+  it('the profile keeps lines of other people in the file of the variables', async () => {
     const { run, write, read } = await open();
     await run('--yes --tools liner,environment');
     await write('.config/daypass/env', `${await read('.config/daypass/env')}export MINE='1'\n`);
@@ -302,7 +302,7 @@ describe('the profile', () => {
 });
 
 describe('--dry-run', () => {
-  it('shows differences without secrets, and writes nothing', async () => {
+  it('--dry-run shows differences without secrets, and writes nothing', async () => {
     const { run, write, snapshot } = await open();
     const secrets = ['token = "t0ps3cret"', '[p]', 'api-key = "t0ps3cret" # t0ps3cret', 'auth.password = "t0ps3cret"'];
     await write('.merger/config.toml', `${config}${secrets.join('\n')}\nother = "sk-t0ps3cret"\n`);
@@ -320,7 +320,7 @@ describe('--dry-run', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('shows what changes beside a secret in settings of one line', async () => {
+  it('--dry-run shows what changes beside a secret in settings of one line', async () => {
     const { run, write } = await open();
     const line =
       '{ "token": "t0ps\\"3cret", "model": "one", "password": "t0ps3cret", "x": 1, "auth-key": "t0ps3cret" }';
@@ -332,7 +332,7 @@ describe('--dry-run', () => {
     expect(stdout).not.toMatch(/t0ps|3cret/);
   });
 
-  it('needs no key, and shows what --undo would do', async () => {
+  it('--dry-run needs no key, and shows what --undo would do', async () => {
     const { run, write, snapshot } = await open();
     await write('.merger/config.toml', config);
     expect(await run('--dry-run', { DAYPASS_API_KEY: '' })).toMatchObject({ status: 0, stderr: '' });
@@ -368,7 +368,7 @@ case $1 in --revision) echo 1.3.14+0d9b296af ;; *) exec '${process.execPath}' "$
 });
 
 describe('without Node.js, Bun and Deno', () => {
-  it('creates files and variables, shows what must be added to files that exist, and takes back just that', async () => {
+  it('setup without a runtime creates files and variables, shows what must be added to files that exist, and takes back just that', async () => {
     const { run, write, read, snapshot } = await open({ helper: 'none' });
     await write('.merger/config.toml', config, 0o644);
     await write('.bashrc', 'export A=1', 0o644);
@@ -397,7 +397,7 @@ describe('without Node.js, Bun and Deno', () => {
     expect((await run('--undo --yes')).stderr).toBe('Nothing of Daypass is set up on this machine.\n');
   });
 
-  it('brings a file of its own up to date, and leaves one that was edited since, by name', async () => {
+  it('setup without a runtime brings a file of its own up to date, and leaves one that was edited since, by name', async () => {
     const { run, read, write } = await open({ helper: 'none' });
     await run('--yes --tools merger,whole');
     await run('--yes --tools merger', { DAYPASS_API_KEY: testKey.replaceAll('A', 'B') });
@@ -438,7 +438,7 @@ describe('without Node.js, Bun and Deno', () => {
 });
 
 describe('--undo after a run without any file', () => {
-  it('removes what a run left that ended before its first file', async () => {
+  it('--undo removes what a run left that ended before its first file', async () => {
     const { home, run, write, snapshot } = await open();
     const before = await snapshot();
     await mkdir(join(home, records, 'files'), { recursive: true });
@@ -454,7 +454,7 @@ describe('--undo after a run without any file', () => {
 });
 
 describe('--undo', () => {
-  it('brings permissions back, unless they were changed meanwhile', async () => {
+  it('--undo brings permissions back, unless they were changed meanwhile', async () => {
     const { home, run, write, modeOf } = await open();
     await write('.merger/config.toml', config, 0o644);
     await run('--yes --tools merger');
@@ -467,7 +467,7 @@ describe('--undo', () => {
     expect(await modeOf('.merger/config.toml')).toBe('640');
   });
 
-  it('accepts that a file is gone, keeps its backup, and follows a file behind a new link', async () => {
+  it('--undo accepts that a file is gone, keeps its backup, and follows a file behind a new link', async () => {
     const { home, run, write, read } = await open();
     await write('.merger/config.toml', config);
     await write('.config/whole/model.txt', 'mine\n');
@@ -486,7 +486,7 @@ describe('--undo', () => {
     expect(await read(join(records, 'backups', time, home, '.merger/config.toml'))).toBe(config);
   });
 
-  it('shows where a relative link leads without dots', async () => {
+  it('--undo shows where a relative link leads without dots', async () => {
     const { home, run, write } = await open();
     await write('dots/merger.toml', config);
     await mkdir(join(home, '.merger'));
@@ -496,7 +496,7 @@ describe('--undo', () => {
     expect(verdictsIn(await run('--undo --yes'))).toStrictEqual(['Tool merger restored ~/dots/merger.toml']);
   });
 
-  it('does not touch a file whose record is incomplete', async () => {
+  it('--undo does not touch a file whose record is incomplete', async () => {
     const { home, run, write, read } = await open();
     await write('.merger/config.toml', config);
     await run('--yes --tools merger');
@@ -508,7 +508,7 @@ describe('--undo', () => {
     expect(await read('.merger/config.toml')).toBe(written);
   });
 
-  it('takes the block out of the profile when the records are lost', async () => {
+  it('--undo takes the block out of the profile when the records are lost', async () => {
     const { home, run, write, read } = await open();
     await write('.bashrc', 'export A=1\n');
     await run('--yes --tools liner');
@@ -518,8 +518,8 @@ describe('--undo', () => {
   });
 });
 
-describe('a run that was killed', () => {
-  it('is completed by the next one: lock, temporary file and record', async () => {
+describe('run that was killed', () => {
+  it('a run that was killed is completed by the next one: lock, temporary file and record', async () => {
     const { home, run, write, read, snapshot } = await open();
     await write('.merger/config.toml', config);
     const before = await snapshot();
@@ -536,7 +536,7 @@ describe('a run that was killed', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('does not remove what only begins like a temporary file of this script', async () => {
+  it('a run that was killed does not remove what only begins like a temporary file of this script', async () => {
     const { run, write, read } = await open();
     await write('.merger/config.toml', config);
     await run('--yes --tools merger');
@@ -548,7 +548,7 @@ describe('a run that was killed', () => {
     for (const path of others) expect(await read(path)).toBe('mine');
   });
 
-  it('is not taken for one that is still at work', async () => {
+  it('a run that was killed is not taken for one that is still at work', async () => {
     const { run, write, snapshot } = await open();
     await run('--yes');
     await write(`${records}/lock/pid`, `${process.pid}\n`);

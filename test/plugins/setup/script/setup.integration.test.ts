@@ -76,7 +76,7 @@ describeInShells('setup.sh', (shell) => {
 describe('setup.sh, in the shells in turn', () => {
   const turns = shellsInTurn();
 
-  it('undoes files that tools edited before a run that found nothing to change', async () => {
+  it('setup.sh undoes files that tools edited before a run that found nothing to change', async () => {
     const { run, write, read } = await open(turns.next().value);
     await write('.bashrc', 'export A=1\n');
     await run('--yes');
@@ -91,7 +91,7 @@ describe('setup.sh, in the shells in turn', () => {
     expect(await read('.bashrc')).toBe('export A=1\n');
   });
 
-  it('follows links, and takes any character in paths', async () => {
+  it('setup.sh follows links, and takes any character in paths', async () => {
     const { home, run, write, read, snapshot } = await open(turns.next().value, {
       home: `it's "ä" $(id) %0A\\\n\` home`,
     });
@@ -119,7 +119,7 @@ describe('setup.sh, in the shells in turn', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('keeps what was edited meanwhile, and names the settings that it leaves alone', async () => {
+  it('setup.sh keeps what was edited meanwhile, and names the settings that it leaves alone', async () => {
     const { run, write, read } = await open(turns.next().value);
     await write('.merger/config.toml', config);
     await write('.bashrc', 'export A=1');

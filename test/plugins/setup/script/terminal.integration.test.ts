@@ -76,7 +76,7 @@ describe.skipIf(!hasCommand('python3'))('a second run on a terminal', () => {
   });
 });
 
-describe('the options of the shell', () => {
+describe('options of the shell', () => {
   // Any of them that the script did not take back would fail all of them.
   it.each(runsEverywhere ? ['-e', '-f', '-C', '-a', '-u'] : ['-efCau'])('do not matter: %s', async (option) => {
     await using home = await createHome(stub.url);
@@ -87,7 +87,7 @@ describe('the options of the shell', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('do not show the key, nor does a dry run, which leaves the home as it is', async () => {
+  it('the options of the shell do not show the key, nor does a dry run, which leaves the home as it is', async () => {
     await using home = await createHome(stub.url);
     await home.write({ ...existing, '.alpha/settings.json': '{ "apiKey": "other-secret", "theme": "dark" }' });
     const before = await home.snapshot();

@@ -12,7 +12,7 @@ afterAll(() => stub[Symbol.asyncDispose]());
 const renderOther = () => renderTest(`${stub.url}/other`).replaceAll('daypass', 'other');
 
 describe('two gateways', () => {
-  it('are taken back in reverse order, byte for byte', async () => {
+  it('two gateways are taken back in reverse order, byte for byte', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     const before = await home.snapshot();
@@ -26,7 +26,7 @@ describe('two gateways', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('never leave the address of one with settings of the user: the older one waits for the newer one', async () => {
+  it('two gateways never leave the address of one with settings of the user: the older one waits for the newer one', async () => {
     await using home = await createHome(stub.url);
     await home.write(existing);
     const before = await home.snapshot();

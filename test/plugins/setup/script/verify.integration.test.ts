@@ -78,8 +78,8 @@ const check = (url: string, key: string) =>
     environment: { DAYPASS_API_KEY: key },
   });
 
-describe('the key check', () => {
-  it('names the address of plans to an account without one', async () => {
+describe('key check', () => {
+  it('the key check names the address of plans to an account without one', async () => {
     const { database } = gateway;
     const never = await createAccount(database, 'dp', { name: 'Never' });
     const { stdout, stderr } = await check(gateway.url, never.key);
@@ -89,7 +89,7 @@ describe('the key check', () => {
     );
   });
 
-  it('accepts a key without a plan where the pipeline needs none', async () => {
+  it('the key check accepts a key without a plan where the pipeline needs none', async () => {
     await using open = await startDemoGateway(wholePipeline.replace('  - plan\n', ''));
     const { key } = await createAccount(open.database, 'dp', { name: 'Open' });
     expect(await check(open.url, key)).toMatchObject({ status: 0, stdout: 'accepted\n', stderr: '' });
@@ -118,7 +118,7 @@ describeInShells('--verify', ({ command: shell }) => {
 });
 
 describe('--verify', () => {
-  it('says which settings have changed', async () => {
+  it('--verify says which settings have changed', async () => {
     const home = await openSettledHome();
     await home.write({
       '.chat/a.json': '{ "model": { "name": "gpt" }, "theme": "dark" }',
@@ -145,7 +145,7 @@ describe('--verify', () => {
     );
   });
 
-  it('starts each tool that works without a terminal, with the variables and the model of its settings', async () => {
+  it('--verify starts each tool that works without a terminal, with the variables and the model of its settings', async () => {
     const key = { kind: 'variable', name: 'DAYPASS_API_KEY', value: '@KEY@' } as const;
     const trial = ['-m', '@MODEL@', 'Reply with the word ready.'];
     const tools = ['speaker', 'mute', 'broken'].map((id) => sampleTool(id, [key], { format: 'chat', trial }));
@@ -173,7 +173,7 @@ describe('--verify', () => {
     expect(status).toBe(1);
   });
 
-  it('says which settings are older than the catalog', async () => {
+  it('--verify says which settings are older than the catalog', async () => {
     const home = await openSettledHome();
     const renamed = script().replaceAll('model @MODEL@', 'model now/@MODEL@');
     const { status, stdout } = await home.run(['--verify'], { script: renamed });
@@ -183,7 +183,7 @@ describe('--verify', () => {
     expect((await home.run(['--verify'])).stdout).not.toContain('outdated');
   });
 
-  it('names the files into which nobody has pasted the settings yet', async () => {
+  it('--verify names the files into which nobody has pasted the settings yet', async () => {
     const path = await toolFolder([...systemTools, hasCommand('curl') ? 'curl' : 'wget']);
     const template = `{ "url": "${gateway.url}/v1", "key": "@KEY@" }`;
     const manual = sampleTool(
@@ -211,7 +211,7 @@ describe('--verify', () => {
     await rm(path, { recursive: true });
   });
 
-  it('gives the reason when the model does not answer', async () => {
+  it('--verify gives the reason when the model does not answer', async () => {
     await using home = await openHome();
     await home.run(['--yes', '--tools', ids, '--model', 'dp/other']);
     const { status, stdout } = await home.run(['--verify']);
@@ -219,7 +219,7 @@ describe('--verify', () => {
     expect(stdout.match(/failed +the gateway answered with 5\d\d: ./g)).toHaveLength(5);
   });
 
-  it('gives the reason when the key is no longer valid', async () => {
+  it('--verify gives the reason when the key is no longer valid', async () => {
     const home = await openSettledHome();
     for (const path of ['.config/daypass/env', ...formats.map((format) => `.${format}/a.json`)]) {
       await home.write({ [path]: (await home.read(path)).replace(gateway.key, testKey) });
@@ -231,7 +231,7 @@ describe('--verify', () => {
     expect(stdout).toMatch(/Tool lines +failed +the key dp-Ab3d\.\.\.\S+ is not valid\n/);
   });
 
-  it('says so when nothing is set up', async () => {
+  it('--verify says so when nothing is set up', async () => {
     await using home = await openHome();
     expect(await home.run(['--verify'])).toMatchObject({ status: 1, stdout: '' });
     expect(await home.snapshot()).toStrictEqual({});

@@ -31,8 +31,8 @@ async function killAt(place: number) {
   return { computer, before };
 }
 
-describe('a service with a new name, in setup.ps1', () => {
-  it('takes over what was set up under the former one, with its models', async () => {
+describe('service with a new name, in setup.ps1', () => {
+  it('setup.ps1 of a service with a new name takes over what was set up under the former one, with its models', async () => {
     const { computer, before } = await createFormer();
     await using _ = computer;
     const former = await computer.snapshot();
@@ -58,7 +58,7 @@ describe('a service with a new name, in setup.ps1', () => {
     expect(await computer.snapshot()).toStrictEqual(before);
   });
 
-  it('takes back what was set up under both, and asks once', async () => {
+  it('setup.ps1 of a service with a new name takes back what was set up under both, and asks once', async () => {
     const { computer, before } = await createFormer();
     await using _ = computer;
     expect((await run(computer, ['-Yes', '-Tools', 'alpha'])).code).toBe(0);
@@ -76,7 +76,7 @@ describe('a service with a new name, in setup.ps1', () => {
     expect(await computer.snapshot()).toStrictEqual(before);
   });
 
-  it('takes the key of a former service named Daypass only at the same address', async () => {
+  it('setup.ps1 of a service with a new name takes the key of a former service named Daypass only at the same address', async () => {
     const { computer } = await createFormer();
     await using _ = computer;
     computer.machine.environment.delete('OTHER_API_KEY');
@@ -86,7 +86,7 @@ describe('a service with a new name, in setup.ps1', () => {
   });
 });
 
-describe('a run of setup.ps1 that takes over former settings and is killed', () => {
+describe('run of setup.ps1 that takes over former settings and is killed', () => {
   const points = casesOf(5).numRuns;
   const places = Array.from({ length: points }, (_, index) => index / (points - 1));
 

@@ -8,7 +8,7 @@ import { testKey } from './parts-fixture.ts';
 import { createComputer, existing, otherScript, setUp, testScript } from './windows-fixture.ts';
 
 describe('setup.ps1', () => {
-  it('sets tools up, changes nothing when it runs again, and takes everything back byte for byte', async () => {
+  it('setup.ps1 sets tools up, changes nothing when it runs again, and takes everything back byte for byte', async () => {
     await using computer = await createComputer();
     computer.write(existing);
     const before = await computer.snapshot();
@@ -37,7 +37,7 @@ describe('setup.ps1', () => {
     expect(computer.machine.environment.get('NODE_OPTIONS')).toBe('--require=evil.js');
   });
 
-  it('does so for every tool of the table', async () => {
+  it('setup.ps1 sets up every tool of the table and takes it back', async () => {
     const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
     const data = { ...(scriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
     const script = renderPowershell(data);
@@ -52,7 +52,7 @@ describe('setup.ps1', () => {
     expect(await computer.snapshot()).toStrictEqual(before);
   });
 
-  it('shows changes as a diff without the key, and changes nothing', async () => {
+  it('setup.ps1 shows changes as a diff without the key, and changes nothing', async () => {
     await using computer = await createComputer();
     computer.write(existing);
     const before = await computer.snapshot();
@@ -62,7 +62,7 @@ describe('setup.ps1', () => {
     expect(await computer.snapshot()).toStrictEqual(before);
   });
 
-  it('keeps what the user has changed since, and names it', async () => {
+  it('setup.ps1 keeps what the user has changed since, and names it', async () => {
     await using computer = await createComputer();
     computer.write(existing);
     await computer.run(setUp);
@@ -74,7 +74,7 @@ describe('setup.ps1', () => {
     expect(computer.read('.alpha/settings.json')).not.toContain(testKey);
   });
 
-  it('ends with 2 for wrong arguments, and asks nobody where nobody is', async () => {
+  it('setup.ps1 ends with 2 for wrong arguments, and asks nobody where nobody is', async () => {
     await using computer = await createComputer();
     expect(await computer.run(['-Tool', 'alpha'])).toMatchObject({
       code: 2,
@@ -86,7 +86,7 @@ describe('setup.ps1', () => {
     });
   });
 
-  it('never prints a key that came as an argument', async () => {
+  it('setup.ps1 never prints a key that came as an argument', async () => {
     await using computer = await createComputer();
     for (const args of [
       [testKey],
@@ -104,7 +104,7 @@ describe('setup.ps1', () => {
     }
   });
 
-  it('asks in ISE, which has no console', async () => {
+  it('setup.ps1 asks in ISE, which has no console', async () => {
     await using computer = await createComputer();
     computer.machine.hostName = 'Windows PowerShell ISE Host';
     computer.machine.answers.push('no');
@@ -114,14 +114,14 @@ describe('setup.ps1', () => {
     );
   });
 
-  it('refuses a key with a Kelvin sign, which -match takes for a letter', async () => {
+  it('setup.ps1 refuses a key with a Kelvin sign, which -match takes for a letter', async () => {
     await using computer = await createComputer();
     computer.machine.environment.set('DAYPASS_API_KEY', testKey.replace('b', '\u212A'));
     expect((await computer.run(setUp)).output).toMatch(/has characters that no key of Daypass has/);
     expect(computer.asked).toEqual([]);
   });
 
-  it('restores variables with their kinds, and an empty one', async () => {
+  it('setup.ps1 restores variables with their kinds, and an empty one', async () => {
     await using computer = await createComputer();
     for (const before of [
       { value: '%USERPROFILE%\\x', kind: 'ExpandString' },
@@ -138,7 +138,7 @@ describe('setup.ps1', () => {
 });
 
 describe('files that cannot be replaced', () => {
-  it('stay, with the reason: one that is open, one with two names, a folder', async () => {
+  it('files that cannot be replaced stay, with the reason: one that is open, one with two names, a folder', async () => {
     await using computer = await createComputer();
     const { machine } = computer;
     computer.write({ ...existing, '.gamma/model.txt/inside': '' });
@@ -153,7 +153,7 @@ describe('files that cannot be replaced', () => {
     expect(Object.keys(await computer.snapshot()).filter((path) => path.includes('setup'))).toEqual([]);
   });
 
-  it('are on record when the record could not be completed after one was replaced', async () => {
+  it('files that cannot be replaced are on record when the record could not be completed after one was replaced', async () => {
     await using computer = await createComputer();
     computer.write(existing);
     const before = await computer.snapshot();
@@ -172,7 +172,7 @@ describe('files that cannot be replaced', () => {
 });
 
 describe('two gateways in setup.ps1', () => {
-  it('are taken back in reverse order, and the older one waits for the newer one', async () => {
+  it('two gateways in setup.ps1 are taken back in reverse order, and the older one waits for the newer one', async () => {
     await using computer = await createComputer();
     computer.write(existing);
     const before = await computer.snapshot();
@@ -192,7 +192,7 @@ describe('two gateways in setup.ps1', () => {
 });
 
 describe('-Verify', () => {
-  it('asks once per model and format, and says that every tool works', async () => {
+  it('-Verify asks once per model and format, and says that every tool works', async () => {
     await using computer = await createComputer();
     await computer.run(setUp);
     computer.asked.length = 0;
@@ -204,7 +204,7 @@ describe('-Verify', () => {
     expect(computer.asked.map(({ path }) => path)).toEqual(['/v1/messages']);
   });
 
-  it('says which settings have changed', async () => {
+  it('-Verify says which settings have changed', async () => {
     await using computer = await createComputer();
     computer.write(existing);
     await computer.run(setUp);
@@ -226,7 +226,7 @@ describe('-Verify', () => {
     expect(code).toBe(1);
   });
 
-  it('says which settings are older than the catalog', async () => {
+  it('-Verify says which settings are older than the catalog', async () => {
     await using computer = await createComputer();
     await computer.run(setUp);
     const renamed = testScript.replaceAll('set-key @KEY@', 'set-key now/@KEY@');
@@ -239,7 +239,7 @@ describe('-Verify', () => {
     expect((await computer.run(['-Verify', '-Model', 'dp/demo'], renamed)).output).not.toContain('outdated');
   });
 
-  it('asks for each of two models whose names differ in case', async () => {
+  it('-Verify asks for each of two models whose names differ in case', async () => {
     await using computer = await createComputer();
     const script = testScript
       .replaceAll('"name":"dp/other"', '"name":"dp/DEMO"')
@@ -256,7 +256,7 @@ describe('-Verify', () => {
 });
 
 describe('without Node.js, Bun and Deno', () => {
-  it('creates files and variables, shows what must be added to files that exist, and takes back just that', async () => {
+  it('setup without a runtime creates files and variables, shows what must be added to files that exist, and takes back just that', async () => {
     await using computer = await createComputer();
     computer.write({ '.alpha/settings.json': existing['.alpha/settings.json']! });
     computer.machine.programs.clear();
@@ -277,7 +277,7 @@ describe('without Node.js, Bun and Deno', () => {
     expect((await computer.run(['-Undo', '-Yes'])).output).toBe('Nothing of Daypass is set up on this computer.');
   });
 
-  it('sets up every tool of the table, and takes it back', async () => {
+  it('setup.ps1 without a runtime sets up every tool of the table, and takes it back', async () => {
     const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
     const data = { ...(scriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
     const script = renderPowershell(data);
@@ -293,7 +293,7 @@ describe('without Node.js, Bun and Deno', () => {
     expect(await computer.snapshot()).toStrictEqual(before);
   });
 
-  it('leaves a file that was edited since, by name', async () => {
+  it('setup without a runtime leaves a file that was edited since, by name', async () => {
     await using computer = await createComputer();
     computer.machine.programs.clear();
     await computer.run(setUp);
@@ -305,7 +305,7 @@ describe('without Node.js, Bun and Deno', () => {
     expect(computer.read('.gamma/rc')).toBe(undefined);
   });
 
-  it('sets up what the program takes back once Node.js is here', async () => {
+  it('setup without a runtime sets up what the program takes back once Node.js is here', async () => {
     await using computer = await createComputer();
     const before = await computer.snapshot();
     computer.machine.programs.clear();
@@ -316,7 +316,7 @@ describe('without Node.js, Bun and Deno', () => {
     expect(await computer.snapshot()).toStrictEqual(before);
   });
 
-  it('says what -Verify needs', async () => {
+  it('setup without a runtime says what -Verify needs', async () => {
     await using computer = await createComputer();
     computer.machine.programs.clear();
     expect((await computer.run(['-Verify'])).output).toMatch(/needs Node\.js, Bun or Deno, none of which was found/);

@@ -36,6 +36,23 @@ it('README.md lists every vendor preset', () => {
   expect(vendors.map(({ name }) => name).filter((name) => !list.includes(`\`${name}\``))).toEqual([]);
 });
 
+const eventsIn = (text: string) => text.match(/(?<=['`])[a-z]+\.[a-z]+(?=['`])/g)?.toSorted();
+
+it('operating.md lists every event of accounts, and no other', () => {
+  const [, types = ''] =
+    /^export interface EventTypes \{\n([^]*?)^\}/m.exec(read('core/gateway/events/events.ts')) ?? [];
+  const [, section = ''] = /^## Events\n([^]*?)(?=^## |$(?![^]))/m.exec(read('docs/operating.md')) ?? [];
+  expect(eventsIn(section)).toEqual(eventsIn(types));
+});
+
+it.each(globSync('{README.md,docs/*.md}', { cwd: root }))('%s names counters that exist', (page) => {
+  const sources = globSync('{core,plugins}/**/*.ts', { cwd: root }).map(read).join('\n');
+  const declared = [...sources.matchAll(/'(\w+_total)'/g)].map(([, name = '']) => name);
+  const named = [...read(page).matchAll(/`(\w+_total)\b/g)].map(([, name = '']) => name);
+  // The slug of the service may precede them.
+  expect(named.filter((name) => !declared.some((one) => `_${name}`.endsWith(`_${one}`)))).toEqual([]);
+});
+
 /** Files that a page tells its reader to create. */
 const toBeCreated = new Set(['plugins/NAME/', 'plugins/setup/tools/example.ts']);
 

@@ -5,7 +5,7 @@ import { undici } from './connector.ts';
 const proof = { answers: 1_000, oneIn: 16 };
 
 export interface ConnectionPoolOptions {
-  /** Ms for which a connection takes no request after an answer that is checked. */
+  /** Ms for which a connection takes no request after an answer that is checked, until its socket was read once more; 0: none. */
   readonly rest: number;
   /** Ms after which a connection takes no further request; a running one finishes. */
   readonly longestAge: number;
@@ -38,6 +38,7 @@ export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | '
   readonly #rested: Connection[] = [];
   #answers = 0;
   #isClosed = false;
+  #restTimer: NodeJS.Timeout | undefined;
 
   constructor(origin: string, options: ConnectionPoolOptions) {
     this.#origin = origin;
@@ -66,8 +67,6 @@ export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | '
 
   #take(): Connection | undefined {
     const now = performance.now();
-    while (this.#resting.length > 0 && now - (this.#resting[0]?.idleSince ?? 0) >= this.#options.rest)
-      this.#rested.push(this.#resting.shift() as Connection);
     for (let last = this.#rested.pop(); last !== undefined; last = this.#rested.pop()) {
       if (!this.#isTooOld(last, now)) return last;
       this.#drop(last);
@@ -98,7 +97,30 @@ export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | '
     connection.isIdle = true;
     connection.idleSince = now;
     const isChecked = ++this.#answers <= proof.answers || this.#answers % proof.oneIn === 0;
-    (isChecked ? this.#resting : this.#rested).push(connection);
+    const rests = isChecked && this.#options.rest > 0;
+    (rests ? this.#resting : this.#rested).push(connection);
+    if (rests && this.#restTimer === undefined) this.#awaitRest(this.#options.rest);
+  }
+
+  /**
+   * Time alone does not end a rest: while the event loop stood still, nobody read the sockets. Immediates run once they were read in
+   * the turn of the timer.
+   */
+  #awaitRest(milliseconds: number): void {
+    const check = () => {
+      const before = performance.now() - this.#options.rest;
+      setImmediate(() => this.#endRest(before));
+    };
+    this.#restTimer = setTimeout(check, milliseconds).unref();
+  }
+
+  /** @param before when those have become idle that have rested */
+  #endRest(before: number): void {
+    while (this.#resting[0] !== undefined && this.#resting[0].idleSince <= before)
+      this.#rested.push(this.#resting.shift() as Connection);
+    const next = this.#resting[0];
+    this.#restTimer = undefined;
+    if (next !== undefined) this.#awaitRest(Math.max(1, Math.ceil(next.idleSince - before)));
   }
 
   #isTooOld({ openedAt }: Connection, now: number): boolean {

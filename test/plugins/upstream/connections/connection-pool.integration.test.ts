@@ -58,6 +58,19 @@ describe('a pool of connections', () => {
     expect(connections()).toEqual([1, 2, 3]);
   });
 
+  it('lets a connection rest until its socket was read, when the event loop stood still for longer', async () => {
+    openPool(20);
+    await ask();
+    const idleAt = performance.now();
+    while (performance.now() < idleAt + 40);
+    await ask();
+    expect(connections()).toEqual([1, 2]);
+    await vi.waitFor(async () => {
+      await ask();
+      expect(repeated(connections().toSorted((a, b) => a - b))).toBeGreaterThan(0);
+    });
+  });
+
   it('takes the connection that was used last, so that the others of a peak become old', async () => {
     openPool(0);
     await Promise.all(Array.from({ length: 4 }, () => ask()));
@@ -69,7 +82,7 @@ describe('a pool of connections', () => {
   });
 
   it('lets one connection in sixteen rest once a thousand answers were followed by nothing', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
     openPool(50);
     await askOften(1_000);
     expect(repeated(connections())).toBe(0);

@@ -8,8 +8,10 @@ export interface Figure {
   readonly seen: string;
   readonly aim: string;
   readonly isMet: boolean;
-  /** True when a slow machine can miss it. */
+  /** True when a slow machine can miss it. The test suite ignores it. */
   readonly isTimed?: boolean;
+  /** The longest time that a timed figure allows, and of which clock. It is not measured where the ruler was slow, see `ruler.ts`. */
+  readonly limit?: { readonly ms: number; readonly of: 'elapsed' | 'processor' };
   /** What went wrong, one line each. */
   readonly details?: readonly string[];
 }
@@ -18,12 +20,18 @@ export interface ExperimentContext {
   readonly postgres: TestPostgres;
   /** A few dozen of everything instead of thousands. */
   readonly isShort: boolean;
+  /** The numbers of half an hour, instead of ten minutes. */
+  readonly isLong?: boolean;
+  /** How long to go on, for the experiments that take a time (`--soak`). */
+  readonly minutes?: number | undefined;
   print(line: string): void;
 }
 
 export interface Experiment {
   readonly name: string;
   readonly description: string;
+  /** True when it mostly waits and has no time to keep: it runs beside others. */
+  readonly isPatient?: true;
   run(context: ExperimentContext): Promise<Figure[]>;
 }
 

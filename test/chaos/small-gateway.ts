@@ -86,6 +86,7 @@ export class SmallGateway implements AsyncDisposable {
         isMet: this.#peak <= this.#limit,
         // On a machine that is too slow, garbage is collected late.
         isTimed: true,
+        limit: { ms: aims.request, of: 'elapsed' },
       },
       ...bystanderFigures(attack, seen),
     ];
@@ -126,7 +127,15 @@ function bystanderFigures(attack: string, { statuses, requests, health }: Seen):
 function timed(name: string, times: readonly number[], part: number, aim: number): Figure {
   const sorted = times.toSorted((a, b) => a - b);
   const seen = Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN);
-  return { name, count: times.length, seen: String(seen), aim: `at most ${aim}`, isMet: seen <= aim, isTimed: true };
+  return {
+    name,
+    count: times.length,
+    seen: String(seen),
+    aim: `at most ${aim}`,
+    isMet: seen <= aim,
+    isTimed: true,
+    limit: { ms: aim, of: 'elapsed' },
+  };
 }
 
 function yamlFor({ megabytes, models }: SmallGatewayOptions, url: string, quick: string): string {

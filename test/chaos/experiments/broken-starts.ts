@@ -23,6 +23,7 @@ models: { test: { routes: [one/model-there] } }
 /** Starts that cannot succeed must end by themselves, say why, and leave nothing behind. */
 export const brokenStart: Experiment = {
   name: 'broken-starts',
+  isPatient: true,
   description: 'starts that cannot succeed end, say why, and leave nothing behind',
   async run({ postgres, isShort, print }) {
     const chosen = isShort ? brokenStarts.filter((_, index) => index % 5 === 0) : brokenStarts;
@@ -41,6 +42,7 @@ export const brokenStart: Experiment = {
         aim: `at most ${exitsWithin} ms`,
         isMet: slowest <= exitsWithin,
         isTimed: true,
+        limit: { ms: exitsWithin, of: 'elapsed' },
       },
     ];
   },

@@ -72,6 +72,7 @@ function timelyFigure(waits: readonly number[]): Figure {
     aim: 'all',
     isMet: timely === waits.length,
     isTimed: true,
+    limit: { ms: longestWait, of: 'elapsed' },
   };
 }
 

@@ -22,6 +22,7 @@ const frequent = ['usage-rollup', 'watch-models'];
 /** The gateway's wall clock is set while routes are out and requests run; PostgreSQL keeps its own. */
 export const clock: Experiment = {
   name: 'clock',
+  isPatient: true,
   description:
     "the gateway's clock is set back and forward: routes come back in time, jobs go on, no request or record is lost",
   async run({ postgres, isShort, print }) {

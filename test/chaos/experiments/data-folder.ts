@@ -42,6 +42,7 @@ const damages: readonly Damage[] = [
 /** The data folder goes while requests are recorded: none may lose its record, and readiness must say what is wrong. */
 export const dataFolder: Experiment = {
   name: 'data-folder',
+  isPatient: true,
   description: 'no record is lost when the data folder is removed, replaced or unmounted',
   async run({ postgres, isShort, print }) {
     const missing: string[] = [];

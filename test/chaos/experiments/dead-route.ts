@@ -4,6 +4,8 @@ import { describeObservation, isSpliced, type RecordedAttempt, recordsOf } from 
 import { openChaosFixture } from '../fixture.ts';
 
 const maxDelayed = 20;
+/** Ms after which requests try the next route while connections are not completed. */
+const hurried = 300;
 
 /** The first route of a model is dead, with default settings: how many requests wait for it. */
 export const deadRoute: Experiment = {
@@ -77,6 +79,7 @@ async function meetDeadRoute({ postgres }: ExperimentContext, clients: number, c
       aim: `at most ${maxDelayed}`,
       isMet: delayed.length <= maxDelayed,
       isTimed: true,
+      limit: { ms: hurried, of: 'elapsed' },
     },
   ];
 }

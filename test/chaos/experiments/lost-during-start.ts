@@ -12,9 +12,10 @@ const patience = 20_000;
 /** PostgreSQL is lost in place of one of its answers during a start, a later one each time, and comes back. */
 export const lostDuringStart: Experiment = {
   name: 'lost-during-start',
+  isPatient: true,
   description: 'PostgreSQL is lost during a start: the gateway serves, or ends and says why',
-  async run({ postgres, isShort, print }) {
-    const starts = isShort ? 8 : 40;
+  async run({ postgres, isShort, isLong, print }) {
+    const starts = isShort ? 8 : isLong ? 40 : 24;
     let served = 0;
     const results = await inParallel(starts, 2, async (index) => {
       await using fixture = await openChaosFixture(postgres);

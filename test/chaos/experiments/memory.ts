@@ -5,9 +5,8 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { type Experiment, type ExperimentContext, type Figure, inParallel, noneOf } from '../figure.ts';
 import { SmallGateway } from '../small-gateway.ts';
 
-/** Minutes at each size; `MEMORY_MINUTES=10` for the figure of docs/chaos.md. */
-const minutes = Number(process.env['MEMORY_MINUTES'] ?? 1);
-const shortSeconds = 12;
+/** At each size, without `--soak`. */
+const seconds = { short: 12, usual: 40, long: 60 };
 const attackers = 12;
 const customers = 3;
 
@@ -17,7 +16,7 @@ const sizes = [512, 1_024];
 /** Bodies and answers that do not fit into memory together, valid and hostile, while small requests are served. */
 export const memory: Experiment = {
   name: 'memory',
-  description: `large and hostile bodies at 512 MB and 1 GB, ${minutes} minutes each`,
+  description: 'large and hostile bodies at 512 MB and 1 GB',
   async run(context) {
     const figures: Figure[] = [];
     for (const megabytes of context.isShort ? sizes.slice(0, 1) : sizes)
@@ -26,7 +25,8 @@ export const memory: Experiment = {
   },
 };
 
-async function attackAt({ postgres, isShort }: ExperimentContext, megabytes: number): Promise<Figure[]> {
+async function attackAt(context: ExperimentContext, megabytes: number): Promise<Figure[]> {
+  const { postgres, isShort, isLong, minutes } = context;
   await using gateway = await SmallGateway.start({ postgres, megabytes, models });
   const keys = await Promise.all(
     Array.from({ length: customers }, async (_, index) => {
@@ -36,7 +36,9 @@ async function attackAt({ postgres, isShort }: ExperimentContext, megabytes: num
   );
   await using agents = new AsyncDisposableStack();
   const dispatcher = agents.adopt(new Agent({ connections: attackers }), (agent) => agent.destroy());
-  const end = performance.now() + (isShort ? shortSeconds : minutes * 60) * 1000;
+  const end =
+    performance.now() +
+    (minutes === undefined ? seconds[isShort ? 'short' : isLong ? 'long' : 'usual'] : minutes * 60) * 1000;
   const kinds = Object.entries(attacks);
   const statuses: string[] = [];
   await inParallel(attackers, attackers, async (attacker) => {

@@ -24,6 +24,7 @@ const prompt = 1_000;
 /** Name servers that are slow, silent or failing, and a name that moves. Each request opens a connection of its own. */
 export const names: Experiment = {
   name: 'names',
+  isPatient: true,
   description: 'name servers are slow, silent or failing, and a name moves under steady traffic',
   async run({ postgres, isShort, print }) {
     await using fixture = await openChaosFixture(postgres, {
@@ -88,6 +89,7 @@ async function besideSlowNames(fixture: ChaosFixture, client: Client, count: num
     {
       ...noneOf(`slower than ${prompt} ms of both`, healthy.length + local.length, late.map(describeObservation)),
       isTimed: true,
+      limit: { ms: prompt, of: 'elapsed' },
     },
     noneOf('records missing or wrong, with a database by name', seen.length, mistakes),
     {

@@ -52,6 +52,7 @@ export const pipelining: Experiment = {
         aim: '0',
         isMet: slow.length === 0,
         isTimed: true,
+        limit: { ms: lively, of: 'elapsed' },
       },
     ];
   },

@@ -105,6 +105,7 @@ function added(name: string, all: readonly Pair[], most: number): Figure {
     aim: `at most ${most} ms`,
     isMet: median <= most,
     isTimed: true,
+    limit: { ms: most, of: 'elapsed' },
   };
 }
 

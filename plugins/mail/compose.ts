@@ -5,8 +5,11 @@ import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
 import { readOrder } from '#core/business/payments/order.ts';
+import type { HealthChecks } from '#core/gateway/health/health-check.ts';
+import { composeAlert } from './alerts/alert.ts';
+import { alertsSection } from './alerts/section.ts';
 import { type MailContent, oneLine } from './layout.ts';
-import type { ClaimedMail, MailedEvent } from './outbox.ts';
+import type { ClaimedAlert, ClaimedMail, MailedEvent } from './outbox.ts';
 import { mailSection } from './section.ts';
 import { mailTexts } from './texts.ts';
 import type { Account, PlanPeriodSchema, Session } from '#core/business/accounts/entities.ts';
@@ -42,7 +45,7 @@ export async function composeMail(host: Host, mail: ClaimedMail): Promise<Compos
   if (account?.email === undefined) return 'the account has no e-mail address';
   if (account.deletedAt !== undefined || account.blockedAt !== undefined) return 'the account is blocked or deleted';
   if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(account.email)) return 'the e-mail address is not valid';
-  const language = await languageOf(host, mail.accountId);
+  const language = await languageOf(host, 'id', mail.accountId);
   const t = mailTexts.in(language);
   const format = formatterFor(language, host.section(serviceSection).time_zone);
   const body = await bodies[mail.event]({ host, mail, account, language, t, format });
@@ -50,9 +53,36 @@ export async function composeMail(host: Host, mail: ClaimedMail): Promise<Compos
   return { to: account.email, content: { ...frame(host, account, language, t), ...body } };
 }
 
-async function languageOf({ database }: Host, accountId: string): Promise<Language> {
-  const [row] = await database.query<Row<typeof Account, 'language'>>('select language from account where id = ?', [
-    accountId,
+/** The mail to the operator about an alert, or the reason for sending none. */
+export async function composeAlertMail(
+  host: Host,
+  gateway: HealthChecks,
+  claimed: ClaimedAlert,
+): Promise<ComposedMail | string> {
+  const to = host.section(alertsSection).mail ?? '';
+  const language = await languageOf(host, 'email', to);
+  const alert = await composeAlert(host, gateway, claimed, language);
+  if (typeof alert === 'string') return alert;
+  const t = mailTexts.in(language);
+  const { title, text, facts, path } = alert;
+  const content = {
+    language,
+    service: host.service.name,
+    subject: title,
+    greeting: title,
+    paragraphs: [text],
+    facts,
+    action: { label: t('alert.open'), url: `${host.service.baseUrl}${path}` },
+    closing: [t('alert.closing', { service: host.service.name })],
+  };
+  return { to, content };
+}
+
+/** The language of an account; English for an address without an account. */
+async function languageOf({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
+  const where = field === 'id' ? 'id = ?' : 'lower(email) = lower(?)';
+  const [row] = await database.query<Row<typeof Account, 'language'>>(`select language from account where ${where}`, [
+    value,
   ]);
   return languages.find((language) => language === row?.language) ?? 'en';
 }

@@ -2,14 +2,19 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** One mail for one event. The recipient's address is not stored: it is read when the mail is sent. */
+/** To whom, and how. */
+export const channels = ['customer', 'operator', 'webhook'] as const;
+
+/** One message for one event on one channel. The recipient's address is not stored: it is read when the message is sent. */
 export const MailMessage = defineEntity({
   name: 'MailMessage',
   tableName: 'mail_message',
   properties: {
     /** Of `account_event`. */
     eventId: p.bigint('string').primary().autoincrement(false),
-    account: () => p.manyToOne(Account).deleteRule('cascade'),
+    channel: p.enum(channels).primary().default('customer'),
+    /** Null: for the operator. */
+    account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain'] as const).default('waiting'),
     tries: p.integer().default(0),
     /** The next try; while sending, when its sender counts as dead. */

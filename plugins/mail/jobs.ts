@@ -1,25 +1,48 @@
+import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { removeOldMails } from './outbox.ts';
+import { alertsSection } from './alerts/section.ts';
+import { type AlertEvent, alertEvents, type MailedEvent, removeOldMails } from './outbox.ts';
 import { mailSection } from './section.ts';
 
-/** Sends what is due. Enqueued by events, and each 20 seconds for what was missed or failed. */
-export const sendJob: JobDefinition = {
-  name: 'send-mails',
-  description: 'Sends mails about recorded events.',
-  schedule: { every: 20 },
-  attempts: 1,
-  async run(_data, host) {
-    // Composer and SMTP are loaded by gateways that send mails.
-    if ((host.section(mailSection).smtp ?? '') === '') return;
-    const { sendDueMails } = await import('./send-mails.ts');
-    await sendDueMails(host);
-  },
-};
+const hasMail = (host: Host) => (host.section(mailSection).smtp ?? '') !== '';
+const hasWebhook = (host: Host) => host.section(alertsSection).webhook !== undefined;
 
-/** One job a second, however many events there are. */
-export async function wake(host: Host): Promise<void> {
-  if ((host.section(mailSection).smtp ?? '') === '') return;
-  await host.jobs.add('send-mails', {}, { id: `send-mails-${Math.floor(host.now() / 1000)}`, delay: 1 });
+/**
+ * Sends what is due. Enqueued by events, and each 20 seconds for what was missed or failed. Mails and webhooks are separate jobs: a
+ * mail server that is down delays no webhook. What sends is loaded by gateways that send something.
+ *
+ * @param gateway whose health checks the daily report names
+ */
+export const sendJobs = (gateway: HealthChecks): readonly JobDefinition[] => [
+  {
+    name: 'send-mails',
+    description: 'Sends mails about recorded events.',
+    schedule: { every: 20 },
+    attempts: 1,
+    async run(_data, host) {
+      if (!hasMail(host)) return;
+      const { sendDueMails } = await import('./send-mails.ts');
+      await sendDueMails(host, gateway);
+    },
+  },
+  {
+    name: 'send-webhooks',
+    description: 'Sends alerts to the webhook of the operator.',
+    schedule: { every: 20 },
+    attempts: 1,
+    async run(_data, host) {
+      if (!hasWebhook(host)) return;
+      const { sendDueWebhooks } = await import('./alerts/webhook.ts');
+      await sendDueWebhooks(host, gateway);
+    },
+  },
+];
+
+/** One job of each kind a second, however many events there are. */
+export async function wake(host: Host, event: MailedEvent | AlertEvent): Promise<void> {
+  const isAlert = alertEvents.some((one) => one === event);
+  const names = [...(hasMail(host) ? ['send-mails'] : []), ...(isAlert && hasWebhook(host) ? ['send-webhooks'] : [])];
+  for (const name of names) await host.jobs.add(name, {}, { id: `${name}-${Math.floor(host.now() / 1000)}`, delay: 1 });
 }
 
 export const mailRetentionJob: JobDefinition = {

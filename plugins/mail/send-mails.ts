@@ -1,8 +1,18 @@
+import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { composeMail, type ComposedMail } from './compose.ts';
+import { alertsSection } from './alerts/section.ts';
+import { composeAlertMail, composeMail, type ComposedMail } from './compose.ts';
 import { oneLine, renderHtml, renderText } from './layout.ts';
-import { claimMail, type ClaimedMail, closeAbandoned, collectMails, finishMail, type MailState } from './outbox.ts';
+import {
+  type Channel,
+  claimMessage,
+  type ClaimedMessage,
+  closeAbandoned,
+  collectMessages,
+  finishMessage,
+  type MailState,
+} from './outbox.ts';
 import { mailSection } from './section.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 import { type SmtpOutcome, sendMail, type SmtpTimeouts, smtpTimeouts } from './smtp.ts';
@@ -16,29 +26,49 @@ const warnInterval = 60_000;
  * Sends what is due, one mail after another, so that a mail server that hangs holds one worker of the job queue and no
  * more. Without `mail.smtp` nothing is sent, and nothing waits to be sent later.
  */
-export async function sendDueMails(host: Host, timeouts: SmtpTimeouts = smtpTimeouts): Promise<void> {
+export async function sendDueMails(
+  host: Host,
+  gateway: HealthChecks,
+  timeouts: SmtpTimeouts = smtpTimeouts,
+): Promise<void> {
   if ((host.section(mailSection).smtp ?? '') === '') return;
-  await collectMails(host.database);
+  const channels: Channel[] = (host.section(alertsSection).mail ?? '') === '' ? ['customer'] : ['operator', 'customer'];
+  await collectMessages(host.database, channels);
   for (const id of await closeAbandoned(host.database))
     host.log.warn(`the mail about event ${id} may not have been sent: the gateway stopped while sending it`);
   const begun = performance.now();
   while (performance.now() - begun < longestRun) {
-    const mail = await claimMail(host.database);
-    if (mail === undefined || !(await sendClaimed(host, mail, timeouts))) return;
+    const mail = await claimMessage(host.database, channels);
+    if (mail === undefined || !(await sendClaimed(host, gateway, mail, timeouts))) return;
   }
 }
 
 /** @returns false when the mail server does not work, so that others need not be tried now */
-async function sendClaimed(host: Host, mail: ClaimedMail, timeouts: SmtpTimeouts): Promise<boolean> {
-  const composed = await composeMail(host, mail).catch((error: unknown) => {
+async function sendClaimed(
+  host: Host,
+  gateway: HealthChecks,
+  mail: ClaimedMessage,
+  timeouts: SmtpTimeouts,
+): Promise<boolean> {
+  const composed = await compose(host, gateway, mail).catch((error: unknown) => {
     host.log.error(`the mail about event ${mail.eventId} cannot be composed`, error);
     return undefined;
   });
   if (composed === undefined) return (await finish(host, mail, 'failed', 'it cannot be written'), true);
   if (typeof composed === 'string') return (await finish(host, mail, 'skipped', composed), true);
   const delivery = await deliver(host, mail, composed, timeouts);
-  await finish(host, mail, states[delivery.kind], 'error' in delivery ? delivery.error : undefined);
+  const repeatable = mail.channel === 'operator' && delivery.kind === 'uncertain';
+  await finish(
+    host,
+    mail,
+    repeatable ? 'waiting' : states[delivery.kind],
+    'error' in delivery ? delivery.error : undefined,
+  );
   return delivery.kind !== 'later' || !delivery.isServer;
+}
+
+function compose(host: Host, gateway: HealthChecks, mail: ClaimedMessage): Promise<ComposedMail | string> {
+  return mail.channel === 'customer' ? composeMail(host, mail) : composeAlertMail(host, gateway, mail);
 }
 
 const states = { sent: 'sent', refused: 'failed', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<
@@ -46,9 +76,9 @@ const states = { sent: 'sent', refused: 'failed', uncertain: 'uncertain', later:
   MailState
 >;
 
-async function finish(host: Host, { eventId, event }: ClaimedMail, tried: MailState, error?: string): Promise<void> {
-  const state = await finishMail(host.database, eventId, tried, error);
-  const subject = `the mail about event ${eventId} (${event})`;
+async function finish(host: Host, message: ClaimedMessage, tried: MailState, error?: string): Promise<void> {
+  const state = await finishMessage(host.database, message, tried, error);
+  const subject = `the mail about event ${message.eventId} (${message.event})`;
   if (state === 'failed') host.log.warn(`${subject} could not be sent and is not retried: ${error}`);
   if (state === 'uncertain') host.log.warn(`${subject} may not have been delivered, and is not sent again: ${error}`);
   if (state === 'waiting' && warning(host).pass()) host.log.warn(`mail cannot be sent; retrying: ${error}`);
@@ -60,7 +90,7 @@ function warning(host: Host): Throttle {
 
 async function deliver(
   { section, service }: Host,
-  { eventId, createdAt }: ClaimedMail,
+  { eventId, channel, createdAt }: ClaimedMessage,
   { to, content }: ComposedMail,
   timeouts: SmtpTimeouts,
 ): Promise<SmtpOutcome> {
@@ -77,7 +107,7 @@ async function deliver(
       subject: oneLine(content.subject),
       text: renderText(content),
       html: renderHtml(content),
-      messageId: `${service.slug}-${eventId}-${createdAt.getTime()}@${domain}`,
+      messageId: `${service.slug}-${eventId}-${channel === 'customer' ? '' : 'o'}${createdAt.getTime()}@${domain}`,
     },
     timeouts,
   );

@@ -4,7 +4,7 @@ import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
-import { countChecks } from '#core/business/payments/check-counts.ts';
+import { countChecks } from '#core/business/payments/payment-figures.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 

@@ -1,5 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { providerName } from '#core/business/payments/connections.ts';
+import { paymentGauges } from '#core/business/payments/payment-figures.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
@@ -25,6 +26,7 @@ export const plugin: GatewayPlugin = {
     addPages({ gateway });
     gateway.command(ordersCommand);
     for (const job of paymentJobs) gateway.job(job);
+    for (const gauge of paymentGauges) gateway.gauge(gauge);
     server.route(notificationRoute(() => server.host()));
     addSandbox(server);
   },

@@ -3,6 +3,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { wait } from '#core/platform/timing/wait.ts';
 import { SharedUnavailable, type Take } from '#core/platform/shared/shared.ts';
 import { paymentConnection } from './connections.ts';
+import { countCall } from './payment-figures.ts';
 import {
   type ChargeReference,
   type PaymentConnection,
@@ -30,11 +31,18 @@ export async function askProvider<T>(
   const signal = AbortSignal.timeout(deadlines.call);
   const late = `the provider ${provider} did not answer within ${deadlines.call} ms`;
   try {
-    return await withDeadline(call(connection, signal), deadlines.call, late);
+    const answer = await withDeadline(call(connection, signal), deadlines.call, late);
+    countCall(host, provider, 'ok');
+    return answer;
   } catch (error) {
-    if (error instanceof PaymentError) throw error;
-    throw new PaymentError('unknown', error instanceof Error ? error.message : String(error), { cause: error });
+    const failure = error instanceof PaymentError ? error : asPaymentError('unknown', error);
+    countCall(host, provider, failure.kind);
+    throw failure;
   }
+}
+
+function asPaymentError(kind: PaymentError['kind'], error: unknown): PaymentError {
+  return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 /** Reads the status of a charge. @throws PaymentError also when the response is about another charge */
@@ -55,7 +63,7 @@ function connect(host: Host, provider: string): PaymentConnection {
   try {
     return paymentConnection(host, provider);
   } catch (error) {
-    throw new PaymentError('temporary', error instanceof Error ? error.message : String(error), { cause: error });
+    throw asPaymentError('temporary', error);
   }
 }
 

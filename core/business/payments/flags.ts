@@ -4,7 +4,9 @@ import { recordEvent } from '../accounts/account-events.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { FlagKind } from './order-types.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
+import { paymentsSection } from './section.ts';
 
 /** Flags an order for the operator, once for each subject. @param about the payment or refund that it is about */
 export async function flagOrder(
@@ -141,6 +143,11 @@ const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
 
 export function severityOf(kind: FlagKind): 'bad' | 'warn' {
   return severities[kind];
+}
+
+/** Until when the buyer of an order that was flagged then has been promised a decision. */
+export function decisionDue({ section }: Pick<Host, 'section'>, flaggedAt: Date): Date {
+  return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
 
 const worst = Object.entries(severities).flatMap(([kind, severity]) => (severity === 'bad' ? [kind] : []));

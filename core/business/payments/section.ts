@@ -21,6 +21,13 @@ export const paymentsSection = defineSection({
         default: 30,
         description: 'Minutes for which an order can be paid.',
       },
+      decision_hours: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 720,
+        default: 24,
+        description: 'Hours within which a buyer whose money activated nothing is promised a decision.',
+      },
       keep_notifications_days: {
         type: 'integer',
         minimum: 400,

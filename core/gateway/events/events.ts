@@ -31,6 +31,10 @@ export interface EventTypes {
   'key.rotated': { readonly accountId: string; readonly keyId: string };
   /** The operator has blocked the account: it is refused, and its sessions have ended. */
   'account.blocked': { readonly accountId: string };
+  /** Money has been reported to us and could not be confirmed for minutes. At most once a day. */
+  'payments.delayed': { readonly day: string; readonly since: string };
+  /** The day has begun in the zone of the service: the operator gets a report of the day before. */
+  'day.reported': { readonly day: string };
   /** Someone has signed in to the account. */
   'session.created': { readonly accountId: string; readonly sessionId: string };
 }

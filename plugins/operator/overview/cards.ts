@@ -2,7 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { CheckCounts } from '#core/business/payments/check-counts.ts';
+import type { CheckCounts } from '#core/business/payments/payment-figures.ts';
 import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
 import { overviewReadings } from '../readings.ts';
 

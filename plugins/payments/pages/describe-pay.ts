@@ -5,7 +5,7 @@ import { QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
-import { daysOf, isOpenView, type OrderView, withContact } from './order-view.ts';
+import { daysOf, describeDecision, isOpenView, type OrderView } from './order-view.ts';
 
 /** A note with an icon, as `views/parts/flash.eta` prints it. */
 interface Note {
@@ -119,14 +119,15 @@ const kinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
   failed: 'bad',
 };
 
-/** What came, and whom to write to. */
-function describeWrong({ code, payments, ...order }: Order, request: PageRequest): Note {
+/** What came, and what happens next. */
+function describeWrong(order: Order, request: PageRequest): Note {
   const price = request.format.money(order.attempt?.amount ?? order.price, order.currency);
-  const payment = payments.findLast(({ outcome }) => outcome.startsWith('wrong_'));
+  const payment = order.payments.findLast(({ outcome }) => outcome.startsWith('wrong_'));
   const paid = payment && request.format.money(payment.amount, payment.currency);
+  const texts = ['payments.pay.wrong_more', 'payments.pay.wrong_late', 'payments.pay.wrong_no_contact'] as const;
   return {
     kind: 'bad',
     title: paid === undefined ? request.t('payments.state.wrong') : request.t('payments.pay.wrong', { paid, price }),
-    text: withContact(request, ['payments.pay.wrong_more', 'payments.pay.wrong_no_contact'], { code }),
+    text: describeDecision(order, (kind) => kind.startsWith('wrong_'), texts, request),
   };
 }

@@ -7,7 +7,7 @@ import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
-import { ownOrder, pathOf, withContact } from './order-view.ts';
+import { ownOrder, pathOf, describeDecision } from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
 /** Seconds between two looks for the first request, where JavaScript does not run. */
@@ -100,10 +100,13 @@ function describePass({ days, period, readAt }: Order, account: AccountRecord | 
   };
 }
 
-/** Money that came a second time, and whom to write to; undefined when the operator has returned it. */
-function describeSecond({ code, flags, payments }: Order, request: PageRequest): string | undefined {
-  if (!flags.some(({ kind, resolvedAt }) => kind === 'second_payment' && resolvedAt === undefined)) return undefined;
-  const second = payments.findLast(({ outcome }) => outcome === 'second');
+const isSecond = (kind: string) => kind === 'second_payment';
+
+/** Money that came a second time, and what happens to it; undefined when the operator has decided. */
+function describeSecond(order: Order, request: PageRequest): string | undefined {
+  if (!order.flags.some(({ kind, resolvedAt }) => isSecond(kind) && resolvedAt === undefined)) return undefined;
+  const second = order.payments.findLast(({ outcome }) => outcome === 'second');
   const paid = second === undefined ? '' : request.format.money(second.amount, second.currency);
-  return withContact(request, ['payments.done.second_more', 'payments.done.second_no_contact'], { paid, code });
+  const texts = ['payments.done.second_more', 'payments.done.second_late', 'payments.done.second_no_contact'] as const;
+  return `${request.t('payments.done.second_held', { paid })} ${describeDecision(order, isSecond, texts, request)}`;
 }

@@ -1,5 +1,7 @@
-import { isPaymentSeen } from '#core/business/payments/seen.ts';
+import { decisionDue } from '#core/business/payments/flags.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
+import type { FlagKind } from '#core/business/payments/order-types.ts';
+import { isPaymentSeen } from '#core/business/payments/seen.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 
@@ -58,12 +60,21 @@ export function daysOf(count: number, { t }: Pick<PageRequest, 't'>): string {
   return t('payments.buy.summary', { count });
 }
 
-/** A sentence that names the operator's contact, or the one for a service without a contact. */
-export function withContact(
-  { t, host }: Pick<PageRequest, 't' | 'host'>,
-  [key, keyWithout]: readonly [string, string],
-  values: Readonly<Record<string, string>>,
+/**
+ * What happens to money that activated nothing: a person decides by a stated time, and this page shows it. Afterwards, whom to
+ * write to.
+ *
+ * @param keys texts before that time, after it, and after it for a service without a contact
+ */
+export function describeDecision(
+  { code, flags, readAt }: Order,
+  isAbout: (kind: FlagKind) => boolean,
+  [key, keyLate, keyWithout]: readonly [string, string, string],
+  { t, host, format }: Pick<PageRequest, 't' | 'host' | 'format'>,
 ): string {
+  const flag = flags.find(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt === undefined);
+  const by = decisionDue(host, flag?.createdAt ?? readAt);
+  if (by > readAt) return t(key, { time: format.time(by).text });
   const contact = host.service.contact?.replace(/^mailto:/, '');
-  return contact === undefined ? t(keyWithout, values) : t(key, { ...values, contact });
+  return contact === undefined ? t(keyWithout, { code }) : t(keyLate, { code, contact });
 }

@@ -180,7 +180,9 @@ describe('the end of a plan', () => {
       [accountId],
     );
     const events = await readEvents(database, '0', 1_000);
-    const ended = events.find(({ name, payload }) => name === 'plan.ended' && payload.accountId === accountId);
+    const ended = events.find(
+      ({ name, payload }) => name === 'plan.ended' && 'accountId' in payload && payload.accountId === accountId,
+    );
     expect(ended?.payload).toEqual({ accountId, endsAt: new Date(row?.ends_at ?? 0).toISOString() });
   });
 });

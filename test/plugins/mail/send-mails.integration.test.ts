@@ -34,7 +34,7 @@ const createHost = (mail: object = settings()) => createTestHost({ database, sec
 
 async function send(mail?: object, timeouts: Partial<typeof unhurried> = {}): Promise<readonly string[]> {
   await using host = createHost(mail);
-  await sendDueMails(host, { ...unhurried, ...timeouts });
+  await sendDueMails(host, { healthChecks: new Map() }, { ...unhurried, ...timeouts });
   return host.lines;
 }
 

@@ -167,12 +167,19 @@ describe('the pay page', () => {
     ]);
   });
 
-  it('tells who paid another amount whom to write to', async () => {
+  it('tells who paid another amount until when it is decided, and whom to write to when that has passed', async () => {
     const path = await buy();
     await pay(path, 59_000);
     const text = textOf((await browser.get(path)).payload);
     expect(text).toContain('We received Rp\u00a059.000, not Rp\u00a095.000.');
-    expect(text).toContain(`Do not pay again. Write to help@example.com with order ${codeOf(path)}.`);
+    expect(text).toMatch(
+      /Do not pay again\. We decide by \d+ \w+ \d{4}, \d\d:\d\d.*: you get your days, or your money back\./,
+    );
+    expect(text).not.toContain('Write to');
+    await database.query(`update order_flag set created_at = now() - interval '25 hours'`);
+    expect(textOf((await browser.get(path)).payload)).toContain(
+      `Do not pay again. We are late. Write to help@example.com with order ${codeOf(path)}.`,
+    );
   });
 
   it('removes a code that was paid with another amount, also after the operator has resolved that', async () => {

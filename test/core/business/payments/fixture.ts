@@ -14,7 +14,7 @@ import { silentLog } from '../../../support/database.ts';
 export interface PaymentSettings {
   readonly plans?: readonly { days: number; price: number; label?: string; limits?: object }[];
   readonly currency?: string;
-  readonly payments?: { provider?: string; order_minutes: number };
+  readonly payments?: { provider?: string; order_minutes: number; decision_hours?: number };
 }
 
 export interface PaymentHost extends Host {
@@ -38,7 +38,7 @@ export function createPaymentHost(
   const values: Record<string, unknown> = {
     plans,
     currency: 'IDR',
-    payments: { provider: providers[0]?.name, order_minutes: 30 },
+    payments: { provider: providers[0]?.name, order_minutes: 30, decision_hours: 24 },
     ...settings,
   };
   const enqueued: PaymentHost['enqueued'] = [];

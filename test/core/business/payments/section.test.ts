@@ -23,7 +23,12 @@ function mistakes(provider: string | undefined, production?: typeof byUrl, baseU
   const report = (path: readonly (string | number)[], wrong: string, right: string) =>
     void found.push(`${path.join('.')} ${wrong}; ${right}`);
   paymentsSection.check?.(
-    { ...(provider !== undefined && { provider }), order_minutes: 30, keep_notifications_days: 730 },
+    {
+      ...(provider !== undefined && { provider }),
+      order_minutes: 30,
+      decision_hours: 24,
+      keep_notifications_days: 730,
+    },
     report,
     context as unknown as CheckContext,
   );

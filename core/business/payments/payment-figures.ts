@@ -1,0 +1,104 @@
+import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { PaymentError } from './payment-provider.ts';
+
+/** What the payments wait for. */
+export interface CheckCounts {
+  /** Payments whose status is read again. */
+  readonly attempts: number;
+  /** Refunds that the provider has not confirmed. */
+  readonly refunds: number;
+  /** Notifications that are not processed. */
+  readonly notifications: number;
+}
+
+export async function countChecks(database: Pick<Database, 'query'>): Promise<CheckCounts> {
+  const [counts] = await database.query<CheckCounts>(
+    `select (select count(*) from payment_attempt where next_check_at is not null)::float8 as attempts,
+       (select count(*) from refund where state in ('asked', 'sent'))::float8 as refunds,
+       (select count(*) from payment_notification where next_try_at is not null)::float8 as notifications`,
+  );
+  return counts ?? { attempts: 0, refunds: 0, notifications: 0 };
+}
+
+/** When the oldest payment was reported that is not confirmed yet: its notification is not processed. Epoch ms. */
+export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): Promise<number | undefined> {
+  const [row] = await database.query<{ at: number | null }>(
+    `select (extract(epoch from min(received_at)) * 1000)::float8 as at
+     from payment_notification where next_try_at is not null`,
+  );
+  return row?.at ?? undefined;
+}
+
+/** Unresolved flags by kind. */
+export function countOpenFlags(database: Pick<Database, 'query'>): Promise<{ kind: string; count: number }[]> {
+  return database.query(
+    `select kind, count(*)::float8 as count from order_flag where resolved_at is null group by kind order by kind`,
+  );
+}
+
+/** How calls to a provider have ended since the start of this process. */
+class CallCounts {
+  readonly #counts = new Map<string, { readonly labels: { provider: string; result: string }; value: number }>();
+
+  add(provider: string, result: string): void {
+    const key = `${provider} ${result}`;
+    const counted = this.#counts.get(key) ?? { labels: { provider, result }, value: 0 };
+    counted.value++;
+    this.#counts.set(key, counted);
+  }
+
+  read(): Iterable<Reading> {
+    return this.#counts.values();
+  }
+}
+
+const callCounts = (host: Pick<Host, 'keep'>) => host.keep('payments/call-counts', () => new CallCounts());
+
+/** Counts one call to a payment provider, for the metrics. */
+export function countCall(host: Pick<Host, 'keep'>, provider: string, result: 'ok' | PaymentError['kind']): void {
+  callCounts(host).add(provider, result);
+}
+
+/** What is measured of the payments. All but the calls are the same on each instance. */
+export const paymentGauges: readonly Gauge[] = [
+  {
+    name: 'orders',
+    description: 'Orders by state.',
+    labels: ['state'],
+    read: async ({ database }) =>
+      (
+        await database.query<{ state: string; value: number }>(
+          'select state, count(*)::float8 as value from plan_order group by state',
+        )
+      ).map(({ state, value }) => ({ value, labels: { state } })),
+  },
+  {
+    name: 'order_flags_open',
+    description: 'Unresolved flags of orders by kind.',
+    labels: ['kind'],
+    read: async ({ database }) =>
+      (await countOpenFlags(database)).map(({ kind, count }) => ({ value: count, labels: { kind } })),
+  },
+  {
+    name: 'payment_unconfirmed_oldest_seconds',
+    description: 'Age of the oldest reported payment that is not confirmed yet; 0 when there is none.',
+    async read(host) {
+      const oldest = await readOldestUnconfirmed(host.database);
+      return [{ value: oldest === undefined ? 0 : Math.max(0, (host.now() - oldest) / 1000) }];
+    },
+  },
+  {
+    name: 'refunds_pending',
+    description: 'Refunds that the provider has not confirmed.',
+    read: async ({ database }) => [{ value: (await countChecks(database)).refunds }],
+  },
+  {
+    name: 'payment_provider_calls_total',
+    description: 'Calls to payment providers by result: ok, rejected, temporary, unknown.',
+    labels: ['provider', 'result'],
+    isCounter: true,
+    read: (host) => callCounts(host).read(),
+  },
+];

@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto';
+import type { HealthChecks } from '#core/gateway/health/health-check.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { claimMessage, type ClaimedAlert, closeAbandoned, collectMessages, finishMessage } from '../outbox.ts';
+import { composeAlert } from './alert.ts';
+import { alertsSection } from './section.ts';
+
+/** Ms within which the receiver must answer. */
+const deadline = 10_000;
+/** Ms after which a run starts no further calls. */
+const longestRun = 20_000;
+
+/** Sends the alerts that are due to the operator's webhook, one after another. */
+export async function sendDueWebhooks(host: Host, gateway: HealthChecks): Promise<void> {
+  if (host.section(alertsSection).webhook === undefined) return;
+  await collectMessages(host.database, ['webhook']);
+  await closeAbandoned(host.database);
+  const begun = performance.now();
+  while (performance.now() - begun < longestRun) {
+    const alert = await claimMessage(host.database, ['webhook']);
+    if (alert === undefined || alert.channel === 'customer') return;
+    // A receiver that fails is not asked again in this run.
+    if (!(await sendOne(host, gateway, alert))) return;
+  }
+}
+
+async function sendOne(host: Host, gateway: HealthChecks, claimed: ClaimedAlert): Promise<boolean> {
+  try {
+    const body = await writeBody(host, gateway, claimed);
+    if (body === undefined) return (await finishMessage(host.database, claimed, 'skipped', 'it is settled'), true);
+    await post(host, claimed.eventId, body);
+    await finishMessage(host.database, claimed, 'sent');
+    return true;
+  } catch (error) {
+    const why = describe(error);
+    const state = await finishMessage(host.database, claimed, 'waiting', why);
+    const end = state === 'failed' ? 'is not sent any more' : 'is retried';
+    host.log.warn(
+      `the alert ${claimed.event} (event ${claimed.eventId}) did not reach alerts.webhook and ${end}: ${why}`,
+    );
+    return false;
+  }
+}
+
+/** The one shape of all alerts. */
+async function writeBody(host: Host, gateway: HealthChecks, claimed: ClaimedAlert): Promise<string | undefined> {
+  const alert = await composeAlert(host, gateway, claimed, 'en');
+  if (typeof alert === 'string') return undefined;
+  return JSON.stringify({
+    id: claimed.eventId,
+    type: claimed.event,
+    created_at: claimed.createdAt,
+    service: host.service.name,
+    title: alert.title,
+    text: alert.text,
+    url: `${host.service.baseUrl}${alert.path}`,
+    data: alert.data,
+  });
+}
+
+/** @throws Error unless the receiver answers with 2xx. Redirects are not followed: they would take the alert elsewhere. */
+async function post(host: Host, id: string, body: string): Promise<void> {
+  const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
+  const timestamp = String(Math.floor(host.now() / 1000));
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': host.service.slug,
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signWebhook(secret, id, timestamp, body),
+    },
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(deadline),
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
+}
+
+/**
+ * The signature of Standard Webhooks: HMAC-SHA256 of id, timestamp and body, joined by dots.
+ *
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export function signWebhook(secret: string, id: string, timestamp: string, body: string): string {
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}
+
+/** Without the URL, which may contain a secret. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${deadline / 1000} s`;
+  const code = (error.cause as { code?: string } | undefined)?.code;
+  return code ?? error.message;
+}

@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { flagOrder } from '#core/business/payments/flags.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { watchForAlerts } from '../../../plugins/mail/alerts/watch.ts';
+import { sendDueWebhooks, signWebhook } from '../../../plugins/mail/alerts/webhook.ts';
+import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { closedPort } from '../../support/dead-ends.ts';
+import { startMailServer, type TestMailServer } from './fixture.ts';
+
+const secret = 'a secret of the operator';
+const gateway = {
+  healthChecks: new Map([
+    ['disk', { name: 'disk', check: () => ({ ok: false as const, reason: 'The disk is nearly full.', since: 0 }) }],
+  ]),
+};
+
+interface Call {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+let database: Database;
+let mails: TestMailServer;
+let receiver: Server;
+let calls: Call[];
+let status = 204;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  mails = await startMailServer();
+  receiver = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    calls.push({ headers: request.headers, body });
+    response.writeHead(status, { location: '/elsewhere' }).end();
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+});
+afterAll(async () => {
+  receiver.closeAllConnections();
+  receiver.close();
+  await mails[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  calls = [];
+  status = 204;
+});
+afterEach(async () => {
+  mails.received.length = 0;
+  await database.query('delete from mail_message');
+  await database.query('delete from account_event');
+  await database.query('delete from payment_notification');
+  await database.query('delete from order_flag');
+});
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+const createHost = (port = portOf(receiver), now = Date.now()) =>
+  createTestHost({
+    database,
+    now,
+    sections: {
+      mail: { smtp: `smtp://127.0.0.1:${mails.port}`, from: 'no-reply@gateway.example' },
+      alerts: { mail: 'Boss@example.com', webhook: { url: `http://127.0.0.1:${port}/hook`, secret } },
+    },
+  });
+
+async function sendWebhooks(port?: number): Promise<readonly string[]> {
+  await using host = createHost(port);
+  await sendDueWebhooks(host, gateway);
+  return host.lines;
+}
+
+async function sendMails(): Promise<string> {
+  await using host = createHost();
+  await sendDueMails(host, gateway);
+  return mails.received.map(({ raw }) => raw.replace(/=\r\n/g, '')).join('\n');
+}
+
+async function watch(now: number): Promise<void> {
+  await using host = createHost(undefined, now);
+  await watchForAlerts(host);
+}
+
+/** An order of Rp 95.000 with a flag about a payment of Rp 59.000. @returns its id */
+async function flagged(code: string): Promise<string> {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+  const orderId = randomUUID();
+  await database.query(
+    `with o as (
+       insert into plan_order (id, code, account_id, days, price, currency, provider, state, expires_at)
+       values (?, ?, ?, 7, 95000, 'IDR', 'sandbox', 'pending', now())
+     ), a as (
+       insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
+       values (?, ?, 1, 'sandbox', 95000, 'IDR', now())
+     )
+     insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+     values (gen_random_uuid(), ?, ?, 'sandbox', ?, 59000, 'IDR', now(), 'wrong_amount', '{}')`,
+    [orderId, code, accountId, `${code}.1`, orderId, orderId, `${code}.1`, `py-${code}`],
+  );
+  await database
+    .fork()
+    .transactional((transaction) => flagOrder(transaction, { orderId, accountId }, 'wrong_amount', `py-${code}`));
+  return orderId;
+}
+
+const states = async () => {
+  const rows = await database.query<{ channel: string; state: string }>(
+    'select channel, state from mail_message order by channel',
+  );
+  return rows.map(({ channel, state }) => `${channel} ${state}`);
+};
+const makeDue = () => database.query(`update mail_message set next_at = now() where state = 'waiting'`);
+const verified = ({ headers, body }: Call) =>
+  headers['webhook-signature'] ===
+  signWebhook(secret, String(headers['webhook-id']), String(headers['webhook-timestamp']), body);
+
+describe('a flagged order', () => {
+  it('reaches the webhook at once, signed, with what came and where to decide', async () => {
+    await flagged('ORD-HOOK');
+    await sendWebhooks();
+    const [call] = calls as [Call];
+    expect([calls.length, verified(call)]).toEqual([1, true]);
+    expect(JSON.parse(call.body)).toMatchObject({
+      id: call.headers['webhook-id'],
+      type: 'order.flagged',
+      service: 'Daypass',
+      title: 'Order ORD-HOOK: wrong amount',
+      url: expect.stringMatching(/\/operator\/orders\/ORD-HOOK$/),
+      data: { order: 'ORD-HOOK', reason: 'wrong_amount', price: 95_000, money: { amount: 59_000, currency: 'IDR' } },
+    });
+  });
+
+  it('reaches the operator by mail, and no customer', async () => {
+    await flagged('ORD-MAIL');
+    const text = await sendMails();
+    expect(mails.received.map(({ to }) => to)).toEqual([['Boss@example.com']]);
+    expect(text).toContain('Subject: Order ORD-MAIL: wrong amount');
+    expect(text).toContain('/operator/orders/ORD-MAIL');
+  });
+
+  it('is sent once on each channel, by four workers at once', async () => {
+    for (let order = 0; order < 6; order++) await flagged(`ORD-ONCE-${order}`);
+    await Promise.all([sendWebhooks(), sendWebhooks(), sendWebhooks(), sendWebhooks()]);
+    expect(new Set(calls.map(({ headers }) => headers['webhook-id'])).size).toBe(6);
+    expect(calls).toHaveLength(6);
+  });
+
+  it('is not sent when it was resolved meanwhile', async () => {
+    await flagged('ORD-DONE');
+    await database.query(`update order_flag set resolved_at = now(), resolution = 'paid back'`);
+    await sendWebhooks();
+    expect([calls, await states()]).toEqual([[], ['webhook skipped']]);
+  });
+});
+
+describe('a receiver that fails', () => {
+  it.each([500, 404, 302])('with %i is asked again with the same id, and a line is logged', async (failure) => {
+    await flagged(`ORD-${failure}`);
+    status = failure;
+    expect(await sendWebhooks()).toEqual([
+      expect.stringMatching(/did not reach alerts\.webhook and is retried: the receiver answered \d+/),
+    ]);
+    expect(await states()).toEqual(['webhook waiting']);
+    status = 200;
+    await makeDue();
+    await sendWebhooks();
+    expect(await states()).toEqual(['webhook sent']);
+    expect(new Set(calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  });
+
+  it('is given up after three days', async () => {
+    await flagged('ORD-LOST');
+    const closed = await closedPort();
+    await sendWebhooks(closed);
+    await database.query(`update account_event set created_at = now() - interval '73 hours'`);
+    await makeDue();
+    const [line] = await sendWebhooks(closed);
+    expect(line).toMatch(/is not sent any more: ECONNREFUSED/);
+    expect(await states()).toEqual(['webhook failed']);
+  });
+
+  it('gets an alert again whose sender died', async () => {
+    await flagged('ORD-DIED');
+    await sendWebhooks(await closedPort());
+    await database.query(`update mail_message set state = 'sending', next_at = now() - interval '1 second'`);
+    await sendWebhooks();
+    await makeDue();
+    await sendWebhooks();
+    expect(await states()).toEqual(['webhook sent']);
+  });
+});
+
+describe('the signature', () => {
+  it('is that of Standard Webhooks', () => {
+    const sent = ['msg_p5jXN8AQM9LWM0D4loKWxJek', '1614265330', '{"test": 2432232314}'] as const;
+    expect(signWebhook('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', ...sent)).toBe(
+      'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    );
+  });
+});
+
+const reportPayment = (minutes: number) =>
+  database.query(
+    `insert into payment_notification (provider, event_key, body, received_at)
+     values ('sandbox', ?, '{}', now() - make_interval(mins => ?))`,
+    [randomUUID(), minutes],
+  );
+
+describe('a payment that is not confirmed', () => {
+  it('for ten minutes is one alert, however often it is looked at', async () => {
+    await reportPayment(11);
+    for (let look = 0; look < 3; look++) await watch(Date.now());
+    await sendWebhooks();
+    const types = calls.map(({ body }) => JSON.parse(body).type);
+    expect(types.filter((type) => type === 'payments.delayed')).toHaveLength(1);
+  });
+
+  it('for nine minutes is none', async () => {
+    await reportPayment(9);
+    await watch(Date.now());
+    expect(await database.query(`select 1 from account_event where name = 'payments.delayed'`)).toEqual([]);
+  });
+});
+
+describe('the daily report', () => {
+  // Jakarta is at 06:59 and 07:00.
+  const before = Date.UTC(2026, 10, 24, 23, 59);
+  const after = Date.UTC(2026, 10, 25, 0, 0);
+
+  it('is recorded once, from the hour on, about the day before', async () => {
+    await watch(before - 86_400_000);
+    await watch(after);
+    await watch(after + 3_600_000);
+    const rows = await database.query<{ day: string }>(
+      `select payload ->> 'day' as day from account_event where name = 'day.reported' order by id`,
+    );
+    expect(rows).toEqual([{ day: '2026-11-24' }]);
+  });
+
+  it('names open flags and failing checks', async () => {
+    await flagged('ORD-REPORT');
+    await database
+      .fork()
+      .transactional((transaction) => recordEvent(transaction, 'day.reported', { day: '2026-11-24' }, randomUUID()));
+    await sendWebhooks();
+    const report = calls.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'day.reported');
+    expect(report.data).toMatchObject({
+      day: '2026-11-24',
+      orders: 0,
+      open_flags: { wrong_amount: 1 },
+      failing_checks: [{ name: 'disk', reason: 'The disk is nearly full.' }],
+    });
+    expect(await sendMails()).toContain('The disk is nearly full.');
+  });
+});

@@ -22,7 +22,7 @@ import { PluginMissing } from './import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
 import { Registry } from './registry.ts';
 import { preparePages } from '#core/web/serve.ts';
-import { operatorsSection } from '#core/web/sessions/sign-in.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
 export interface Assembly {

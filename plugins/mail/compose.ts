@@ -42,15 +42,16 @@ type Body = Pick<MailContent, 'subject' | 'paragraphs' | 'facts' | 'action'>;
  */
 export async function composeMail(host: Host, mail: ClaimedMail): Promise<ComposedMail | string> {
   const [account] = await readAccounts(host.database, 'id', [mail.accountId]);
-  if (account?.email === undefined) return 'the account has no e-mail address';
+  const to = mail.event === 'account.email_changed' ? await formerEmail(host, mail.accountId) : account?.email;
+  if (account === undefined || to === undefined) return 'the account has no e-mail address';
   if (account.deletedAt !== undefined || account.blockedAt !== undefined) return 'the account is blocked or deleted';
-  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(account.email)) return 'the e-mail address is not valid';
+  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(to)) return 'the e-mail address is not valid';
   const language = await languageOf(host, 'id', mail.accountId);
   const t = mailTexts.in(language);
   const format = formatterFor(language, host.section(serviceSection).time_zone);
   const body = await bodies[mail.event]({ host, mail, account, language, t, format });
   if (typeof body === 'string') return body;
-  return { to: account.email, content: { ...frame(host, account, language, t), ...body } };
+  return { to, content: { ...frame(host, account, language, t), ...body } };
 }
 
 /** The mail to the operator about an alert, or the reason for sending none. */
@@ -108,6 +109,7 @@ const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | 
   'plan.ended': planEnded,
   'session.created': signIn,
   'key.rotated': keyRotated,
+  'account.email_changed': emailChanged,
 };
 
 async function receipt({ host, mail, t, format }: Context): Promise<Body | string> {
@@ -196,6 +198,24 @@ async function keyRotated({ host, mail, t, format }: Context): Promise<Body> {
     facts: [[t('time'), format.time(mail.createdAt).text]],
     action: home(host, t),
   };
+}
+
+/** Goes to the former address: whoever reads it may not have asked for the change. */
+async function emailChanged({ host, mail, t, format }: Context): Promise<Body> {
+  return {
+    subject: t('email.subject', { service: host.service.name }),
+    paragraphs: [t('email.text')],
+    facts: [[t('time'), format.time(mail.createdAt).text]],
+    action: home(host, t),
+  };
+}
+
+async function formerEmail({ database }: Host, accountId: string): Promise<string | undefined> {
+  const [row] = await database.query<Row<typeof Account, 'former_email'>>(
+    'select former_email from account where id = ?',
+    [accountId],
+  );
+  return row?.former_email ?? undefined;
 }
 
 function renewal({ service }: Host, t: Translate): MailContent['action'] {

@@ -13,6 +13,7 @@ export const mailedEvents = [
   'plan.ended',
   'session.created',
   'key.rotated',
+  'account.email_changed',
 ] as const satisfies readonly EventName[];
 
 /** Events that the operator is alerted to. */

@@ -9,6 +9,8 @@ export const Account = defineEntity({
   properties: {
     id: p.uuid().primary(),
     email: personal(p.text().nullable()),
+    /** Gets the mail about a changed address. */
+    formerEmail: personal(p.text().nullable()),
     name: personal(p.text(), { replacement: 'Deleted account' }),
     avatarUrl: personal(p.text().nullable()),
     /** Metered requests on record; raised together with the records, so it lags as they do. */

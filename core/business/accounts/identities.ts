@@ -1,6 +1,9 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { AccountError } from './account-error.ts';
+import { recordEvent } from './account-events.ts';
 import { insertAccount, isEmailTaken } from './accounts.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Account, LinkedIdentity } from './entities.ts';
@@ -25,7 +28,7 @@ export type SignInOutcome =
   | { readonly accountId: string; readonly isNew: boolean; readonly refused?: undefined }
   | { readonly refused: SignInRefusal };
 
-type AccountHost = Pick<Host, 'database' | 'service'>;
+type AccountHost = Pick<Host, 'database' | 'section' | 'service'>;
 
 /** Local sign-in does not verify addresses: it takes over no account. */
 const unverified = 'local';
@@ -42,7 +45,7 @@ export async function signInWith(host: AccountHost, profile: SignInProfile): Pro
     return await host.database.fork().transactional(async (transaction) => {
       await lockIdentity(transaction, person);
       const owner = await readOwner(transaction, person);
-      if (owner !== undefined) return await useIdentity(transaction, owner, person);
+      if (owner !== undefined) return await useIdentity(host, transaction, owner, person);
       const claimed = await claimAccount(transaction, person);
       if (claimed !== undefined) return claimed;
       const { name, email, avatarUrl } = person;
@@ -119,13 +122,17 @@ async function claimAccount(transaction: EntityManager, person: SignInProfile): 
   return { accountId: account.id, isNew: false };
 }
 
-/** Gives an account without an e-mail address the one of its identity, unless another account has it. */
+/**
+ * Gives an account without an e-mail address the one of its identity, unless another account has it. Never an operator's: operator
+ * rights follow addresses.
+ */
 export async function adoptEmail(
+  host: Pick<Host, 'section'>,
   transaction: EntityManager,
   accountId: string,
   email: string | undefined,
 ): Promise<void> {
-  if (email === undefined) return;
+  if (email === undefined || isOperatorAddress(host, email)) return;
   await transaction.execute(
     `update account set email = ? where id = ? and email is null
        and not exists (select from account where lower(email) = lower(?))`,
@@ -133,17 +140,46 @@ export async function adoptEmail(
   );
 }
 
+/**
+ * Lets the address of an account follow the identity that it came from, when the verified address of that identity itself has
+ * changed and no other account has the new one. The former address gets a mail.
+ */
+async function followEmail(
+  host: Pick<Host, 'section'>,
+  transaction: EntityManager,
+  accountId: string,
+  { provider, subject, email }: SignInProfile,
+): Promise<void> {
+  if (email === undefined || provider === unverified || isOperatorAddress(host, email)) return;
+  const changed = await transaction.execute<unknown[]>(
+    `update account a set former_email = a.email, email = ?
+     from identity i where a.id = ? and i.account_id = a.id and i.provider = ? and i.subject = ?
+       and lower(i.email) = lower(a.email) and lower(a.email) <> lower(?)
+       and not exists (select from account where lower(email) = lower(?)) returning 1`,
+    [email, accountId, provider, subject, email, email],
+  );
+  if (changed.length > 0) await recordEmailChange(transaction, accountId);
+}
+
+/** Reports a changed address, in the transaction of the change. The addresses are in the account. */
+export async function recordEmailChange(transaction: EntityManager, accountId: string): Promise<void> {
+  await recordEvent(transaction, 'account.email_changed', { accountId }, `account.email_changed:${randomUUIDv7()}`);
+}
+
 async function useIdentity(
+  host: Pick<Host, 'section'>,
   transaction: EntityManager,
   { accountId, isBlocked }: IdentityOwner,
-  { provider, subject, email, name }: SignInProfile,
+  person: SignInProfile,
 ): Promise<SignInOutcome> {
   if (isBlocked) return { refused: 'blocked' };
+  const { provider, subject, email, name } = person;
+  await followEmail(host, transaction, accountId, person);
   await transaction.execute(
     'update identity set email = ?, name = ?, last_used_at = clock_timestamp() where provider = ? and subject = ?',
     [email ?? null, name, provider, subject],
   );
-  await adoptEmail(transaction, accountId, email);
+  await adoptEmail(host, transaction, accountId, email);
   return { accountId, isNew: false };
 }
 

@@ -1,3 +1,4 @@
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { lockAccount } from './ledger.ts';
 import { adoptEmail, cleanProfile, insertIdentity, lockIdentity, readOwner, type SignInProfile } from './identities.ts';
@@ -38,18 +39,18 @@ export async function listIdentities(database: Pick<Database, 'query'>, accountI
  * @throws AccountError `not_found`
  */
 export async function linkIdentity(
-  database: Pick<Database, 'fork'>,
+  host: Pick<Host, 'database' | 'section'>,
   accountId: string,
   profile: SignInProfile,
 ): Promise<'linked' | 'of_other_account'> {
   const person = cleanProfile(profile);
-  return database.fork().transactional(async (transaction) => {
+  return host.database.fork().transactional(async (transaction) => {
     await lockIdentity(transaction, person);
     const owner = await readOwner(transaction, person);
     if (owner !== undefined) return owner.accountId === accountId ? 'linked' : 'of_other_account';
     await lockAccount(transaction, accountId);
     await insertIdentity(transaction, accountId, person);
-    await adoptEmail(transaction, accountId, person.email);
+    await adoptEmail(host, transaction, accountId, person.email);
     return 'linked';
   });
 }

@@ -8,7 +8,7 @@ import { type Cookies, cookiesOf, isSessionToken } from '../pages/cookies.ts';
 import { requireSameOrigin } from './form-token.ts';
 import { PageError } from '../pages/page-error.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
-import { defineSection } from '#core/config/section.ts';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 
 /** Visitors without a session are redirected here if a plugin has a page at this path; `next` is the original path. */
 export const signInPath = '/sign-in';
@@ -71,11 +71,6 @@ function signedOut(): PageError {
   return new PageError(401, 'error.401.text');
 }
 
-export function isOperatorAddress(host: Host, address: string | undefined): boolean {
-  const email = address?.toLowerCase();
-  return host.section(operatorsSection).some((operator) => operator.toLowerCase() === email);
-}
-
 /** The session of a request; undefined for visitors. */
 export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
   return auth.isAuthenticated ? (auth.credentials as { session?: SessionWithRoles }).session : undefined;
@@ -121,14 +116,3 @@ export const removeEndedSessions: JobDefinition = {
     if (count > 0) host.log.info(`deleted ${count} expired sessions`);
   },
 };
-
-/** `operators` in gateway.yaml: who may see the operator's pages. */
-export const operatorsSection = defineSection({
-  name: 'operators',
-  schema: {
-    type: 'array',
-    description: 'E-mail addresses of the accounts that may view the operator pages.',
-    items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320, description: 'An e-mail address.' },
-    default: [],
-  },
-});

@@ -45,7 +45,7 @@ async function finishLink(
   const host = request.server.host();
   const accountId = await readLinkIntent(request, person.provider, token);
   if (accountId === undefined) return failTo(h, 'expired', homePath, true);
-  const result = await linkIdentity(host.database, accountId, person);
+  const result = await linkIdentity(host, accountId, person);
   return redirect(h, `/account/sign-ins?${result === 'linked' ? 'linked' : 'error=of_other_account'}`);
 }
 

@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { Keeper } from '#core/extension/keeper.ts';
 import { preparePages, routePages } from '#core/web/serve.ts';
-import { operatorsSection } from '#core/web/sessions/sign-in.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';

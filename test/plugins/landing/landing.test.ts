@@ -8,7 +8,7 @@ import { type RouteStatus, routesReport } from '#core/gateway/model-call/route-s
 import { keepProviders } from '#core/business/payments/connections.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
-import { operatorsSection } from '#core/web/sessions/sign-in.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
 import { plugin } from '../../../plugins/landing/index.ts';

@@ -146,6 +146,14 @@ describe('a mail', () => {
     expect(words()).toContain('Subject: Your key has been replaced');
   });
 
+  it('about a changed address is sent to the former one', async () => {
+    await database.query(`update account set email = 'new@example.com', former_email = 'ani@example.com'`);
+    await record('account.email_changed', { accountId });
+    await send();
+    expect(server.received.map(({ to }) => to)).toEqual([['ani@example.com']]);
+    expect(words()).toContain('Subject: Your Daypass account has a new e-mail address');
+  });
+
   it('is sent once for each event, by four workers at once', async () => {
     for (let event = 0; event < 8; event++) await rotate();
     await Promise.all([send(), send(), send(), send()]);

@@ -2,7 +2,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { operatorsSection } from '#core/web/sessions/sign-in.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import { defineForm, Redirect } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { signInWith, type SignInProfile } from '#core/business/accounts/identities.ts';
 import { linkIdentity, listIdentities, unlinkIdentity } from '#core/business/accounts/identity-links.ts';
+import { changeEmail, moveSignIn, removeSignIn } from '#core/business/accounts/recovery.ts';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -12,7 +15,7 @@ let database: Database;
 let host: Host & AsyncDisposable;
 beforeAll(async () => {
   database = await createTestDatabase();
-  host = createStageHost(database);
+  host = Object.assign(createStageHost(database), { section: (() => []) as Host['section'] });
 });
 afterAll(async () => {
   await host[Symbol.asyncDispose]();
@@ -57,10 +60,9 @@ describe('a sign-in', () => {
   it('finds the account of a known identity, whatever its e-mail address is now', async () => {
     const sari = person();
     const accountId = await newAccount(sari);
-    const again = await signInWith(host, { ...sari, email: 'sari@new.example' });
+    const again = await signInWith(host, { ...sari, email: `new-${sari.email}` });
     expect(again).toEqual({ accountId, isNew: false });
-    expect((await findAccount(database, accountId)).email).toBe(sari.email);
-    expect(await listIdentities(database, accountId)).toMatchObject([{ email: 'sari@new.example' }]);
+    expect(await listIdentities(database, accountId)).toMatchObject([{ email: `new-${sari.email}` }]);
   });
 
   it('makes one account of twenty first sign-ins at the same instant', async () => {
@@ -175,34 +177,34 @@ describe('a linked identity', () => {
   it('signs in to the account that it was linked to', async () => {
     const accountId = await newAccount();
     const github = person({ provider: 'github' });
-    expect(await linkIdentity(database, accountId, github)).toBe('linked');
+    expect(await linkIdentity(host, accountId, github)).toBe('linked');
     expect(await signInWith(host, github)).toEqual({ accountId, isNew: false });
   });
 
   it('gives its e-mail address to an account without one', async () => {
     const accountId = await newAccount(person({ email: undefined }));
     const github = person({ provider: 'github' });
-    await linkIdentity(database, accountId, github);
+    await linkIdentity(host, accountId, github);
     expect((await findAccount(database, accountId)).email).toBe(github.email);
   });
 
   it('may be linked again by its owner', async () => {
     const github = person({ provider: 'github' });
     const accountId = await newAccount(github);
-    expect(await linkIdentity(database, accountId, github)).toBe('linked');
+    expect(await linkIdentity(host, accountId, github)).toBe('linked');
   });
 
   it('is refused when another account has it', async () => {
     const github = person({ provider: 'github' });
     const owner = await newAccount(github);
-    expect(await linkIdentity(database, await newAccount(), github)).toBe('of_other_account');
+    expect(await linkIdentity(host, await newAccount(), github)).toBe('of_other_account');
     expect(await signInWith(host, github)).toEqual({ accountId: owner, isNew: false });
   });
 
   it('belongs to one account when two link it at the same instant', async () => {
     const accounts = [await newAccount(), await newAccount()];
     const github = person({ provider: 'github' });
-    const results = await Promise.all(accounts.map((accountId) => linkIdentity(database, accountId, github)));
+    const results = await Promise.all(accounts.map((accountId) => linkIdentity(host, accountId, github)));
     expect(results.toSorted()).toEqual(['linked', 'of_other_account']);
   });
 });
@@ -211,7 +213,7 @@ describe('an unlinked identity', () => {
   it('makes a new account at its next sign-in', async () => {
     const accountId = await newAccount();
     const github = person({ provider: 'github' });
-    await linkIdentity(database, accountId, github);
+    await linkIdentity(host, accountId, github);
     expect(await unlinkIdentity(database, accountId, github)).toBe('unlinked');
     expect(await signInWith(host, github)).toMatchObject({ isNew: true });
   });
@@ -224,7 +226,7 @@ describe('an unlinked identity', () => {
   it('is never the last one when both are unlinked at the same instant', async () => {
     const [google, github] = [person(), person({ provider: 'github' })];
     const accountId = await newAccount(google);
-    await linkIdentity(database, accountId, github);
+    await linkIdentity(host, accountId, github);
     const results = await Promise.all([google, github].map((one) => unlinkIdentity(database, accountId, one)));
     expect(results.toSorted()).toEqual(['is_last', 'unlinked']);
   });
@@ -233,5 +235,130 @@ describe('an unlinked identity', () => {
     const github = person({ provider: 'github' });
     await newAccount(github);
     expect(await unlinkIdentity(database, await newAccount(), github)).toBe('not_found');
+  });
+});
+
+const eventsOf = async (accountId: string) => {
+  const rows = await database.query<{ name: string }>(
+    `select name from account_event where payload ->> 'accountId' = ? and name = 'account.email_changed'`,
+    [accountId],
+  );
+  return rows.length;
+};
+const addressOf = async (accountId: string) => {
+  const [row] = await database.query<{ email: string | null; former_email: string | null }>(
+    'select email, former_email from account where id = ?',
+    [accountId],
+  );
+  return [row?.email, row?.former_email];
+};
+
+describe('the address of an account', () => {
+  it('follows the identity that it came from, with a mail to the former one', async () => {
+    const sari = person();
+    const accountId = await newAccount(sari);
+    const email = `new-${sari.email}`;
+    await signInWith(host, { ...sari, email });
+    await signInWith(host, { ...sari, email });
+    expect([await addressOf(accountId), await eventsOf(accountId)]).toEqual([[email, sari.email], 1]);
+  });
+
+  it('does not follow another identity', async () => {
+    const sari = person();
+    const github = person({ provider: 'github' });
+    const accountId = await newAccount(sari);
+    await linkIdentity(host, accountId, github);
+    await signInWith(host, { ...github, email: `new-${github.email}` });
+    expect([await addressOf(accountId), await eventsOf(accountId)]).toEqual([[sari.email, null], 0]);
+  });
+
+  it.each([
+    ['of another account', () => person()],
+    ['of an operator', () => ({ ...person(), email: 'Boss@Example.com' })],
+    ['that is not verified', () => ({ ...person(), email: undefined })],
+  ])('does not become one %s', async (_name, other) => {
+    const taken = other();
+    if (taken.email !== undefined && taken.email !== 'Boss@Example.com') await newAccount(taken);
+    const sari = person();
+    const accountId = await newAccount(sari);
+    await signInWith(withOperator(), { ...sari, email: taken.email });
+    expect(await addressOf(accountId)).toEqual([sari.email, null]);
+  });
+});
+
+/** A host whose operator is boss@example.com. */
+function withOperator(): Host {
+  return {
+    ...host,
+    section: ((section: { name: string }) =>
+      section.name === 'operators' ? ['boss@example.com', 'kim@example.com'] : []) as Host['section'],
+  };
+}
+
+describe('an operator address', () => {
+  it.each([
+    ['boss@example.com', true],
+    ['BOSS@Example.com', true],
+    ['\u212Aim@example.com', false],
+    ['kim@example.com', true],
+    [undefined, false],
+  ])('%s: %s', (address, expected) => {
+    expect(isOperatorAddress(withOperator(), address)).toBe(expected);
+  });
+
+  it('is given to no account that has none', async () => {
+    const github = person({ provider: 'github', email: undefined });
+    const accountId = await newAccount(github);
+    await signInWith(withOperator(), { ...github, email: 'boss@example.com' });
+    expect(await addressOf(accountId)).toEqual([null, null]);
+  });
+});
+
+describe('recovery', () => {
+  it('changes an address, and has the former one told', async () => {
+    const sari = person();
+    const accountId = await newAccount(sari);
+    await changeEmail(host, accountId, `other-${sari.email}`);
+    expect([await addressOf(accountId), await eventsOf(accountId)]).toEqual([[`other-${sari.email}`, sari.email], 1]);
+  });
+
+  it('gives no account the address of an operator or of another account', async () => {
+    const other = person();
+    await newAccount(other);
+    const accountId = await newAccount();
+    await expect(changeEmail(withOperator(), accountId, 'BOSS@example.com')).rejects.toMatchObject({
+      kind: 'operator_address',
+    });
+    await expect(changeEmail(host, accountId, String(other.email).toUpperCase())).rejects.toMatchObject({
+      kind: 'email_taken',
+    });
+  });
+
+  it('moves a sign-in to another account, and ends the sessions of both', async () => {
+    const sari = person();
+    const [from, to] = [await newAccount(sari), await newAccount()];
+    const sessions = new Sessions(database);
+    for (const id of [from, to]) await sessions.create(id, 'Firefox');
+    await moveSignIn(host, from, 'google', to);
+    expect(await signInWith(host, sari)).toEqual({ accountId: to, isNew: false });
+    expect([await sessions.list(from), await sessions.list(to)]).toEqual([[], []]);
+    await expect(moveSignIn(host, from, 'google', to)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+
+  it('moves no sign-in to an operator', async () => {
+    const accountId = await newAccount();
+    const operator = await newAccount({ ...person(), email: 'boss@example.com' });
+    await expect(moveSignIn(withOperator(), accountId, 'google', operator)).rejects.toMatchObject({
+      kind: 'operator_address',
+    });
+  });
+
+  it('removes the last sign-in, so that the owner of the same verified address at another provider is let in', async () => {
+    const sari = person();
+    const accountId = await newAccount(sari);
+    const github = { ...person({ provider: 'github' }), email: sari.email };
+    expect(await signInWith(host, github)).toEqual({ refused: 'email_taken' });
+    await removeSignIn(host, accountId, 'google');
+    expect(await signInWith(host, github)).toEqual({ accountId, isNew: false });
   });
 });

@@ -1,0 +1,27 @@
+import { defineSection, type SectionValues } from '../section.ts';
+
+/** `operators` in gateway.yaml: who may see the operator's pages. */
+export const operatorsSection = defineSection({
+  name: 'operators',
+  schema: {
+    type: 'array',
+    description: 'E-mail addresses of the accounts that may view the operator pages.',
+    items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320, description: 'An e-mail address.' },
+    default: [],
+  },
+});
+
+/** True for an address that `operators` names, in any case. */
+export function isOperatorAddress(
+  { section }: { readonly section: SectionValues['get'] },
+  address: string | undefined,
+): boolean {
+  if (address === undefined) return false;
+  const sought = foldAscii(address);
+  return section(operatorsSection).some((operator) => foldAscii(operator) === sought);
+}
+
+/** Only ASCII: Unicode maps other letters to ASCII ones, such as the Kelvin sign (U+212A) to `k`, and their mailbox is another one. */
+function foldAscii(address: string): string {
+  return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

@@ -1,0 +1,12 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** The address that is told of a changed one. */
+export class Migration20261125000022_recovery extends Migration {
+  override up(): void {
+    this.addSql('ALTER TABLE account ADD COLUMN former_email text');
+  }
+
+  override down(): void {
+    this.addSql('ALTER TABLE account DROP COLUMN former_email');
+  }
+}

@@ -1,25 +1,6 @@
-import type {
-  ChatCompletion,
-  ChatCompletionAllowedToolChoice,
-  ChatCompletionAllowedTools,
-  ChatCompletionChunk,
-  ChatCompletionContentPart,
-  ChatCompletionContentPartImage,
-  ChatCompletionContentPartInputAudio,
-  ChatCompletionContentPartRefusal,
-  ChatCompletionCreateParams,
-  ChatCompletionCustomTool,
-  ChatCompletionMessage,
-  ChatCompletionMessageCustomToolCall,
-  ChatCompletionMessageFunctionToolCall,
-  ChatCompletionMessageParam,
-  ChatCompletionNamedToolChoice,
-  ChatCompletionNamedToolChoiceCustom,
-  ChatCompletionStreamOptions,
-  ChatCompletionTool,
-} from 'openai/resources/chat/completions';
-import type { CompletionUsage } from 'openai/resources/completions';
-import type { FunctionDefinition, ResponseFormatJSONSchema } from 'openai/resources/shared';
+import type * as chat from 'openai/resources/chat/completions';
+import type * as completions from 'openai/resources/completions';
+import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that OpenAI's SDK does not declare, with those who send them. */
@@ -54,52 +35,55 @@ interface Undeclared {
   usageDetails: 'cache_creation_input_tokens'; // DashScope
 }
 
-export type ChatRequest = Loose<ChatCompletionCreateParams, Undeclared['request']>;
-export type ChatStreamOptions = Loose<ChatCompletionStreamOptions>;
+export type ChatRequest = Loose<chat.ChatCompletionCreateParams, Undeclared['request']>;
+export type ChatStreamOptions = Loose<chat.ChatCompletionStreamOptions>;
 export type ChatReasoningOptions = Loose<never, Undeclared['reasoning']>;
-export type ChatResponseFormat = Loose<ResponseFormatJSONSchema>;
+export type ChatResponseFormat = Loose<shared.ResponseFormatJSONSchema>;
 
 /** A message of a request or a reply, or a delta of one. */
 export type ChatMessage = Loose<
-  ChatCompletionMessageParam | ChatCompletionMessage | ChatCompletionChunk.Choice.Delta,
+  chat.ChatCompletionMessageParam | chat.ChatCompletionMessage | chat.ChatCompletionChunk.Choice.Delta,
   Undeclared['message']
 >;
-export type ChatPart = Loose<ChatCompletionContentPart | ChatCompletionContentPartRefusal, Undeclared['part']>;
-export type ChatImage = Loose<ChatCompletionContentPartImage.ImageURL>;
-export type ChatAudio = Loose<ChatCompletionContentPartInputAudio.InputAudio>;
-export type ChatFile = Loose<ChatCompletionContentPart.File.File>;
+export type ChatPart = Loose<
+  chat.ChatCompletionContentPart | chat.ChatCompletionContentPartRefusal,
+  Undeclared['part']
+>;
+export type ChatImage = Loose<chat.ChatCompletionContentPartImage.ImageURL>;
+export type ChatAudio = Loose<chat.ChatCompletionContentPartInputAudio.InputAudio>;
+export type ChatFile = Loose<chat.ChatCompletionContentPart.File.File>;
 export type ChatReasoningDetail = Loose<never, Undeclared['reasoningDetail']>;
-export type ChatAnnotation = Loose<ChatCompletionMessage.Annotation>;
-export type ChatCitation = Loose<ChatCompletionMessage.Annotation.URLCitation, Undeclared['citation']>;
+export type ChatAnnotation = Loose<chat.ChatCompletionMessage.Annotation>;
+export type ChatCitation = Loose<chat.ChatCompletionMessage.Annotation.URLCitation, Undeclared['citation']>;
 
 /** An entry of `tool_calls`; vendors write the members of the function beside it, too. */
 export type ChatCall = Loose<
-  | ChatCompletionMessageFunctionToolCall
-  | ChatCompletionMessageCustomToolCall
-  | ChatCompletionChunk.Choice.Delta.ToolCall
-  | ChatCompletionMessageFunctionToolCall.Function
+  | chat.ChatCompletionMessageFunctionToolCall
+  | chat.ChatCompletionMessageCustomToolCall
+  | chat.ChatCompletionChunk.Choice.Delta.ToolCall
+  | chat.ChatCompletionMessageFunctionToolCall.Function
 >;
 /** What such an entry has under `function` or `custom`. */
 export type ChatCallBody = Loose<
-  ChatCompletionMessageFunctionToolCall.Function | ChatCompletionMessageCustomToolCall.Custom
+  chat.ChatCompletionMessageFunctionToolCall.Function | chat.ChatCompletionMessageCustomToolCall.Custom
 >;
 
-export type ChatTool = Loose<ChatCompletionTool>;
-export type ChatToolBody = Loose<FunctionDefinition | ChatCompletionCustomTool.Custom>;
+export type ChatTool = Loose<chat.ChatCompletionTool>;
+export type ChatToolBody = Loose<shared.FunctionDefinition | chat.ChatCompletionCustomTool.Custom>;
 /** The format of a custom tool's input, or the grammar in it: Responses has both in one. */
 export type ChatToolFormat = Loose<
-  ChatCompletionCustomTool.Custom.Grammar | ChatCompletionCustomTool.Custom.Grammar.Grammar
+  chat.ChatCompletionCustomTool.Custom.Grammar | chat.ChatCompletionCustomTool.Custom.Grammar.Grammar
 >;
 export type ChatToolChoice = Loose<
-  ChatCompletionNamedToolChoice | ChatCompletionNamedToolChoiceCustom | ChatCompletionAllowedToolChoice
+  chat.ChatCompletionNamedToolChoice | chat.ChatCompletionNamedToolChoiceCustom | chat.ChatCompletionAllowedToolChoice
 >;
-export type ChatAllowedTools = Loose<ChatCompletionAllowedTools>;
+export type ChatAllowedTools = Loose<chat.ChatCompletionAllowedTools>;
 
 /** A whole reply or a chunk. */
-export type ChatReply = Loose<ChatCompletion | ChatCompletionChunk, Undeclared['reply']>;
-export type ChatChoice = Loose<ChatCompletion.Choice | ChatCompletionChunk.Choice, Undeclared['choice']>;
-export type ChatUsage = Loose<CompletionUsage, Undeclared['usage']>;
+export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, Undeclared['reply']>;
+export type ChatChoice = Loose<chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice, Undeclared['choice']>;
+export type ChatUsage = Loose<completions.CompletionUsage, Undeclared['usage']>;
 export type ChatUsageDetails = Loose<
-  CompletionUsage.PromptTokensDetails | CompletionUsage.CompletionTokensDetails,
+  completions.CompletionUsage.PromptTokensDetails | completions.CompletionUsage.CompletionTokensDetails,
   Undeclared['usageDetails']
 >;

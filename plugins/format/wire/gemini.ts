@@ -1,32 +1,4 @@
-import type {
-  Blob,
-  Candidate,
-  Citation,
-  Content,
-  CountTokensResponse,
-  FileData,
-  FunctionCall,
-  FunctionCallingConfig,
-  FunctionDeclaration,
-  FunctionResponse,
-  GenerateContentConfig,
-  GenerateContentParameters,
-  GenerateContentResponse,
-  GenerateContentResponsePromptFeedback,
-  GenerateContentResponseUsageMetadata,
-  GenerationConfig,
-  GroundingChunk,
-  GroundingChunkWeb,
-  GroundingMetadata,
-  GroundingSupport,
-  Part,
-  PartialArg,
-  Schema,
-  Segment,
-  ThinkingConfig,
-  Tool,
-  ToolConfig,
-} from '@google/genai';
+import type * as genai from '@google/genai';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that Google's SDK does not declare, with those who send them. */
@@ -51,36 +23,39 @@ interface Undeclared {
     | 'prefixItems';
 }
 
-export type GeminiRequest = Loose<GenerateContentParameters | GenerateContentConfig, Undeclared['request']>;
-export type GeminiGeneration = Loose<GenerationConfig, Undeclared['generation']>;
-export type GeminiThinking = Loose<ThinkingConfig>;
-export type GeminiTool = Loose<Tool>;
-export type GeminiFunction = Loose<FunctionDeclaration>;
-export type GeminiToolConfig = Loose<ToolConfig>;
-export type GeminiCalling = Loose<FunctionCallingConfig>;
-export type GeminiSchema = Loose<Schema, Undeclared['schema']>;
+export type GeminiRequest = Loose<genai.GenerateContentParameters | genai.GenerateContentConfig, Undeclared['request']>;
+export type GeminiGeneration = Loose<genai.GenerationConfig, Undeclared['generation']>;
+export type GeminiThinking = Loose<genai.ThinkingConfig>;
+export type GeminiTool = Loose<genai.Tool>;
+export type GeminiFunction = Loose<genai.FunctionDeclaration>;
+export type GeminiToolConfig = Loose<genai.ToolConfig>;
+export type GeminiCalling = Loose<genai.FunctionCallingConfig>;
+export type GeminiSchema = Loose<genai.Schema, Undeclared['schema']>;
 
-export type GeminiContent = Loose<Content>;
-export type GeminiPart = Loose<Part>;
-export type GeminiBlob = Loose<Blob>;
-export type GeminiFile = Loose<FileData>;
-export type GeminiCall = Loose<FunctionCall>;
-export type GeminiPartialArg = Loose<PartialArg>;
-export type GeminiResult = Loose<FunctionResponse>;
+export type GeminiContent = Loose<genai.Content>;
+export type GeminiPart = Loose<genai.Part>;
+export type GeminiBlob = Loose<genai.Blob>;
+export type GeminiFile = Loose<genai.FileData>;
+export type GeminiCall = Loose<genai.FunctionCall>;
+export type GeminiPartialArg = Loose<genai.PartialArg>;
+export type GeminiResult = Loose<genai.FunctionResponse>;
 
 /** A whole reply or a chunk; a count of tokens is one, too. */
 export type GeminiReply = Loose<
-  | Pick<GenerateContentResponse, 'candidates' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata'>
-  | Pick<CountTokensResponse, 'totalTokens'>,
+  | Pick<
+      genai.GenerateContentResponse,
+      'candidates' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata'
+    >
+  | Pick<genai.CountTokensResponse, 'totalTokens'>,
   Undeclared['reply']
 >;
-export type GeminiCandidate = Loose<Candidate>;
-export type GeminiFeedback = Loose<GenerateContentResponsePromptFeedback>;
-export type GeminiUsage = Loose<GenerateContentResponseUsageMetadata>;
-export type GeminiGrounding = Loose<GroundingMetadata>;
-export type GeminiGroundingChunk = Loose<GroundingChunk>;
-export type GeminiGroundingSource = Loose<GroundingChunkWeb>;
-export type GeminiGroundingSupport = Loose<GroundingSupport>;
-export type GeminiSegment = Loose<Segment>;
+export type GeminiCandidate = Loose<genai.Candidate>;
+export type GeminiFeedback = Loose<genai.GenerateContentResponsePromptFeedback>;
+export type GeminiUsage = Loose<genai.GenerateContentResponseUsageMetadata>;
+export type GeminiGrounding = Loose<genai.GroundingMetadata>;
+export type GeminiGroundingChunk = Loose<genai.GroundingChunk>;
+export type GeminiGroundingSource = Loose<genai.GroundingChunkWeb>;
+export type GeminiGroundingSupport = Loose<genai.GroundingSupport>;
+export type GeminiSegment = Loose<genai.Segment>;
 export type GeminiCitations = Loose<never, Undeclared['citations']>;
-export type GeminiCitation = Loose<Citation>;
+export type GeminiCitation = Loose<genai.Citation>;

@@ -1,36 +1,5 @@
-import type {
-  BetaContentBlock,
-  BetaContentBlockParam,
-  BetaMessage,
-  BetaMessageParam,
-  BetaRawMessageStreamEvent,
-  BetaToolUnion,
-  MessageCreateParams as BetaMessageCreateParams,
-} from '@anthropic-ai/sdk/resources/beta/messages/messages';
-import type {
-  ContentBlock,
-  ContentBlockParam,
-  DocumentBlockParam,
-  ImageBlockParam,
-  JSONOutputFormat,
-  Message,
-  MessageCreateParams,
-  MessageParam,
-  MessageTokensCount,
-  Metadata,
-  OutputConfig,
-  OutputTokensDetails,
-  RawContentBlockDelta,
-  RawMessageDeltaEvent,
-  RawMessageStreamEvent,
-  RefusalStopDetails,
-  TextCitation,
-  ThinkingConfigParam,
-  ToolChoice,
-  ToolReferenceBlockParam,
-  ToolUnion,
-  Usage,
-} from '@anthropic-ai/sdk/resources/messages/messages';
+import type * as beta from '@anthropic-ai/sdk/resources/beta/messages/messages';
+import type * as anthropic from '@anthropic-ai/sdk/resources/messages/messages';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that Anthropic's SDK does not declare, with those who send them. */
@@ -44,28 +13,38 @@ interface Undeclared {
   event: 'usage'; // Z.ai, in events of its own
 }
 
-export type MessagesRequest = Loose<MessageCreateParams | BetaMessageCreateParams, Undeclared['request']>;
-export type MessagesThinking = Loose<ThinkingConfigParam>;
-export type MessagesOutputConfig = Loose<OutputConfig>;
-export type MessagesOutputFormat = Loose<JSONOutputFormat>;
-export type MessagesMetadata = Loose<Metadata>;
-export type MessagesTool = Loose<ToolUnion | BetaToolUnion>;
-export type MessagesToolChoice = Loose<ToolChoice>;
+export type MessagesRequest = Loose<anthropic.MessageCreateParams | beta.MessageCreateParams, Undeclared['request']>;
+export type MessagesThinking = Loose<anthropic.ThinkingConfigParam>;
+export type MessagesOutputConfig = Loose<anthropic.OutputConfig>;
+export type MessagesOutputFormat = Loose<anthropic.JSONOutputFormat>;
+export type MessagesMetadata = Loose<anthropic.Metadata>;
+export type MessagesTool = Loose<anthropic.ToolUnion | beta.BetaToolUnion>;
+export type MessagesToolChoice = Loose<anthropic.ToolChoice>;
 
-export type MessagesMessage = Loose<MessageParam | BetaMessageParam>;
+export type MessagesMessage = Loose<anthropic.MessageParam | beta.BetaMessageParam>;
 /** A block of content in a request or a reply, or what such a block holds. */
 export type MessagesBlock = Loose<
-  ContentBlockParam | ContentBlock | BetaContentBlockParam | BetaContentBlock | ToolReferenceBlockParam
+  | anthropic.ContentBlockParam
+  | anthropic.ContentBlock
+  | beta.BetaContentBlockParam
+  | beta.BetaContentBlock
+  | anthropic.ToolReferenceBlockParam
 >;
-export type MessagesSource = Loose<ImageBlockParam['source'] | DocumentBlockParam['source'], Undeclared['source']>;
-export type MessagesCitation = Loose<TextCitation>;
+export type MessagesSource = Loose<
+  anthropic.ImageBlockParam['source'] | anthropic.DocumentBlockParam['source'],
+  Undeclared['source']
+>;
+export type MessagesCitation = Loose<anthropic.TextCitation>;
 
 /** A whole reply; a count of tokens is one, too. */
-export type MessagesReply = Loose<Message | BetaMessage | MessageTokensCount>;
+export type MessagesReply = Loose<anthropic.Message | beta.BetaMessage | anthropic.MessageTokensCount>;
 /** How a reply ends: in the reply itself, or in the event about its end. */
-export type MessagesEnding = Loose<RawMessageDeltaEvent.Delta>;
-export type MessagesStopDetails = Loose<RefusalStopDetails>;
-export type MessagesEvent = Loose<RawMessageStreamEvent | BetaRawMessageStreamEvent, Undeclared['event']>;
-export type MessagesDelta = Loose<RawContentBlockDelta>;
-export type MessagesUsage = Loose<Usage>;
-export type MessagesUsageDetails = Loose<OutputTokensDetails>;
+export type MessagesEnding = Loose<anthropic.RawMessageDeltaEvent.Delta>;
+export type MessagesStopDetails = Loose<anthropic.RefusalStopDetails>;
+export type MessagesEvent = Loose<
+  anthropic.RawMessageStreamEvent | beta.BetaRawMessageStreamEvent,
+  Undeclared['event']
+>;
+export type MessagesDelta = Loose<anthropic.RawContentBlockDelta>;
+export type MessagesUsage = Loose<anthropic.Usage>;
+export type MessagesUsageDetails = Loose<anthropic.OutputTokensDetails>;

@@ -1,4 +1,4 @@
-import type { ChatRequest, ChatResponse, Message, Options, Tool, ToolCall } from 'ollama';
+import type * as ollama from 'ollama';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that Ollama's SDK does not declare, and its API documents. */
@@ -7,10 +7,10 @@ interface Undeclared {
   call: 'id';
 }
 
-export type OllamaRequest = Loose<ChatRequest>;
-export type OllamaOptions = Loose<Options>;
-export type OllamaTool = Loose<Tool>;
-export type OllamaMessage = Loose<Message, Undeclared['message']>;
-export type OllamaCall = Loose<ToolCall, Undeclared['call']>;
-export type OllamaCallBody = Loose<ToolCall['function']>;
-export type OllamaReply = Loose<ChatResponse>;
+export type OllamaRequest = Loose<ollama.ChatRequest>;
+export type OllamaOptions = Loose<ollama.Options>;
+export type OllamaTool = Loose<ollama.Tool>;
+export type OllamaMessage = Loose<ollama.Message, Undeclared['message']>;
+export type OllamaCall = Loose<ollama.ToolCall, Undeclared['call']>;
+export type OllamaCallBody = Loose<ollama.ToolCall['function']>;
+export type OllamaReply = Loose<ollama.ChatResponse>;

@@ -1,23 +1,5 @@
-import type {
-  EasyInputMessage,
-  Response,
-  ResponseContent,
-  ResponseCreateParams,
-  ResponseFormatTextConfig,
-  ResponseInputContent,
-  ResponseInputItem,
-  ResponseOutputItem,
-  ResponseOutputText,
-  ResponseReasoningItem,
-  ResponseStreamEvent,
-  ResponseTextConfig,
-  ResponseUsage,
-  Tool,
-  ToolChoiceAllowed,
-  ToolChoiceCustom,
-  ToolChoiceFunction,
-} from 'openai/resources/responses/responses';
-import type { Reasoning } from 'openai/resources/shared';
+import type * as openai from 'openai/resources/responses/responses';
+import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
 /** Members of the format that OpenAI's SDK does not declare, with those who send them. */
@@ -36,30 +18,35 @@ interface Undeclared {
     | 'store'; // Open Responses
 }
 
-export type ResponsesRequest = Loose<ResponseCreateParams, Undeclared['request']>;
-export type ResponsesReasoningOptions = Loose<Reasoning>;
-export type ResponsesTextOptions = Loose<ResponseTextConfig>;
-export type ResponsesFormat = Loose<ResponseFormatTextConfig>;
-export type ResponsesTool = Loose<Tool, Undeclared['tool']>;
+export type ResponsesRequest = Loose<openai.ResponseCreateParams, Undeclared['request']>;
+export type ResponsesReasoningOptions = Loose<shared.Reasoning>;
+export type ResponsesTextOptions = Loose<openai.ResponseTextConfig>;
+export type ResponsesFormat = Loose<openai.ResponseFormatTextConfig>;
+export type ResponsesTool = Loose<openai.Tool, Undeclared['tool']>;
 export type ResponsesToolChoice = Loose<
-  ToolChoiceAllowed | ToolChoiceCustom | ToolChoiceFunction,
+  openai.ToolChoiceAllowed | openai.ToolChoiceCustom | openai.ToolChoiceFunction,
   Undeclared['choice']
 >;
 
 /** An item of the input or the output. */
 export type ResponsesItem = Loose<
-  ResponseInputItem | EasyInputMessage | ResponseOutputItem | ResponseReasoningItem,
+  openai.ResponseInputItem | openai.EasyInputMessage | openai.ResponseOutputItem | openai.ResponseReasoningItem,
   Undeclared['item']
 >;
 /** A part of an item's content or summary. */
 export type ResponsesPart = Loose<
-  ResponseContent | ResponseInputContent | ResponseReasoningItem.Summary | ResponseReasoningItem.Content,
+  | openai.ResponseContent
+  | openai.ResponseInputContent
+  | openai.ResponseReasoningItem.Summary
+  | openai.ResponseReasoningItem.Content,
   Undeclared['part']
 >;
-export type ResponsesAnnotation = Loose<ResponseOutputText['annotations'][number]>;
+export type ResponsesAnnotation = Loose<openai.ResponseOutputText['annotations'][number]>;
 
-export type ResponsesReply = Loose<Response, Undeclared['reply']>;
-export type ResponsesIncompleteDetails = Loose<Response.IncompleteDetails>;
-export type ResponsesEvent = Loose<ResponseStreamEvent>;
-export type ResponsesUsage = Loose<ResponseUsage>;
-export type ResponsesUsageDetails = Loose<ResponseUsage.InputTokensDetails | ResponseUsage.OutputTokensDetails>;
+export type ResponsesReply = Loose<openai.Response, Undeclared['reply']>;
+export type ResponsesIncompleteDetails = Loose<openai.Response.IncompleteDetails>;
+export type ResponsesEvent = Loose<openai.ResponseStreamEvent>;
+export type ResponsesUsage = Loose<openai.ResponseUsage>;
+export type ResponsesUsageDetails = Loose<
+  openai.ResponseUsage.InputTokensDetails | openai.ResponseUsage.OutputTokensDetails
+>;

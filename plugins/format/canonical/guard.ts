@@ -1,9 +1,8 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { BlockQueue } from './block-queue.ts';
+import { BlockQueue, CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './block-queue.ts';
 import { Notes } from './notes.ts';
-import { CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './open-block.ts';
 import {
   type CompleteReply,
   type FinishReason,

@@ -31,7 +31,7 @@ import { type Adaptation, inOrder, type Probe, type AdaptationTarget, rewriteMem
 import { adaptMessages } from './adapt-messages.ts';
 import { chatCodec } from './codec.ts';
 import { isSingleAnswer } from './request/parameters.ts';
-import { noteReasoningDropped, refusesToolsWithReasoning } from './request/write-reasoning.ts';
+import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
 import type { ChatMessage, ChatRequest, ChatTool } from '../../wire/chat.ts';
 
 const probe: Probe = {

@@ -7,8 +7,8 @@ import { noteCutting } from '../../canonical/stop-cutter.ts';
 import { textsOf } from '../../wire/members.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
-import { readThinking } from './request/read-generation.ts';
-import { writeThinking } from './request/write-thinking.ts';
+import { readThinking } from './request/decode-request.ts';
+import { writeThinking } from './request/encode-request.ts';
 import type { GeminiGeneration, GeminiThinking } from '../../wire/gemini.ts';
 
 type Change = (value: JsonValue) => JsonValue | undefined;

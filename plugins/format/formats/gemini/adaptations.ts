@@ -30,7 +30,7 @@ const subsetNames: ReadonlyMap<string, string> = new Map([
 const holders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
 
 /** Writes JSON Schemas in the subset where the route knows no other. Returns the very same body when it has none. */
-export const adaptSchemas: Adaptation = (body, { profile, notes }) =>
+const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? withSubsets(body, notes) : body;
 
 function withSubsets(object: JsonObject, notes: Notes): JsonObject {

@@ -102,7 +102,7 @@ export const gemini: ClientTextFormat = {
  *
  * @param before the same request, with everything in it
  */
-export function joinContents(body: GeminiRequest, before: GeminiRequest): GeminiRequest {
+function joinContents(body: GeminiRequest, before: GeminiRequest): GeminiRequest {
   const { contents } = body;
   const { contents: all } = before;
   if (!Array.isArray(contents) || contents.length === (Array.isArray(all) ? all.length : 0)) return body;

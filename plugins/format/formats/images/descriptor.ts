@@ -9,10 +9,11 @@ import type { ClientFormat } from '../contract/descriptor.ts';
 import { boolean, integer, parameters, text } from '../contract/parameters.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/observer.ts';
-import type { ImagesEvent, ImagesReply } from '../../wire/images.ts';
+import type * as openai from 'openai/resources/images';
+import type { Loose } from '../../wire/loose.ts';
 
 /** Source: OpenAI API reference, "Create image". */
-export const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
+const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
 
 /** The Images API of OpenAI. */
 export const images: ClientFormat = {
@@ -38,7 +39,7 @@ export const images: ClientFormat = {
 };
 
 /** Observes an Images reply. Its usage has the shape of the Responses format. Source: OpenAI API reference, "Images". */
-export class ImagesObserver implements ReplyObserver {
+class ImagesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
   failure: GatewayError | undefined;
@@ -92,3 +93,7 @@ export class ImagesObserver implements ReplyObserver {
     return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
   }
 }
+
+/** A whole reply. */
+type ImagesReply = Loose<openai.ImagesResponse>;
+type ImagesEvent = Loose<openai.ImageGenStreamEvent>;

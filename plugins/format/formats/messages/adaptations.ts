@@ -44,7 +44,7 @@ import type {
  *
  * @throws GatewayError `not_supported`, see `adaptHostedTools`
  */
-export function adaptServerTools(probe: Probe): Adaptation {
+function adaptServerTools(probe: Probe): Adaptation {
   return adaptHostedTools((tool: MessagesTool, target) => {
     const { type } = tool;
     const { hosted_search, betas } = target.profile.quirks;
@@ -61,7 +61,7 @@ export function adaptServerTools(probe: Probe): Adaptation {
 }
 
 /** Says as text which tools a search has found, where another vendor is behind the route. */
-export const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
+const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
   return withMember(body, 'messages', mapEntries(messages, inContent(inContent(referenceAsText))));

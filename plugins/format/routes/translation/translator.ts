@@ -9,7 +9,7 @@ import { promptTokens } from '../../canonical/estimate.ts';
 import { GrammarGuard } from '../../canonical/guard.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf, tagState } from '../../canonical/opaque-state.ts';
-import type { StateTagger } from '../../canonical/open-block.ts';
+import type { StateTagger } from '../../canonical/block-queue.ts';
 import { StopCutter } from '../../canonical/stop-cutter.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
 import {

@@ -188,7 +188,7 @@ function inputOf(value: JsonValue | undefined): string {
 const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
 
 /** Finds out, piece by piece, whether a JSON text is a closed object. Reads its braces only: the rest may be malformed. */
-export class ObjectScanner {
+class ObjectScanner {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;

@@ -1,9 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { Fragment } from '../../../canonical/reply.ts';
-import { member } from '../../../wire/members.ts';
-import { PartialArgs } from './partial-args.ts';
-import { readCitations } from './read-citations.ts';
-import type { GeminiBlob, GeminiCall, GeminiCandidate, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
+import type { Fragment, Citation } from '../../../canonical/reply.ts';
+import { member, asList } from '../../../wire/members.ts';
+import type {
+  GeminiBlob,
+  GeminiCall,
+  GeminiCandidate,
+  GeminiContent,
+  GeminiPart,
+  GeminiCitation,
+  GeminiCitations,
+  GeminiGrounding,
+  GeminiGroundingChunk,
+  GeminiGroundingSource,
+  GeminiGroundingSupport,
+  GeminiSegment,
+  GeminiPartialArg,
+} from '../../../wire/gemini.ts';
 
 /** Reads the parts of one answer in the order of arrival. */
 export class PartReader {
@@ -91,4 +103,127 @@ function wholeCall(key: number, args: JsonObject): Fragment[] {
 
 function readSignature(value: JsonValue | undefined): Fragment[] {
   return typeof value === 'string' && value !== '' ? [{ type: 'reasoning_state', kind: 'thought', data: value }] : [];
+}
+
+/**
+ * Reads the sources of an answer, found by a search or quoted. Google's positions are bytes of a part, so the quoted
+ * words are searched in the text instead.
+ *
+ * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
+ */
+function readCitations(candidate: GeminiCandidate, text: string): Fragment[] {
+  const grounding = candidate.groundingMetadata;
+  const chunks = asList(member<GeminiGrounding>(grounding, 'groundingChunks'));
+  const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
+  const supported = supports.flatMap((support) => readSupport(support, chunks, text));
+  const found = supports.length > 0 ? supported : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
+  const repeated = asList(member<GeminiCitations>(candidate.citationMetadata, 'citationSources')).flatMap((source) =>
+    cite(
+      { uri: member<GeminiCitation>(source, 'uri'), title: member<GeminiCitation>(source, 'title') },
+      undefined,
+      text,
+    ),
+  );
+  return [...found, ...repeated];
+}
+
+interface Source {
+  readonly uri: JsonValue | undefined;
+  readonly title: JsonValue | undefined;
+}
+
+function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
+  const words = textOf(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
+  return asList(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
+    typeof index === 'number' ? cite(sourceOf(chunks[index]), words, text) : [],
+  );
+}
+
+function sourceOf(chunk: JsonValue | undefined): Source {
+  const source =
+    member<GeminiGroundingChunk>(chunk, 'web') ??
+    member<GeminiGroundingChunk>(chunk, 'retrievedContext') ??
+    member<GeminiGroundingChunk>(chunk, 'maps');
+  return { uri: member<GeminiGroundingSource>(source, 'uri'), title: member<GeminiGroundingSource>(source, 'title') };
+}
+
+function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {
+  const url = textOf(uri);
+  if (url === undefined) return [];
+  const start = words === undefined ? -1 : text.lastIndexOf(words);
+  const place = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
+  const citation: Citation = { url, title: textOf(title), quote: words, start: place?.start, end: place?.end };
+  return [{ type: 'citation', citation }];
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The most entries of a list; arguments of a call have no more. */
+const maxIndex = 10_000;
+
+/**
+ * Arguments of a call that come in pieces, each a value at a path; pieces of a string are concatenated. Source: Vertex
+ * AI reference, "PartialArg".
+ */
+class PartialArgs {
+  readonly #args: JsonObject = {};
+
+  add(pieces: JsonValue | undefined): void {
+    for (const piece of Array.isArray(pieces) ? pieces : []) {
+      const value = isJsonObject(piece) ? valueOf(piece) : undefined;
+      if (!isJsonObject(piece) || value === undefined) continue;
+      const path = readPath(member<GeminiPartialArg>(piece, 'jsonPath'));
+      if (path.length > 0) this.#set(path, value);
+    }
+  }
+
+  get text(): string {
+    return JSON.stringify(this.#args);
+  }
+
+  #set(path: readonly (string | number)[], value: JsonValue): void {
+    let holder: JsonObject = this.#args;
+    for (const [index, step] of path.slice(0, -1).entries()) {
+      if (isMisfit(holder, step)) return;
+      const inner = own(holder, step);
+      const next = typeof inner === 'object' && inner !== null ? inner : typeof path[index + 1] === 'number' ? [] : {};
+      put(holder, step, next);
+      holder = next as JsonObject;
+    }
+    const last = path.at(-1) as string | number;
+    if (isMisfit(holder, last)) return;
+    const before = own(holder, last);
+    put(holder, last, typeof before === 'string' && typeof value === 'string' ? before + value : value);
+  }
+}
+
+/** Lists have no named members. */
+function isMisfit(holder: JsonObject | JsonValue[], step: string | number): boolean {
+  return Array.isArray(holder) && typeof step !== 'number';
+}
+
+function own(holder: JsonObject, step: string | number): JsonValue | undefined {
+  return Object.hasOwn(holder, step) ? holder[step] : undefined;
+}
+
+/** Defines any name as a plain member, `__proto__` too. */
+function put(holder: JsonObject, step: string | number, value: JsonValue): void {
+  Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function valueOf({ nullValue, stringValue, numberValue, boolValue }: GeminiPartialArg): JsonValue | undefined {
+  if (nullValue !== undefined) return null;
+  return [stringValue, numberValue, boolValue].find((value) => value !== undefined);
+}
+
+/** The steps of a path like `$.a.b[0].c`; empty for anything else. */
+function readPath(value: JsonValue | undefined): (string | number)[] {
+  if (typeof value !== 'string' || !value.startsWith('$')) return [];
+  const steps = [...value.slice(1).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g)];
+  const path = steps.map(([, name, index, quoted, other]) =>
+    index === undefined ? (name ?? quoted ?? other ?? '') : Number(index),
+  );
+  return path.every((step) => typeof step === 'string' || step <= maxIndex) ? path : [];
 }

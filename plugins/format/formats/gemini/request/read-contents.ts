@@ -195,7 +195,7 @@ function readName(value: JsonValue | undefined, path: string): string {
  * Matches calls and results, which need no ids in this format: a result without one answers the first open call of its
  * name. New ids depend only on the calls before, so that they stay the same from turn to turn.
  */
-export class CallMatcher {
+class CallMatcher {
   #count = 0;
   #open: { readonly id: string; readonly name: string }[] = [];
 

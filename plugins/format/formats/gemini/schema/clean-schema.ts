@@ -1,8 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../../canonical/notes.ts';
-import { describeUnsupported } from './describe-schema.ts';
+import {
+  describeUnsupported,
+  boundsRule,
+  enumRule,
+  itemsRule,
+  nullRule,
+  requiredRule,
+  typeRule,
+} from './schema-values.ts';
 import { distributeAnyOf, findReference, mergeSchemas, splitTypes } from './schema-structure.ts';
-import { boundsRule, enumRule, itemsRule, nullRule, requiredRule, typeRule } from './schema-values.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 type Check = (value: JsonValue) => boolean;

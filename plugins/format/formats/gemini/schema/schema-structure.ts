@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { addWords } from './describe-schema.ts';
+import { addWords } from './schema-values.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
 

@@ -131,7 +131,7 @@ function readName(value: JsonValue | undefined, path: string): string {
 }
 
 /** True for the block of the prompt in which Claude Code says who pays. It differs per request. */
-export function isBillingHeader(text: string): boolean {
+function isBillingHeader(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header');
 }
 

@@ -155,7 +155,7 @@ const typedTools: readonly TypedTool[] = [
   },
 ];
 
-export function findTypedTool(type: string): Pick<TypedTool, 'description' | 'schema'> | undefined {
+function findTypedTool(type: string): Pick<TypedTool, 'description' | 'schema'> | undefined {
   const found = typedTools.find((tool) => tool.type.test(type));
   return found && { description: found.description, schema: found.schema };
 }

@@ -1,6 +1,6 @@
 import { endOfString } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import type { GrowingText } from './streamed-part.ts';
+import type { GrowingText } from './streamed-item.ts';
 
 const textBegin = /"delta"\s*:\s*"/;
 const numberBegin = /^[^]*?"sequence_number"\s*:\s*(?=\d)/;

@@ -4,8 +4,7 @@ import { member } from '../../../wire/members.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';
 import { inputMemberOf, inputText, openItem, repairItem, withMembers } from './repair-item.ts';
-import type { StreamedItem } from './streamed-item.ts';
-import type { GrowingText, StreamedPart } from './streamed-part.ts';
+import type { StreamedItem, GrowingText, StreamedPart } from './streamed-item.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 type Events = readonly ResponsesEvent[];

@@ -1,4 +1,6 @@
 import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult } from './conversation.ts';
+import { isMedia } from './media.ts';
+import type { Notes } from './notes.ts';
 
 /** One side's turn, for formats that speak in turns. */
 export type DialogueTurn = AssistantTurn | UserTurn | SystemTurn;
@@ -100,6 +102,30 @@ function assistantTurn(turns: DialogueTurn[]): AssistantTurn {
   const turn: AssistantTurn = { role: 'assistant', items: [] };
   turns.push(turn);
   return turn;
+}
+
+/** The media of tool results in a format whose results hold only text: a user message after them shows these. */
+export function shownMedia(results: readonly ToolResult[], notes: Notes): Part[] {
+  const media = results.flatMap(({ parts }) => parts.filter(isMedia));
+  if (media.length > 0) notes.approximate('images in tool results as user message');
+  return media;
+}
+
+/** A tool result in a format whose results hold only text, without a flag for errors. Some vendors refuse an empty text. */
+export function resultText({ parts, isError }: ToolResult): string {
+  const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
+  const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
+  return isError ? `Error: ${text}` : text;
+}
+
+/** The items of an assistant's turn, for formats that have one place for each kind. */
+export function splitAnswer({ items }: AssistantTurn) {
+  return {
+    parts: items.flatMap((item) => (item.type === 'message' ? item.parts : [])),
+    calls: items.filter((item) => item.type === 'tool_call'),
+    thoughts: items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : [])),
+    hasReasoning: items.some(({ type }) => type === 'reasoning'),
+  };
 }
 
 /** A system message as the text of a user message, for formats that allow none in its place. */

@@ -1,4 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Conversation } from './conversation.ts';
 import { cutMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 
 /** Characters of a note, which travels in a header. */
@@ -76,6 +77,19 @@ export class Notes {
     if (this.#entries.size < maxNotes) this.#entries.add(plain);
     else this.#isCut = true;
   }
+}
+
+/** Notes the settings of a conversation for which neither Gemini nor Ollama has a parameter. */
+export function dropSettings(conversation: Conversation, notes: Notes): void {
+  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
+  notes.dropSet({
+    user,
+    safety_identifier: safetyId,
+    verbosity,
+    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
+    service_tier: serviceTier,
+    metadata,
+  });
 }
 
 /**

@@ -123,6 +123,21 @@ export function readFailure(body: JsonObject, isCertain = false): GatewayError |
   return reported && reportedFailure(reported);
 }
 
+/** The error that ends a reply. @param body what the upstream has sent in its place */
+export function failed(body: JsonObject): Fragment {
+  return { type: 'error', error: readFailure(body, true) };
+}
+
+/** Nothing where the upstream has not counted. */
+export function usageFragment(usage: Usage | undefined): Fragment[] {
+  return usage === undefined ? [] : [{ type: 'usage', usage }];
+}
+
+/** Nothing for an empty text. */
+export function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
+  return text === '' ? [] : [{ type, text }];
+}
+
 /** The content decides, not only the reported reason: some vendors report `stop` for calls, and the reverse. */
 export function resolveFinish(reported: FinishReason | undefined, hasCalls: boolean): FinishReason {
   if (hasCalls && (reported === undefined || reported === 'stop' || reported === 'stop_sequence')) return 'tool_calls';

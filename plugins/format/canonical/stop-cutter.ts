@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from './codec.ts';
 import type { Notes } from './notes.ts';
-import type { Fragment } from './reply.ts';
+import { type Fragment, textFragment } from './reply.ts';
 
 /**
  * Truncates the answer before the first stop sequence that the upstream does not support. The rest is read to its end
@@ -35,7 +35,7 @@ export class StopCutter implements ReplyDecoder {
     if (fragment.type === 'text') return this.#text(fragment.text);
     const held = this.#held;
     this.#held = '';
-    return [...textFragment(held), fragment];
+    return [...textFragment('text', held), fragment];
   }
 
   #text(text: string): Fragment[] {
@@ -45,13 +45,13 @@ export class StopCutter implements ReplyDecoder {
       this.#isCut = true;
       this.#held = '';
       return [
-        ...textFragment(all.slice(0, match.at)),
+        ...textFragment('text', all.slice(0, match.at)),
         { type: 'finish', reason: 'stop_sequence', stopSequence: match.sequence },
       ];
     }
     const from = this.#beginningIn(all);
     this.#held = all.slice(from);
-    return textFragment(all.slice(0, from));
+    return textFragment('text', all.slice(0, from));
   }
 
   /** The sequence that is complete first, where the upstream would have stopped. */
@@ -78,10 +78,6 @@ interface Match {
 
 function endOf({ at, sequence }: Match): number {
   return at + sequence.length;
-}
-
-function textFragment(text: string): Fragment[] {
-  return text === '' ? [] : [{ type: 'text', text }];
 }
 
 /** An error after the cut does not concern the client. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readText } from '../wire/read.ts';
+import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readFilled, readText } from '../wire/read.ts';
 import { isClientTool } from './tool-names.ts';
 import { parseInput } from '../wire/members.ts';
 import type { ChatToolBody, ChatToolFormat } from '../wire/chat.ts';
@@ -9,9 +9,7 @@ import type { MessagesTool } from '../wire/messages.ts';
 
 /** The name of a tool or of a call. @throws GatewayError `invalid_request` when it is missing */
 export function readName(value: { readonly name?: JsonValue | undefined }, path: string): string {
-  const name = readText(value.name, `${path}.name`);
-  if (name === '') throw invalid(`${path}.name`, 'a name');
-  return name;
+  return readFilled(value.name, `${path}.name`, 'a name');
 }
 
 /** The tools of a request. A name that comes twice keeps its first meaning. */
@@ -97,15 +95,22 @@ export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject
   return parsed ?? { _raw: input };
 }
 
-/** The description of a freeform tool that is written as a function; it contains the grammar. */
-export function describeFreeform({ description, grammar }: ClientTool): string | undefined {
+/** Description and input of a tool in a format or at a vendor that knows functions only. */
+export function asFunction(tool: ClientTool, notes: Notes): Pick<ClientTool, 'description' | 'schema'> {
+  if (tool.form !== 'freeform') return tool;
+  notes.approximate('freeform tools as functions');
+  return { description: describeFreeform(tool), schema: freeformSchema() };
+}
+
+/** The description contains the grammar. */
+function describeFreeform({ description, grammar }: ClientTool): string | undefined {
   if (grammar === undefined) return description;
   const rule = `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
   return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
-/** The JSON Schema of a freeform tool that is written as a function: its input is the member `input`. */
-export function freeformSchema(): JsonObject {
+/** The whole text is the member `input`. */
+function freeformSchema(): JsonObject {
   return {
     type: 'object',
     properties: { input: { type: 'string', description: 'The whole input, verbatim.' } },

@@ -20,6 +20,12 @@ export function readText(value: Value, path: string): string {
   return value;
 }
 
+export function readFilled(value: Value, path: string, expected = 'a non-empty string'): string {
+  const text = readText(value, path);
+  if (text === '') throw invalid(path, expected);
+  return text;
+}
+
 export function readObject(value: Value, path: string): JsonObject {
   if (!isJsonObject(value)) throw invalid(path, 'an object');
   return value;

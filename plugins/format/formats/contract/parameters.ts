@@ -1,4 +1,4 @@
-import { invalid } from '../../wire/read.ts';
+import { invalid, isMissing } from '../../wire/read.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
@@ -160,10 +160,6 @@ function missing(name: string, { all }: ParameterRules): GatewayError {
   const expected = all.find((parameter) => parameter.name === name)?.rule(null);
   const hint = typeof expected === 'string' ? ` It must be ${expected}.` : '';
   return new GatewayError('invalid_request', `Missing required parameter: \`${name}\`.${hint}`, { param: name });
-}
-
-function isMissing(value: JsonValue | undefined): value is null | undefined {
-  return value === undefined || value === null;
 }
 
 function valueAt(outer: JsonValue | undefined, inner: Parameter['inner']): JsonValue | undefined {

@@ -6,7 +6,6 @@ import type {
   Effort,
   ImagePart,
   Item,
-  Message,
   Part,
   ToolCall,
   ToolResult,
@@ -15,17 +14,21 @@ import {
   instructionText,
   type AssistantTurn,
   normalizeCalls,
+  resultText,
+  shownMedia,
+  splitAnswer,
   textOf,
   toTurns,
   type UserTurn,
 } from '../../canonical/dialogue.ts';
 import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
-import { describeFreeform, freeformSchema, objectInput } from '../../canonical/tools.ts';
+import { asFunction, objectInput } from '../../canonical/tools.ts';
 import { writeFormat } from '../../canonical/output-format.ts';
+import { dropSettings } from '../../canonical/notes.ts';
 import { withoutUnset } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaOptions, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
-import { assistantText, fileText, isMedia, unsupported } from '../../canonical/media.ts';
+import { assistantText, fileText, unsupported } from '../../canonical/media.ts';
 
 /** Levels that the format has words for. */
 const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
@@ -38,7 +41,7 @@ const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
   const options = withoutUnset(writeOptions(conversation));
-  noteUnsaid(conversation, target);
+  dropSettings(conversation, target.notes);
   const request: OllamaRequest = {
     model: target.model,
     messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],
@@ -103,31 +106,16 @@ function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue
 }
 
 function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool {
-  const isFreeform = tool.form === 'freeform';
-  if (isFreeform) notes.approximate('freeform tools as functions');
+  const { description = '', schema } = asFunction(tool, notes);
   if (tool.strict === true) notes.drop('strict of tools');
   return {
     type: 'function',
     function: {
       name: names.toWire(tool.name, tool.namespace),
-      description: (isFreeform ? describeFreeform(tool) : tool.description) ?? '',
-      parameters: isFreeform ? freeformSchema() : (tool.schema ?? { type: 'object', properties: {} }),
+      description,
+      parameters: schema ?? { type: 'object', properties: {} },
     },
   };
-}
-
-/** Notes what the format cannot express. */
-function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
-  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
-  const unsaid = {
-    user,
-    safety_identifier: safetyId,
-    verbosity,
-    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
-    service_tier: serviceTier,
-    metadata,
-  };
-  notes.dropSet(unsaid);
 }
 
 /**
@@ -144,25 +132,19 @@ function writeMessages(items: readonly Item[], target: EncodeTarget): OllamaMess
   });
 }
 
-/** Tool results are only text: the user shows the rest when all results of the run have been given. */
 function writeUser(
   { results, parts }: UserTurn,
   names: ReadonlyMap<string, string>,
   target: EncodeTarget,
 ): OllamaMessage[] {
-  const shown = results.flatMap((result) => result.parts.filter(isMedia));
-  if (shown.length > 0) target.notes.approximate('images in tool results as user message');
-  const said = [...shown, ...parts];
+  const said = [...shownMedia(results, target.notes), ...parts];
   const written = results.map((result) => writeResult(result, names));
   return said.length === 0 ? written : [...written, { role: 'user', ...writeSaid(said, target) }];
 }
 
-/** There is no flag for an error: the text says it. */
-function writeResult({ id, parts, isError }: ToolResult, names: ReadonlyMap<string, string>): OllamaMessage {
-  const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
-  const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
-  const content = isError ? `Error: ${text}` : text;
-  return { role: 'tool', tool_name: names.get(id) ?? 'unknown', tool_call_id: id, content };
+function writeResult(result: ToolResult, names: ReadonlyMap<string, string>): OllamaMessage {
+  const { id } = result;
+  return { role: 'tool', tool_name: names.get(id) ?? 'unknown', tool_call_id: id, content: resultText(result) };
 }
 
 function writeSaid(parts: readonly Part[], target: EncodeTarget): OllamaMessage {
@@ -190,23 +172,19 @@ function writeText(part: Part, { notes }: EncodeTarget): string {
 }
 
 /** The template of the model decides which reasoning it wants back, so all of it is sent. */
-function writeAssistant({ items }: AssistantTurn, names: Map<string, string>, target: EncodeTarget): OllamaMessage[] {
-  const said = items.filter((item): item is Message => item.type === 'message').flatMap(({ parts }) => parts);
-  const calls = items.filter((item): item is ToolCall => item.type === 'tool_call');
-  const thinking = items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
-  const content = textOf(assistantText(said, target.notes));
+function writeAssistant(turn: AssistantTurn, names: Map<string, string>, target: EncodeTarget): OllamaMessage[] {
+  const { parts, calls, thoughts, hasReasoning } = splitAnswer(turn);
+  const content = textOf(assistantText(parts, target.notes));
   if (content === '' && calls.length === 0) {
     target.notes.drop('reasoning without an answer');
     return [];
   }
-  if (thinking.length === 0 && items.some(({ type }) => type === 'reasoning')) {
-    target.notes.drop('reasoning of earlier turns');
-  }
+  if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');
   return [
     {
       role: 'assistant',
       content,
-      ...(thinking.length > 0 && { thinking: thinking.join('\n\n') }),
+      ...(thoughts.length > 0 && { thinking: thoughts.join('\n\n') }),
       ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, names, target)) }),
     },
   ];

@@ -1,7 +1,7 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { type Fragment, readFailure } from '../../../canonical/reply.ts';
+import { failed, type Fragment, readFailure, textFragment, usageFragment } from '../../../canonical/reply.ts';
 import { parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
@@ -36,7 +36,7 @@ export class ChatDecoder implements ReplyDecoder {
     const choice = this.#pick(chunk.choices);
     const fragments = choice === undefined ? [] : this.#answer(choice);
     if (this.#hasFinished) noteFinish(this.#profile);
-    return [...usageOf(chunk), ...fragments];
+    return [...usageFragment(readUsage(chunk)), ...fragments];
   }
 
   whole(body: ChatReply): Fragment[] {
@@ -44,7 +44,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(body.choices);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
-    const fragments = [...usageOf(body), ...this.#answer(choice), ...this.#rest()];
+    const fragments = [...usageFragment(readUsage(body)), ...this.#answer(choice), ...this.#rest()];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
@@ -101,17 +101,4 @@ function callFragments({ call: { key }, isCustom, isFirst, isWhole, id, name, in
     ...(input === '' ? [] : [{ type: 'input', key, text: input } as const]),
     ...(isWhole ? [{ type: 'call_end', key } as const] : []),
   ];
-}
-
-function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
-  return text === '' ? [] : [{ type, text }];
-}
-
-function usageOf(body: ChatReply): Fragment[] {
-  const usage = readUsage(body);
-  return usage === undefined ? [] : [{ type: 'usage', usage }];
-}
-
-function failed(body: JsonObject): Fragment {
-  return { type: 'error', error: readFailure(body, true) };
 }

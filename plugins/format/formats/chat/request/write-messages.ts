@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type {
   Item,
-  Message,
   Part,
   ToolCall,
   ToolResult,
@@ -10,8 +9,17 @@ import type {
   FilePart,
   ImagePart,
 } from '../../../canonical/conversation.ts';
-import { type AssistantTurn, normalizeCalls, textOf, toTurns, type UserTurn } from '../../../canonical/dialogue.ts';
-import { isMedia, writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
+import {
+  type AssistantTurn,
+  normalizeCalls,
+  resultText,
+  shownMedia,
+  splitAnswer,
+  textOf,
+  toTurns,
+  type UserTurn,
+} from '../../../canonical/dialogue.ts';
+import { writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isRaw } from './write-tools.ts';
@@ -31,36 +39,26 @@ export function writeMessages(items: readonly Item[], target: EncodeTarget): Cha
   });
 }
 
-/** Tool results may hold only text: a user message after all results of the run holds the media. */
 function writeUser({ results, parts }: UserTurn, target: EncodeTarget): ChatMessage[] {
-  const shown = results.flatMap((result) => result.parts.filter(isMedia));
-  if (shown.length > 0) target.notes.approximate('images in tool results as user message');
-  const said: Part[] = [...shown, ...parts];
+  const said = [...shownMedia(results, target.notes), ...parts];
   const written = results.map(writeResult);
   if (said.length > 0) written.push({ role: 'user', content: writeContent(said, target) });
   return written;
 }
 
-/** The format has no flag for an error, so the text says it. Some vendors refuse an empty text. */
-function writeResult({ id, parts, isError }: ToolResult): ChatMessage {
-  const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
-  const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
-  return { role: 'tool', tool_call_id: wireId(id), content: isError ? `Error: ${text}` : text };
+function writeResult(result: ToolResult): ChatMessage {
+  return { role: 'tool', tool_call_id: wireId(result.id), content: resultText(result) };
 }
 
-function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): ChatMessage[] {
-  const said = items.filter((item): item is Message => item.type === 'message').flatMap(({ parts }) => parts);
-  const calls = items.filter((item): item is ToolCall => item.type === 'tool_call');
-  const thoughts = items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
-  const text = writeOutput(said, target);
+function writeAssistant(turn: AssistantTurn, target: EncodeTarget): ChatMessage[] {
+  const { parts, calls, thoughts, hasReasoning } = splitAnswer(turn);
+  const text = textOf(assistantText(parts, target.notes));
   if (text === '' && calls.length === 0) {
     target.notes.drop('reasoning without an answer');
     return [];
   }
   const replayed = replay(thoughts, calls.length > 0, target);
-  if (replayed === undefined && items.some(({ type }) => type === 'reasoning')) {
-    target.notes.drop('reasoning of earlier turns');
-  }
+  if (replayed === undefined && hasReasoning) target.notes.drop('reasoning of earlier turns');
   return [
     {
       role: 'assistant',
@@ -126,11 +124,6 @@ function writeContent(parts: readonly Part[], target: EncodeTarget): string | Ch
   const texts = written.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const isText = texts.length === written.length;
   return isText && texts.length === 1 ? texts.join('') : written;
-}
-
-/** Writes the text of an assistant message. */
-function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): string {
-  return textOf(assistantText(parts, notes));
 }
 
 function writePart(part: Part, target: EncodeTarget): ChatPart {

@@ -1,7 +1,7 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import { asFunction } from '../../../canonical/tools.ts';
 import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
@@ -34,14 +34,13 @@ export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>
 function writeTool(tool: ClientTool, target: EncodeTarget): ChatTool {
   const name = target.names.toWire(tool.name, tool.namespace);
   if (isRaw(tool.form, target)) return writeCustom(tool, name);
-  const isFreeform = tool.form === 'freeform';
-  if (isFreeform) target.notes.approximate('freeform tools as functions');
+  const { description, schema } = asFunction(tool, target.notes);
   return {
     type: 'function',
     function: {
       name,
-      description: isFreeform ? describeFreeform(tool) : tool.description,
-      parameters: isFreeform ? freeformSchema() : (tool.schema ?? { type: 'object', properties: {} }),
+      description,
+      parameters: schema ?? { type: 'object', properties: {} },
       ...(tool.strict !== undefined && { strict: tool.strict }),
     },
   };

@@ -3,7 +3,7 @@ import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#co
 import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { readFailure, type Fragment } from '../../../canonical/reply.ts';
+import { failed, type Fragment, usageFragment } from '../../../canonical/reply.ts';
 import { readBlock, readFinish, readUsage } from './finish.ts';
 import { PartReader } from './read-output.ts';
 import { member } from '../../../wire/members.ts';
@@ -37,9 +37,8 @@ export class GeminiDecoder implements ReplyDecoder {
 
   #chunk(envelope: JsonObject): Fragment[] {
     const body: GeminiReply = inner(envelope);
-    if (readReportedError(body) !== undefined) return [{ type: 'error', error: readFailure(body, true) }];
-    const usage = readUsage(body.usageMetadata);
-    const counted: Fragment[] = usage === undefined ? [] : [{ type: 'usage', usage }];
+    if (readReportedError(body) !== undefined) return [failed(body)];
+    const counted = usageFragment(readUsage(body.usageMetadata));
     const candidate = candidateOf(body);
     if (candidate === undefined) return [...counted, ...readBlock(body.promptFeedback)];
     return [...this.#parts.read(candidate), ...counted, ...readFinish(candidate, this.#parts.hasSpoken)];

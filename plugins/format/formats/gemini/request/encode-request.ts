@@ -3,6 +3,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { instructionFor } from '../../../canonical/output-format.ts';
+import { dropSettings } from '../../../canonical/notes.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 import { writeContents } from './write-contents.ts';
@@ -18,7 +19,7 @@ import { maxThinkingTokens } from './parameters.ts';
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { config, instruction } = writeFormat(conversation, target);
-  noteUnsaid(conversation, target);
+  dropSettings(conversation, target.notes);
   const generation: GeminiGeneration = {
     ...writeSampling(conversation),
     maxOutputTokens: conversation.maxOutputTokens,
@@ -52,20 +53,6 @@ function writeSampling({ sampling }: Conversation): GeminiGeneration {
     frequencyPenalty: frequencyPenalty || undefined,
     seed,
   };
-}
-
-/** Notes what the format cannot express. */
-function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
-  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
-  const unsaid = {
-    user,
-    safety_identifier: safetyId,
-    verbosity,
-    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
-    service_tier: serviceTier,
-    metadata,
-  };
-  notes.dropSet(unsaid);
 }
 
 /** How an output format is requested: in the configuration, by an instruction, or both. */

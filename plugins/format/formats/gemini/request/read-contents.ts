@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
+import { readName } from '../../../canonical/tools.ts';
 import { readFields, readMany } from '../../../wire/gemini-fields.ts';
-import { invalid, maybeObject, maybeText, readList, readText } from '../../../wire/read.ts';
+import { invalid, maybeObject, maybeText, readList } from '../../../wire/read.ts';
 import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
 import { decodeSignature, skipValidation } from './thought-signature.ts';
 import type { GeminiCall, GeminiContent, GeminiResult } from '../../../wire/gemini.ts';
@@ -134,7 +135,7 @@ export class ContentReader {
   }
 
   #readCall(side: Side, call: GeminiCall, path: string): void {
-    const name = readName(call.name, `${path}.functionCall.name`);
+    const name = readName(call, `${path}.functionCall`);
     const id = maybeText(call.id, `${path}.functionCall.id`) || undefined;
     const args = maybeObject(call.args, `${path}.functionCall.args`) ?? {};
     this.#flush(side);
@@ -150,7 +151,7 @@ export class ContentReader {
 
   #readResult(side: Side, result: GeminiResult, path: string): void {
     const at = `${path}.functionResponse`;
-    const name = readName(result.name, `${at}.name`);
+    const name = readName(result, at);
     const id = maybeText(result.id, `${at}.id`) || undefined;
     const { text, isError } = readResponse(maybeObject(result.response, `${at}.response`) ?? {});
     const shown = readMany(result.parts, `${at}.parts`).flatMap((entry, index) =>
@@ -183,12 +184,6 @@ function readResponse(response: JsonObject): { text: string; isError: boolean } 
   const isWrapper = others.length === 0 && resultNames.has(only[0]);
   const value = isWrapper ? only[1] : response;
   return { text: typeof value === 'string' ? value : JSON.stringify(value ?? null), isError };
-}
-
-function readName(value: JsonValue | undefined, path: string): string {
-  const name = readText(value, path);
-  if (name === '') throw invalid(path, 'a name');
-  return name;
 }
 
 /**

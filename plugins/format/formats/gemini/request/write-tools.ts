@@ -1,7 +1,7 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import { asFunction } from '../../../canonical/tools.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
 
@@ -50,11 +50,8 @@ function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): 
 
 function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): GeminiFunction {
   const { profile, notes } = target;
-  const isFreeform = tool.form === 'freeform';
-  if (isFreeform) notes.approximate('freeform tools as functions');
+  const { description, schema } = asFunction(tool, notes);
   if (tool.strict === true && !profile.quirks.strict_tools) notes.drop('strict of tools');
-  const description = isFreeform ? describeFreeform(tool) : tool.description;
-  const schema = isFreeform ? freeformSchema() : tool.schema;
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),

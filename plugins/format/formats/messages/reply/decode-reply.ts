@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { type Fragment, readFailure } from '../../../canonical/reply.ts';
+import { failed, type Fragment, usageFragment } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import { readFinish, secondStartError, UsageCounter } from './finish.ts';
 import { BlockReader } from './read-output.ts';
@@ -76,7 +76,7 @@ export class MessagesDecoder implements ReplyDecoder {
 
   #count(usage: JsonValue | undefined): Fragment[] {
     this.#usage.add(usage);
-    return this.#usage.usage === undefined ? [] : [{ type: 'usage', usage: this.#usage.usage }];
+    return usageFragment(this.#usage.usage);
   }
 
   #finish(ending: JsonValue | undefined): Fragment[] {
@@ -92,8 +92,4 @@ export class MessagesDecoder implements ReplyDecoder {
   #end(): Fragment[] {
     return [...this.#blocks.stopAll(), { type: 'end' }];
   }
-}
-
-function failed(body: JsonObject): Fragment {
-  return { type: 'error', error: readFailure(body, true) };
 }

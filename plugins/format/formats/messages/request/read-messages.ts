@@ -2,7 +2,16 @@ import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
-import { invalid, isMissing, maybeBoolean, maybeText, readList, readObject, readText } from '../../../wire/read.ts';
+import {
+  invalid,
+  isMissing,
+  maybeBoolean,
+  maybeText,
+  readFilled,
+  readList,
+  readObject,
+  readText,
+} from '../../../wire/read.ts';
 import { withMember } from '../../adaptation/adapt-members.ts';
 import type { Adaptation } from '../../contract/adaptation.ts';
 import { type PlacedBlock, readBlocks, readPart, readParts } from './read-content.ts';
@@ -107,8 +116,8 @@ function readRedacted({ block, path }: PlacedBlock): Reasoning {
 function readCall({ block, path }: PlacedBlock): ToolCall {
   return {
     type: 'tool_call',
-    id: readName(block.id, `${path}.id`),
-    name: readName(block.name, `${path}.name`),
+    id: readFilled(block.id, `${path}.id`),
+    name: readFilled(block.name, `${path}.name`),
     namespace: undefined,
     form: 'function',
     input: JSON.stringify(readObject(block.input ?? {}, `${path}.input`)),
@@ -118,16 +127,10 @@ function readCall({ block, path }: PlacedBlock): ToolCall {
 function readResult({ block, path }: PlacedBlock, notes: Notes): ToolResult {
   return {
     type: 'tool_result',
-    id: readName(block.tool_use_id, `${path}.tool_use_id`),
+    id: readFilled(block.tool_use_id, `${path}.tool_use_id`),
     parts: readParts(block.content, `${path}.content`, notes),
     isError: maybeBoolean(block.is_error, `${path}.is_error`) ?? false,
   };
-}
-
-function readName(value: JsonValue | undefined, path: string): string {
-  const name = readText(value, path);
-  if (name === '') throw invalid(path, 'a non-empty string');
-  return name;
 }
 
 /** True for the block of the prompt in which Claude Code says who pays. It differs per request. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import { asFunction } from '../../../canonical/tools.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 const searchName = 'web_search';
@@ -39,13 +39,11 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): MessagesTool[]
 }
 
 function writeTool(tool: ClientTool, name: string, { notes }: EncodeTarget): MessagesTool {
-  const isFreeform = tool.form === 'freeform';
-  if (isFreeform) notes.approximate('freeform tools as functions');
-  const description = isFreeform ? describeFreeform(tool) : tool.description;
+  const { description, schema } = asFunction(tool, notes);
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
-    input_schema: isFreeform ? freeformSchema() : objectSchema(tool.schema),
+    input_schema: objectSchema(schema),
     ...(tool.strict === true && { strict: true }),
   };
 }

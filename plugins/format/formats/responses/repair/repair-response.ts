@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member } from '../../../wire/members.ts';
+import { member, withoutUnset } from '../../../wire/members.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
@@ -44,7 +44,7 @@ export function repairResponse(
 ): ResponsesReply {
   const isThin = promised.some((name) => given[name] === undefined);
   const complete: ResponsesReply = isThin
-    ? { ...responseObject(context, { status, output: [] }), ...defined(given) }
+    ? { ...responseObject(context, { status, output: [] }), ...withoutUnset(given) }
     : given;
   return withMembers(complete, {
     id,
@@ -67,10 +67,6 @@ function describedFormat({ text }: ResponsesReply, request: ResponsesRequest): R
 function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
   const format = member<ResponsesTextOptions>(text, 'format');
   return isJsonObject(format) ? format : undefined;
-}
-
-export function defined(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
 const finished = new Set<JsonValue | undefined>(['completed', 'incomplete', undefined, null]);

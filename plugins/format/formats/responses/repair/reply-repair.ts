@@ -3,12 +3,13 @@ import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
+import { withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { responseId } from '../reply/reply-object.ts';
 import { DeltaTemplate } from './delta-template.ts';
 import { EventNumbers, eventType, isKnownEvent } from './events.ts';
 import { textOr, withMembers } from './repair-item.ts';
-import { defined, repairResponse, repairWhole } from './repair-response.ts';
+import { repairResponse, repairWhole } from './repair-response.ts';
 import { RepairedOutput } from './repaired-output.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
@@ -105,7 +106,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   /** The beginning of a stream that has none. */
   #announce(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const { id, model, created_at } = Object.hasOwn(endings, type) ? responseIn(data) : {};
-    const response = this.#response(defined({ id, model, created_at }), 'in_progress', []);
+    const response = this.#response(withoutUnset({ id, model, created_at }), 'in_progress', []);
     return ['response.created', 'response.in_progress'].map((name) => ({ type: name, response }));
   }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { type FinishReason, type Fragment, readFailure } from '../../../canonical/reply.ts';
+import { failed, type FinishReason, type Fragment, readFailure, usageFragment } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { responsesUsage } from './observer.ts';
@@ -87,16 +87,11 @@ function asResponse(body: ResponsesEvent): ResponsesReply {
 }
 
 function usageOf(response: JsonValue | undefined): Fragment[] {
-  const usage = responsesUsage(member<ResponsesReply>(response, 'usage'));
-  return usage === undefined ? [] : [{ type: 'usage', usage }];
+  return usageFragment(responsesUsage(member<ResponsesReply>(response, 'usage')));
 }
 
 function whyIncomplete(response: ResponsesReply): FinishReason {
   return member<ResponsesIncompleteDetails>(response.incomplete_details, 'reason') === 'content_filter'
     ? 'content_filter'
     : 'length';
-}
-
-function failed(body: JsonObject): Fragment {
-  return { type: 'error', error: readFailure(body, true) };
 }

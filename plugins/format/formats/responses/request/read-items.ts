@@ -14,7 +14,7 @@ import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { invalid, isMissing, maybeList, maybeText, readObject, readText } from '../../../wire/read.ts';
+import { invalid, isMissing, maybeList, maybeText, readFilled, readObject, readText } from '../../../wire/read.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { textPart } from '../../../canonical/media.ts';
@@ -149,12 +149,6 @@ function readRole(value: JsonValue | undefined, path: string): Message['role'] {
   if (value === 'developer' || value === 'system') return 'system';
   if (value === 'user' || value === 'assistant') return value;
   throw invalid(path, 'user, assistant, system or developer');
-}
-
-function readFilled(value: JsonValue | undefined, path: string): string {
-  const text = readText(value, path);
-  if (text === '') throw invalid(path, 'a non-empty string');
-  return text;
 }
 
 function readCallId(item: ResponsesItem, path: string): string {

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { describeFreeform, freeformSchema } from '../../../canonical/tools.ts';
+import { asFunction } from '../../../canonical/tools.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
@@ -79,13 +79,12 @@ function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
 
 /** `strict` is always set: it defaults to true, which refuses ordinary schemas. */
 function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget): ResponsesTool {
-  const isFreeform = tool.form === 'freeform';
-  if (isFreeform) notes.approximate('freeform tools as functions');
+  const { description, schema } = asFunction(tool, notes);
   return {
     type: 'function',
     name,
-    description: isFreeform ? describeFreeform(tool) : tool.description,
-    parameters: isFreeform ? freeformSchema() : (tool.schema ?? emptySchema()),
+    description,
+    parameters: schema ?? emptySchema(),
     strict: tool.strict === true,
   };
 }

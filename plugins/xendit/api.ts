@@ -37,13 +37,17 @@ function errorOf({ status, body, retryAfter }: ProviderAnswer, call: XenditCall)
     typeof text === 'string' ? text.slice(0, 200) : '–',
   );
   const message = `Xendit answered ${status} ${code} to ${call.method} ${call.path}: ${said}`;
-  const options = retryAfter === undefined ? {} : { retryAfter };
+  const options = { isRateLimited: isRateLimit(status, code), ...(retryAfter !== undefined && { retryAfter }) };
   return new PaymentError(kindOf(status, code, call), message, options);
+}
+
+function isRateLimit(status: number, code: string | undefined): boolean {
+  return status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED';
 }
 
 /** 409: it is there already, or being made. */
 function kindOf(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
-  if (status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED') return 'temporary';
+  if (isRateLimit(status, code)) return 'temporary';
   if (status === 409) return 'unknown';
   return status >= 500 || status < 400 ? failureOf(call) : 'rejected';
 }

@@ -86,5 +86,5 @@ export function originOf({ base_url }: XenditSettings): string {
 
 /** The test mode takes 60 calls a minute to each endpoint, live mode 600. */
 export function callsPerSecond({ secret_key = '' }: XenditSettings): number {
-  return testKey.test(secret_key) ? 1 : 5;
+  return testKey.test(secret_key) ? 1 : 10;
 }

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
+import { fakeQr } from '../support/fake-qr.ts';
 import { signBody } from './bank-plugin.ts';
 
 interface BankCharge {
@@ -113,7 +114,7 @@ export class Bank implements AsyncDisposable {
   #answer(path: string, { reference, amount }: { reference: string; amount: number }): unknown {
     if (path === '/charge') {
       if (!this.#charges.has(reference)) this.#charges.set(reference, { amount, state: 'pending', paid: undefined });
-      return { providerReference: `B-${reference}`, qr: `QR ${reference}` };
+      return { providerReference: `B-${reference}`, qr: fakeQr(reference, amount) };
     }
     const charge = this.#charges.get(reference);
     if (path === '/cancel' && charge?.state === 'pending') charge.state = 'failed';

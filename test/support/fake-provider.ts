@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { writeQris } from '#core/business/payments/qris.ts';
+import { fakeQr } from './fake-qr.ts';
 
 /*
  * What the fakes of payment providers share: an HTTP server that can fail in every way, charges and what happens to them,
@@ -112,6 +112,9 @@ export abstract class FakeProvider implements AsyncDisposable {
   readonly requests: FakeRequest[] = [];
   readonly deliveries: FakeDelivery[] = [];
   readonly charges = new Map<string, FakeCharge>();
+  /** The payload of a charge; a test replaces it by one that lies. */
+  qrOf = ({ reference, amount }: Pick<FakeCharge, 'reference' | 'amount'>): string =>
+    fakeQr(reference, amount, `FAKE ${this.name.toUpperCase()}`);
   protected readonly now: () => number;
   readonly #minute: number;
   readonly #faults: { fault: FakeFault; left: number }[] = [];
@@ -249,24 +252,7 @@ export abstract class FakeProvider implements AsyncDisposable {
   protected addCharge(
     charge: Pick<FakeCharge, 'reference' | 'providerReference' | 'amount' | 'expiresAt' | 'notificationUrl'>,
   ): FakeCharge {
-    const qr = writeQris({
-      isDynamic: true,
-      amount: charge.amount,
-      merchantName: `FAKE ${this.name.toUpperCase()}`,
-      merchantCity: 'JAKARTA',
-      categoryCode: '5734',
-      accounts: [
-        [
-          '51',
-          [
-            ['00', 'ID.CO.QRIS.WWW'],
-            ['02', 'ID0000000000000'],
-            ['03', 'UMI'],
-          ],
-        ],
-      ],
-      additional: [['01', charge.reference.slice(0, 25)]],
-    });
+    const qr = this.qrOf(charge);
     const added: FakeCharge = {
       ...charge,
       qr,

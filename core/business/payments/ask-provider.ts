@@ -1,8 +1,8 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import { wait } from '#core/platform/timing/wait.ts';
-import { SharedUnavailable, type Take } from '#core/platform/shared/shared.ts';
-import { paymentConnection } from './connections.ts';
+import { CallBudget, callBudget, type Urgency } from './call-budget.ts';
+import { rateListener, type RateStatement } from './call-provider.ts';
+import { paymentConnection, providerName } from './connections.ts';
 import { countCall } from './payment-figures.ts';
 import {
   type ChargeReference,
@@ -10,28 +10,65 @@ import {
   PaymentError,
   type PaymentEvidence,
 } from './payment-provider.ts';
+import { paymentsSection } from './section.ts';
 
-/** Timeouts in ms: one call to a provider, and its wait for a slot under the provider's rate limit. */
-const deadlines = { call: 10_000, turn: 5_000 };
-/** Calls in a second, where the provider states no other number. */
-const usualRate = 5;
+/** Ms that one operation of a provider may take, once it has its turn. */
+const deadline = 10_000;
+/** Calls in a second to each endpoint of a provider that documents no limit. */
+const usualRate = 20;
+
+type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T>;
+
+/** How a call takes its turn. */
+interface Turn {
+  readonly urgency: Urgency;
+  /** Runs once the call has its turn, right before it. What it rejects with ends the wait without a call. */
+  readonly begin?: () => Promise<void>;
+}
 
 /**
- * Calls a provider, within a deadline and the provider's rate, which all instances share.
+ * Calls a provider when its rate allows, which all instances share, and within a deadline. A call that the provider refuses
+ * for its rate has had no effect: it waits for another turn.
  *
- * @throws PaymentError and nothing else
+ * @throws PaymentError and nothing else, besides what `begin` throws
  */
 export async function askProvider<T>(
   host: Host,
   provider: string,
-  call: (connection: PaymentConnection, signal: AbortSignal) => Promise<T>,
+  call: Call<T>,
+  { urgency, begin }: Turn = { urgency: 'buyer' },
 ): Promise<T> {
   const connection = connect(host, provider);
-  await takeTurn(host, provider, connection.callsPerSecond ?? usualRate);
-  const signal = AbortSignal.timeout(deadlines.call);
-  const late = `the provider ${provider} did not answer within ${deadlines.call} ms`;
+  const budget = callBudget(host, provider, urgency === 'charge' ? 'charge' : 'other');
+  const until = CallBudget.patience(urgency);
+  for (let tries = 0; ; tries++) {
+    await budget.turn(rateOf(host, provider, connection), urgency, until);
+    if (tries === 0) await begin?.();
+    const sentAt = performance.now();
+    const statements: RateStatement[] = [];
+    try {
+      return await rateListener.run(
+        (statement) => void statements.push(statement),
+        () => perform(host, provider, connection, call),
+      );
+    } catch (error) {
+      if (!(error instanceof PaymentError) || !isRateLimited(error, statements)) throw error;
+      budget.exceeded(sentAt, error.retryAfter ?? statements.findLast(({ pause }) => pause !== undefined)?.pause);
+    } finally {
+      const pause = statements.find((one) => !one.isExceeded && one.pause !== undefined)?.pause;
+      if (pause !== undefined) budget.exhausted(pause);
+    }
+  }
+}
+
+function isRateLimited({ kind, isRateLimited: isStated }: PaymentError, statements: readonly RateStatement[]): boolean {
+  return kind === 'temporary' && (isStated || statements.some(({ isExceeded }) => isExceeded));
+}
+
+async function perform<T>(host: Host, provider: string, connection: PaymentConnection, call: Call<T>): Promise<T> {
+  const late = `the provider ${provider} did not answer within ${deadline} ms`;
   try {
-    const answer = await withDeadline(call(connection, signal), deadlines.call, late);
+    const answer = await withDeadline(call(connection, AbortSignal.timeout(deadline)), deadline, late);
     countCall(host, provider, 'ok');
     return answer;
   } catch (error) {
@@ -45,14 +82,24 @@ function asPaymentError(kind: PaymentError['kind'], error: unknown): PaymentErro
   return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
+/** Calls a second: the operator's for the provider of new orders, the documented ones, or those of one without documented ones. */
+function rateOf(host: Host, provider: string, { callsPerSecond = usualRate }: PaymentConnection): number {
+  const set = provider === providerName(host) ? host.section(paymentsSection).calls_per_second : undefined;
+  return set ?? callsPerSecond;
+}
+
 /** Reads the status of a charge. @throws PaymentError also when the response is about another charge */
 export async function readStatus(
   host: Host,
   provider: string,
   { reference, providerReference, paymentId }: ChargeReference,
+  urgency: Urgency,
 ): Promise<PaymentEvidence> {
-  const evidence = await askProvider(host, provider, (connection, signal) =>
-    connection.status({ reference, providerReference, paymentId }, signal),
+  const evidence = await askProvider(
+    host,
+    provider,
+    (connection, signal) => connection.status({ reference, providerReference, paymentId }, signal),
+    { urgency },
   );
   if (evidence.reference !== reference)
     throw new PaymentError('unknown', `${provider} was asked about ${reference} and answered about another charge`);
@@ -64,26 +111,5 @@ function connect(host: Host, provider: string): PaymentConnection {
     return paymentConnection(host, provider);
   } catch (error) {
     throw asPaymentError('temporary', error);
-  }
-}
-
-async function takeTurn(host: Host, provider: string, rate: number): Promise<void> {
-  const until = performance.now() + deadlines.turn;
-  for (;;) {
-    const { refusedBy, retryAfter } = await ask(host, provider, rate);
-    if (refusedBy === undefined) return;
-    if (performance.now() + retryAfter * 1_000 > until)
-      throw new PaymentError('temporary', `too many calls to ${provider}`, { retryAfter });
-    await wait(retryAfter * 1_000, AbortSignal.timeout(deadlines.turn));
-  }
-}
-
-/** Without the shared store each instance is alone with the provider's rate, which the provider enforces. */
-async function ask({ shared }: Host, provider: string, rate: number): Promise<Pick<Take, 'refusedBy' | 'retryAfter'>> {
-  try {
-    return await shared.limiter.take(`payments:${provider}`, { limit: rate, period: 1, burst: rate });
-  } catch (error) {
-    if (error instanceof SharedUnavailable) return { refusedBy: undefined, retryAfter: 0 };
-    throw error;
   }
 }

@@ -1,54 +1,95 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { enqueueCheck, firstCheck } from './check-schedule.ts';
+import { flagOrder } from './flags.ts';
+import { chargeQueue } from './work-queue.ts';
 import { readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
-import { type Charge, PaymentError } from './payment-provider.ts';
+import { type Charge, type ChargeReference, PaymentError } from './payment-provider.ts';
 import { askProvider } from './ask-provider.ts';
+import { QrisError, readQris } from './qris.ts';
+import { settle } from './settle.ts';
+import { epochOf, statedTime } from './stated-time.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Account } from '../accounts/entities.ts';
 import type { PaymentAttempt } from './entities.ts';
 
 /** Seconds before the next check of an attempt whose charge has failed. */
 const retryAfter = 5;
+/** Seconds for which an attempt belongs to the process that charges it, or that waits for its turn to do so. */
+const lease = 30;
+/** Ms that a buyer waits for a charge before the page that says that it is being made. */
+const patience = 2_000;
 /** Attempts of one order. */
 export const mostAttempts = 10;
 
 /** Adds an attempt to an order, whose row the caller has locked or just inserted. @returns its reference */
 export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<string> {
   const [attempt] = await transaction.execute<Row<typeof PaymentAttempt, 'reference'>[]>(
-    `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, next_check_at)
-     select o.code || '.' || n, o.id, n, o.provider, o.price, o.currency, o.expires_at,
+    `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, charge, next_check_at)
+     select o.code || '.' || n, o.id, n, o.provider, o.price, o.currency, o.expires_at, 'none',
        clock_timestamp() + make_interval(secs => ?)
      from plan_order o, lateral (select coalesce(max(number), 0) + 1 as n from payment_attempt where order_id = o.id) m
      where o.id = ? returning reference`,
-    [firstCheck, orderId],
+    [lease, orderId],
   );
   if (attempt === undefined) throw new Error(`order ${orderId} not found`);
   return attempt.reference;
 }
 
+/** Another process has charged the attempt, or its order is closed. */
+class NotOurs extends Error {
+  override readonly name = 'NotOurs';
+}
+
 /**
- * Charges the last attempt of an order. The outcome is recorded: the order is pending or failed, or its next check retries.
+ * Charges the last attempt of an order that has no charge. The outcome is recorded: the order is pending or failed, or its
+ * next check retries. Where the provider takes no call for some time, the attempt stays without a charge until then.
  * Rejects only when the database does not respond.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
   const { attempt } = order;
-  if (attempt === undefined || attempt.charge === 'created' || attempt.charge === 'rejected') return order;
+  if (attempt?.charge !== 'none') return order;
+  const { reference } = attempt;
   try {
-    const charge = await requestCharge(host, order, attempt.reference);
-    const isRecorded = await recordCharge(host, orderId, attempt.reference, charge);
-    if (!isRecorded)
-      host.log.warn(
-        `payment ${attempt.reference} has another charge than ${charge.providerReference}, which is not shown`,
-      );
+    const charge = await requestCharge(host, order, reference);
+    checkTotal(order, charge);
+    const problem = findQrProblem(order, charge);
+    if (problem !== undefined) await refuseCharge(host, order, reference, charge, problem);
+    else if (!(await recordCharge(host, orderId, reference, charge)))
+      host.log.warn(`payment ${reference} has another charge than ${charge.providerReference}, which is not shown`);
   } catch (error) {
+    if (error instanceof NotOurs) return requireOrder(host, orderId);
     if (!(error instanceof PaymentError)) throw error;
-    await recordFailure(host, orderId, attempt.reference, error);
+    await recordFailure(host, orderId, reference, error);
   }
-  await enqueueCheck(host, attempt.reference);
+  await enqueueCheck(host, reference);
   return requireOrder(host, orderId);
+}
+
+/**
+ * The same for somebody who waits: returns after two seconds at most, with an order that may have no charge yet. It is made
+ * nevertheless, by this process or by the order's next check.
+ */
+export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
+  const { promise, resolve, reject } = Promise.withResolvers<Order>();
+  chargeQueue(host).add(() => chargeOrder(host, orderId).then(resolve, reject));
+  const order = await firstOrTimeout([promise], patience);
+  return order === timedOut ? requireOrder(host, orderId) : order;
+}
+
+/** Makes this process the one that charges the attempt. @throws NotOurs */
+async function beginCharge({ database }: Host, reference: string): Promise<void> {
+  const begun = await database.query<unknown>(
+    `update payment_attempt a set charge = 'unknown', next_check_at = clock_timestamp() + make_interval(secs => ?)
+     from plan_order o
+     where a.reference = ? and a.charge = 'none' and o.id = a.order_id and o.state in ('created', 'pending')
+       and o.expires_at > clock_timestamp() returning 1`,
+    [lease, reference],
+  );
+  if (begun.length === 0) throw new NotOurs();
 }
 
 export async function requireOrder({ database }: Pick<Host, 'database'>, orderId: string): Promise<Order> {
@@ -63,22 +104,19 @@ async function requestCharge(host: Host, order: Order, reference: string): Promi
     'select name, email from account where id = ?',
     [order.accountId],
   );
-  const charge = await askProvider(host, order.provider, (connection, signal) =>
-    connection.charge(
-      {
-        reference,
-        amount: order.price,
-        currency: order.currency,
-        description: describe(service.name, order.days),
-        expiresAt: order.expiresAt,
-        notificationUrl: `${service.baseUrl}/hooks/${order.provider}`,
-        buyer: { name: buyer?.name ?? '', email: buyer?.email ?? undefined },
-      },
-      signal,
-    ),
-  );
-  checkCharge(order, charge);
-  return charge;
+  const request = {
+    reference,
+    amount: order.price,
+    currency: order.currency,
+    description: describe(service.name, order.days),
+    expiresAt: order.expiresAt,
+    notificationUrl: `${service.baseUrl}/hooks/${order.provider}`,
+    buyer: { name: buyer?.name ?? '', email: buyer?.email ?? undefined },
+  };
+  return askProvider(host, order.provider, (connection, signal) => connection.charge(request, signal), {
+    urgency: 'charge',
+    begin: () => beginCharge(host, reference),
+  });
 }
 
 /** ASCII, at most 60 characters: what every provider takes. */
@@ -88,7 +126,7 @@ function describe(name: string, days: number): string {
 }
 
 /** A charge that cannot be paid, or that would be paid wrongly, must not be shown. */
-function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
+function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');
   if (total === undefined) return;
@@ -97,6 +135,62 @@ function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Char
       'unknown',
       `the charge is for ${total.amount} ${total.currency} instead of ${price} ${currency}`,
     );
+}
+
+/** Why the payer of this code would not pay what the page says; undefined when he would. */
+function findQrProblem({ price, currency }: Order, { qr, total }: Charge): string | undefined {
+  if (qr === undefined) return undefined;
+  if (currency !== 'IDR') return `its QR code is in rupiah, and the order in ${currency}`;
+  const expected = total?.amount ?? price;
+  try {
+    const { amount, hasFee } = readQris(qr);
+    if (hasFee) return 'its QR code adds a tip or a fee to the amount';
+    return amount === expected ? undefined : `its QR code is for Rp ${amount ?? 'any amount'}, not for Rp ${expected}`;
+  } catch (error) {
+    if (!(error instanceof QrisError)) throw error;
+    return `its QR code is not a valid QRIS payload: ${error.message}`;
+  }
+}
+
+/**
+ * Ends a charge whose QR code must not be shown: the order has failed and may be tried again, and the operator is told. It is
+ * cancelled at the provider, and a payment that arrives nevertheless counts.
+ */
+async function refuseCharge(
+  host: Host,
+  { id, accountId, provider }: Order,
+  reference: string,
+  { providerReference }: Charge,
+  problem: string,
+): Promise<void> {
+  host.log.error(`payment ${reference} of ${provider} is not shown: ${problem}`);
+  await host.database.fork().transactional(async (transaction) => {
+    await transaction.execute('select 1 from plan_order where id = ? for no key update', [id]);
+    await transaction.execute(
+      `update payment_attempt set charge = 'rejected', provider_reference = coalesce(provider_reference, ?), error = ?,
+         next_check_at = null where reference = ?`,
+      [providerReference, problem.slice(0, 1_000), reference],
+    );
+    await transaction.execute(
+      `update plan_order set state = 'failed' where id = ? and state in ('created', 'pending')`,
+      [id],
+    );
+    await flagOrder(transaction, { orderId: id, accountId }, 'invalid_qr', reference);
+  });
+  await cancelCharge(host, provider, { reference, providerReference });
+}
+
+/** Cancels a charge, as far as the provider allows it: what has been paid meanwhile is settled. */
+export async function cancelCharge(host: Host, provider: string, charge: ChargeReference): Promise<void> {
+  try {
+    const evidence = await askProvider(host, provider, async (connection, signal) =>
+      connection.cancel?.(charge, signal),
+    );
+    if (evidence !== undefined) await settle(host.database, provider, evidence);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    host.log.warn(`payment ${charge.reference} could not be cancelled with ${provider}: ${error.message}`);
+  }
 }
 
 /**
@@ -112,14 +206,16 @@ async function recordCharge(host: Host, orderId: string, reference: string, char
     const recorded = await transaction.execute<unknown[]>(
       `update payment_attempt set charge = 'created', provider_reference = ?, qr = ?,
          payment_url = ?, amount = coalesce(?::bigint, amount), error = null, failures = 0,
-         expires_at = coalesce(to_timestamp(?::float8 / 1000), expires_at)
+         expires_at = ${statedTime('expires_at', `clock_timestamp() + interval '30 days'`)},
+         next_check_at = clock_timestamp() + make_interval(secs => ?)
        where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
       [
         providerReference,
         qr,
         paymentUrl,
         total?.amount ?? null,
-        expiresAt?.getTime() ?? null,
+        epochOf(expiresAt),
+        firstCheck,
         reference,
         providerReference,
         providerReference,
@@ -132,6 +228,7 @@ async function recordCharge(host: Host, orderId: string, reference: string, char
 }
 
 async function recordFailure(host: Host, orderId: string, reference: string, error: PaymentError): Promise<void> {
+  if (error.isRateLimited) return recordWait(host, reference, error);
   const charge = { rejected: 'rejected', temporary: 'none', unknown: 'unknown' }[error.kind];
   host.log.warn(`payment ${reference} could not be charged (${error.kind}): ${error.message}`);
   await host.database.fork().transactional(async (transaction) => {
@@ -150,4 +247,17 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
       [orderId, reference],
     );
   });
+}
+
+/** Nothing has failed: the charge waits for its turn, and the next check makes it. */
+async function recordWait(
+  { database }: Host,
+  reference: string,
+  { retryAfter: pause = 1 }: PaymentError,
+): Promise<void> {
+  await database.query(
+    `update payment_attempt set charge = 'none', next_check_at = clock_timestamp() + make_interval(secs => ?)
+     where reference = ? and charge in ('unknown', 'none') and provider_reference is null`,
+    [pause, reference],
+  );
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Agent, Dispatcher } from 'undici';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
@@ -21,6 +22,17 @@ export interface ProviderAnswer {
   /** Seconds of `retry-after`, where the provider stated them. */
   readonly retryAfter: number | undefined;
 }
+
+/** What the headers of an answer say about the provider's rate limit. */
+export interface RateStatement {
+  /** True: the call was refused for its rate. */
+  readonly isExceeded: boolean;
+  /** Seconds until the provider takes calls again; undefined when it takes them now, or does not say. */
+  readonly pause: number | undefined;
+}
+
+/** Who listens to what the answers to the calls of one operation say about the rate. */
+export const rateListener = new AsyncLocalStorage<(statement: RateStatement) => void>();
 
 const deadline = 15_000; // ms
 const connectTimeout = 5_000; // ms
@@ -52,8 +64,10 @@ export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> 
   const answer = await send(call).catch((error: unknown) => {
     throw new PaymentError(kindOf(call, error), `${host} did not answer: ${reasonOf(error)}`, { cause: error });
   });
+  const retryAfter = secondsIn(answer.headers, /^retry-after$/);
+  rateListener.getStore()?.(rateIn(answer.status, answer.headers, retryAfter));
   const body = parseObject(answer.text);
-  if (body !== undefined) return { status: answer.status, body, retryAfter: retryAfterOf(answer.headers) };
+  if (body !== undefined) return { status: answer.status, body, retryAfter };
   throw new PaymentError(failureOf(call), `${host} answered ${answer.status} without a JSON object`);
 }
 
@@ -104,7 +118,20 @@ function reasonOf(error: unknown): string {
   return codeOf(error) || (error instanceof Error ? error.message : 'no reason');
 }
 
-function retryAfterOf(headers: Dispatcher.ResponseData['headers']): number | undefined {
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
+type Headers = Dispatcher.ResponseData['headers'];
+
+/** Of `Rate-Limit-Remaining` and `Rate-Limit-Reset` (Xendit), in any of their usual spellings. */
+function rateIn(status: number, headers: Headers, retryAfter: number | undefined): RateStatement {
+  const isExceeded = status === 429;
+  const isSpent = isExceeded || secondsIn(headers, /^(x-)?rate-?limit-remaining$/) === 0;
+  const reset = secondsIn(headers, /^(x-)?rate-?limit-reset$/);
+  return { isExceeded, pause: isSpent ? (retryAfter ?? reset) : undefined };
+}
+
+/** A header with seconds, or with the time in seconds since 1970 at which they are over. */
+function secondsIn(headers: Headers, name: RegExp): number | undefined {
+  const [, value] = Object.entries(headers).find(([one]) => name.test(one)) ?? [];
+  const number = value === undefined || value === '' ? Number.NaN : Number(value);
+  const seconds = number > 1_000_000_000 ? number - Date.now() / 1_000 : number;
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }

@@ -21,6 +21,15 @@ export interface CheckProgress {
   readonly left: number; // seconds until the order expires; negative afterwards
 }
 
+/**
+ * Seconds by which a check is put off while the provider's notifications arrive, which are faster than any check: until one
+ * minute after the charge. Undefined for a check that must not wait: a notification may be the one that is lost.
+ */
+export function whileNotified({ age, left }: CheckProgress): number | undefined {
+  const delay = usual - age;
+  return delay > tolerance && delay < left ? delay : undefined;
+}
+
 /** Seconds until the next check; undefined after the last one. */
 export function nextCheck(progress: CheckProgress, random: () => number = Math.random): number | undefined {
   const delay = progress.left > 0 ? beforeExpiry(progress) : afterExpiry(-progress.left);

@@ -5,13 +5,12 @@ import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { currencySection, labelIn, maxDaysAhead, plansSection } from '../accounts/plans.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { chargeOrder, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
+import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
-import type { PaymentError } from './payment-provider.ts';
-import { askProvider, readStatus } from './ask-provider.ts';
+import { readStatus } from './ask-provider.ts';
 import { paymentsSection } from './section.ts';
 import { settle } from './settle.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
@@ -44,7 +43,7 @@ export interface Quote {
 
 /**
  * Orders a plan for an account and charges it. Returns an existing open order for the same plan, so that two tabs get one order.
- * The order may have no charge yet (`created`) when the provider does not respond; its checks continue.
+ * The order may have no charge yet (`created`) when the provider is slow, or takes no more calls for a moment: it is charged later.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `blocked`
  */
@@ -58,7 +57,7 @@ export async function startOrder(host: Host, accountId: string, days: number): P
     await checkBounds(transaction, accountId, offer.days);
     return { orderId: await insertOrder(transaction, accountId, offer, minutes), isNew: true };
   });
-  return isNew ? chargeOrder(host, orderId) : requireOrder(host, orderId);
+  return isNew ? chargeSoon(host, orderId) : requireOrder(host, orderId);
 }
 
 /**
@@ -78,7 +77,7 @@ export async function newCharge(host: Host, orderId: string): Promise<Order> {
     throw new CheckoutError('plan_changed', `The plan of order ${order.code} has changed. Order it again.`);
   const { order_minutes: minutes } = host.section(paymentsSection);
   const isReopened = await host.database.fork().transactional((transaction) => reopen(transaction, order, minutes));
-  return isReopened ? chargeOrder(host, orderId) : requireOrder(host, orderId);
+  return isReopened ? chargeSoon(host, orderId) : requireOrder(host, orderId);
 }
 
 /**
@@ -93,23 +92,8 @@ export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
     [orderId],
   );
   const { attempt } = order;
-  if (cancelled.length > 0 && attempt?.charge === 'created') await cancelCharge(host, order, attempt);
+  if (cancelled.length > 0 && attempt?.charge === 'created') await cancelCharge(host, order.provider, attempt);
   return requireOrder(host, orderId);
-}
-
-async function cancelCharge(
-  host: Host,
-  { code, provider }: Order,
-  { reference, providerReference }: NonNullable<Order['attempt']>,
-): Promise<void> {
-  try {
-    const evidence = await askProvider(host, provider, async (connection, signal) =>
-      connection.cancel?.({ reference, providerReference }, signal),
-    );
-    if (evidence !== undefined) await settle(host.database, provider, evidence);
-  } catch (error) {
-    host.log.warn(`order ${code} could not be cancelled with ${provider}: ${(error as PaymentError).message}`);
-  }
 }
 
 /**
@@ -130,7 +114,7 @@ export async function checkNow(host: Host, orderId: string): Promise<Order> {
   );
   if (claimed.length === 0) return order;
   try {
-    await settle(host.database, provider, await readStatus(host, provider, attempt));
+    await settle(host.database, provider, await readStatus(host, provider, attempt, 'buyer'));
     await recordError(host, attempt.reference, null);
   } catch (error) {
     const { message } = error as Error;

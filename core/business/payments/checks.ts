@@ -1,8 +1,8 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
-import { chargeOrder, insertAttempt, mostAttempts } from './attempts.ts';
-import { enqueueCheck, nextCheck } from './check-schedule.ts';
+import { chargeSoon, insertAttempt, mostAttempts } from './attempts.ts';
+import { enqueueCheck, nextCheck, whileNotified } from './check-schedule.ts';
 import { expireOrder } from './expiry.ts';
 import type { OrderState } from './order-types.ts';
 import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
@@ -18,6 +18,8 @@ const tolerance = 2;
 const backoff = { first: 5, longest: 300 };
 /** Seconds after the expiry of an order during which failing checks are retried. */
 const longestFailing = 7 * 86_400;
+/** Seconds after a notification of a provider during which the next ones are expected too. */
+const news = 30;
 /** Seconds after which a charge request has completed or timed out. */
 const longestCharge = 15;
 
@@ -29,6 +31,7 @@ interface ClaimedRow extends Fields<
   readonly orderId: string;
   readonly orderState: OrderState;
   readonly canBePaid: boolean; // its buyer sees a QR code or a page
+  readonly isNotified: boolean; // the provider's notifications arrive
   readonly isLast: boolean;
   readonly age: number; // seconds
   readonly left: number; // seconds until the order expires
@@ -46,6 +49,10 @@ const claim = (which: string) => `
   returning a.order_id as "orderId", o.state as "orderState", a.provider, a.reference,
     a.provider_reference as "providerReference", a.charge, a.failures,
     (a.qr is not null or a.payment_url is not null) as "canBePaid",
+    exists (
+      select 1 from payment_notification n
+      where n.next_try_at is null and n.received_at > clock_timestamp() - make_interval(secs => ${news}) and n.provider = a.provider
+    ) as "isNotified",
     not exists (select 1 from payment_attempt b where b.order_id = a.order_id and b.number > a.number) as "isLast",
     extract(epoch from clock_timestamp() - a.created_at)::float8 as age,
     extract(epoch from o.expires_at - clock_timestamp())::float8 as left`;
@@ -77,12 +84,21 @@ function normalized(claimed: ClaimedRow): Claimed {
 
 /** An error of the provider is never "not paid": it changes no order, and the check is repeated. */
 async function check(host: Host, claimed: Claimed): Promise<void> {
+  const pause = claimed.canBePaid && claimed.isNotified && claimed.failures === 0 ? whileNotified(claimed) : undefined;
+  if (pause !== undefined) {
+    await schedule(host, claimed, pause, undefined);
+    return enqueueCheck(host, claimed.reference);
+  }
   try {
     await (claimed.charge === 'none' ? chargeAgain(host, claimed) : follow(host, claimed));
     const delay = nextCheck(claimed);
     await schedule(host, claimed, delay, undefined);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
+    if (error.isRateLimited) {
+      await postpone(host, claimed, error);
+      return enqueueCheck(host, claimed.reference);
+    }
     if (claimed.left < -longestFailing) return giveUp(host, claimed, error);
     const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoff, claimed.failures));
     await schedule(host, claimed, Math.min(delay, backoff.longest), error.message);
@@ -100,7 +116,7 @@ async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): 
 /** Reads the status. At the expiry, a charge that is not paid is cancelled and read again before the order expires. */
 async function follow(host: Host, claimed: Claimed): Promise<void> {
   const { provider, isLast, left } = claimed;
-  const evidence = await readStatus(host, provider, claimed);
+  const evidence = await readStatus(host, provider, claimed, 'poll');
   await settle(host.database, provider, evidence);
   const isWaiting = evidence.state === 'pending' || evidence.state === 'unknown';
   if (!isLast || !isWaiting) return;
@@ -121,14 +137,20 @@ function isUnseen({ canBePaid, charge, age }: Claimed): boolean {
 /** Never assumes success: settles by the provider's status afterwards. A charge that cannot be cancelled expires by itself. */
 async function endCharge(host: Host, { provider, reference, providerReference, orderState }: Claimed): Promise<void> {
   if (orderState !== 'created' && orderState !== 'pending') return;
+  const charge = { reference, providerReference };
   try {
-    const evidence = await askProvider(host, provider, async (connection, signal) =>
-      connection.cancel?.({ reference, providerReference }, signal),
+    const evidence = await askProvider(
+      host,
+      provider,
+      async (connection, signal) => connection.cancel?.(charge, signal),
+      {
+        urgency: 'poll',
+      },
     );
     if (evidence !== undefined) await settle(host.database, provider, asEnded(evidence));
   } catch (error) {
-    if (!(error instanceof PaymentError)) throw error;
-    await settle(host.database, provider, await readStatus(host, provider, { reference, providerReference }));
+    if (!(error instanceof PaymentError) || error.isRateLimited) throw error;
+    await settle(host.database, provider, await readStatus(host, provider, charge, 'poll'));
   }
 }
 
@@ -141,9 +163,10 @@ function asEnded(evidence: PaymentEvidence): PaymentEvidence {
 async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
   if (claimed.left <= 0) return expireOrder(host.database, claimed.orderId);
   if (!claimed.isLast || claimed.orderState !== 'created') return;
-  const { attempt } = await chargeOrder(host, claimed.orderId);
-  if (attempt?.charge === 'none' || attempt?.charge === 'unknown')
-    throw new PaymentError('temporary', attempt.error ?? 'the charge failed');
+  const { attempt } = await chargeSoon(host, claimed.orderId);
+  // Without an error it waits for its turn.
+  if ((attempt?.charge === 'none' || attempt?.charge === 'unknown') && attempt.error !== undefined)
+    throw new PaymentError('temporary', attempt.error);
 }
 
 /** A charge with an unknown outcome cannot be shown: another attempt follows, and a payment of either counts. */
@@ -159,7 +182,7 @@ async function chargeAnew(host: Host, { orderId, reference }: Claimed): Promise<
     if (open !== undefined) await insertAttempt(transaction, orderId);
     return open !== undefined;
   });
-  if (isAdded) await chargeOrder(host, orderId);
+  if (isAdded) await chargeSoon(host, orderId);
 }
 
 /** A payment that has been settled meanwhile has no schedule any more. */
@@ -174,5 +197,14 @@ async function schedule(
        failures = case when ? then failures + 1 else 0 end
      where reference = ? and next_check_at is not null`,
     [delay ?? null, error?.slice(0, 1_000) ?? null, error !== undefined, reference],
+  );
+}
+
+/** The provider takes no polls at the moment, which is no failure. */
+async function postpone({ database }: Host, { reference }: Claimed, { retryAfter = 1 }: PaymentError): Promise<void> {
+  await database.query(
+    `update payment_attempt set next_check_at = clock_timestamp() + make_interval(secs => ?)
+     where reference = ? and next_check_at is not null`,
+    [retryAfter * (1 + Math.random()), reference],
   );
 }

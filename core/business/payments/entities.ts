@@ -32,6 +32,7 @@ const flagKinds = [
   'refunded_twice',
   'not_in_books',
   'not_at_provider',
+  'invalid_qr',
 ] as const satisfies readonly FlagKind[];
 const charges = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
 const outcomes = [

@@ -133,6 +133,7 @@ const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   disputed: 'bad',
   refund_failed: 'bad',
   reversed: 'bad',
+  invalid_qr: 'bad',
   second_payment: 'warn',
   wrong_reference: 'warn',
   deleted_account: 'warn',

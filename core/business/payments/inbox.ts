@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { paymentConnection, paymentProviders } from './connections.ts';
-import { inboxQueue } from './inbox-queue.ts';
+import { inboxQueue } from './work-queue.ts';
 import { InboxWriter } from './inbox-writer.ts';
 import type { PaymentConnection, PaymentNotification, RawNotification } from './payment-provider.ts';
 import { processNotification } from './process-notification.ts';

@@ -84,6 +84,7 @@ export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | '
  * `deleted_account`: paid after the account was deleted; nobody can use the days. `refunded_twice`: more has gone back than
  * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
  * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
+ * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.
  */
 export type FlagKind =
   | 'wrong_amount'
@@ -96,7 +97,8 @@ export type FlagKind =
   | 'deleted_account'
   | 'refunded_twice'
   | 'not_in_books'
-  | 'not_at_provider';
+  | 'not_at_provider'
+  | 'invalid_qr';
 
 /** Something about an order that the operator must decide. */
 export interface OrderFlag {

@@ -23,7 +23,10 @@ export interface PaymentProvider extends ProviderTerms {
  * implementation; core decides what may be retried.
  */
 export interface PaymentConnection {
-  /** Calls in a second that the provider takes from one account; 5 when left out. */
+  /**
+   * Calls in a second that each endpoint of the provider takes from one account, as documented; 20 when left out, for a
+   * provider that documents none. An operator's `payments.calls_per_second` replaces it.
+   */
   readonly callsPerSecond?: number;
   /**
    * Creates a charge that is valid until `expiresAt`, or as near to that as the provider allows.
@@ -137,7 +140,7 @@ export interface ChargeReference {
 /** A created charge. At least one of `qr` and `paymentUrl` is set. */
 export interface Charge {
   readonly providerReference: string;
-  /** Payload of the QR code (EMVCo, QRIS), rendered by us. */
+  /** Payload of the QR code (QRIS), rendered by us. Core refuses one that is not for the amount of the charge, in rupiah. */
   readonly qr?: string;
   /** Image or page of the provider, `https:`, where there is no payload. */
   readonly paymentUrl?: string;
@@ -236,14 +239,17 @@ export class PaymentError extends Error {
   readonly kind: 'rejected' | 'temporary' | 'unknown';
   /** Seconds, where the provider stated them. */
   readonly retryAfter: number | undefined;
+  /** True: `temporary`, because too many calls were made. Core slows down, and makes the call again. */
+  readonly isRateLimited: boolean;
 
   constructor(
     kind: PaymentError['kind'],
     message: string,
-    options: { readonly retryAfter?: number; readonly cause?: unknown } = {},
+    options: { readonly retryAfter?: number; readonly isRateLimited?: boolean; readonly cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.retryAfter = options.retryAfter;
+    this.isRateLimited = options.isRateLimited ?? false;
   }
 }

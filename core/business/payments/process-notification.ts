@@ -76,7 +76,8 @@ async function process(host: Host, stored: Stored): Promise<void> {
   } catch (error) {
     if (age > longestTry && tries >= fewestTries) return giveUp(host, stored, error);
     if (!(error instanceof PaymentError)) throw error;
-    await postpone(host, stored, Math.max(error.retryAfter ?? 0, jitteredDelay(pauses.failed, tries - 1)));
+    const delay = error.isRateLimited ? 0 : jitteredDelay(pauses.failed, tries - 1);
+    await postpone(host, stored, Math.max(error.retryAfter ?? 0, delay));
   }
 }
 
@@ -90,11 +91,12 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
     [provider, reference, providerReference, reference],
   );
   if (charge === undefined) return undefined;
-  return readStatus(host, provider, {
+  const asked = {
     reference: charge.reference,
     providerReference: charge.provider_reference ?? providerReference ?? undefined,
     paymentId: paymentId ?? undefined,
-  });
+  };
+  return readStatus(host, provider, asked, 'notification');
 }
 
 function reviveEvidence(evidence: PaymentEvidence & { paidAt?: string }): PaymentEvidence {

@@ -88,7 +88,7 @@ export async function readCharge(
       providerReference: providerReference ?? undefined,
       paymentId: paymentId ?? undefined,
     };
-    const evidence = await readStatus(host, provider, charge);
+    const evidence = await readStatus(host, provider, charge, 'poll');
     await settle(host.database, provider, evidence);
     return evidence;
   } catch (error) {

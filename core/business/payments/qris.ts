@@ -15,6 +15,8 @@ export interface Qris {
   readonly isDynamic: boolean;
   /** Whole rupiah; undefined when the payer enters it. */
   readonly amount: number | undefined;
+  /** The wallet adds a tip or a fee to the amount (fields 55 to 57). Codes that are written here have none. */
+  readonly hasFee?: boolean;
   readonly merchantName: string;
   readonly merchantCity: string;
   readonly postalCode?: string | undefined;
@@ -66,14 +68,15 @@ export function readQris(payload: string): Qris {
   const text = (id: string) => textOf(fields, id);
   if (fields[0]?.[0] !== '00' || text('00') !== '01') throw new QrisError('Field 00 must come first and be 01');
   if (fields.at(-1)?.[0] !== '63') throw new QrisError('Field 63 must come last');
-  if (text('53') !== '360') throw new QrisError(`Field 53 must be 360 (IDR), not ${text('53') ?? 'missing'}`);
-  if (text('58') !== 'ID') throw new QrisError(`Field 58 must be ID, not ${text('58') ?? 'missing'}`);
+  requireValue(fields, '53', '360', 'IDR');
+  requireValue(fields, '58', 'ID', 'Indonesia');
   const accounts = fields.filter(([id]) => id >= '26' && id <= '51');
-  if (accounts.length === 0) throw new QrisError('There is no merchant account (26 to 51)');
+  if (accounts.length === 0) throw new QrisError('No merchant account (fields 26 to 51)');
   const amount = text('54');
   return {
     isDynamic: required(fields, '01') === '12',
     amount: amount === undefined ? undefined : readAmount(amount),
+    ...(text('55') !== undefined && { hasFee: true }),
     merchantName: required(fields, '59'),
     merchantCity: required(fields, '60'),
     postalCode: text('61'),
@@ -117,10 +120,12 @@ function splitFields(bytes: Buffer, isTop: boolean): QrisField[] {
   const fields: QrisField[] = [];
   for (let at = 0; at < bytes.length;) {
     const [, id, length] = /^(\d\d)(\d\d)$/.exec(bytes.toString('latin1', at, at + 4)) ?? [];
-    if (id === undefined || length === undefined) throw new QrisError(`There is no field at byte ${at}`);
+    if (id === undefined || length === undefined)
+      throw new QrisError(`Expected a field at byte ${at}: two digits of id and two of length`);
     const end = at + 4 + Number(length);
-    if (Number(length) === 0 || end > bytes.length) throw new QrisError(`Field ${id} has the wrong length ${length}`);
-    if (isTop && fields.some(([known]) => known === id)) throw new QrisError(`Field ${id} is there twice`);
+    if (Number(length) === 0 || end > bytes.length)
+      throw new QrisError(`Length ${length} of field ${id} does not match the payload`);
+    if (isTop && fields.some(([known]) => known === id)) throw new QrisError(`Field ${id} appears twice`);
     const value = bytes.subarray(at + 4, end);
     fields.push([id, isTop && isTemplate(id) ? splitFields(value, false) : value.toString('utf8')]);
     at = end;
@@ -130,13 +135,19 @@ function splitFields(bytes: Buffer, isTop: boolean): QrisField[] {
 
 function checkChecksum(payload: string): void {
   const [, signed, sum] = /^(.*6304)([0-9A-F]{4})$/s.exec(payload) ?? [];
-  if (signed === undefined) throw new QrisError('The payload does not end with its checksum (6304 and four digits)');
+  if (signed === undefined)
+    throw new QrisError('The payload must end with its checksum: 6304 and four hexadecimal digits');
   if (crc16(signed) !== sum) throw new QrisError(`The checksum is ${sum}, not ${crc16(signed)}`);
 }
 
 function textOf(fields: readonly QrisField[], id: string): string | undefined {
   const value = fields.find(([known]) => known === id)?.[1];
   return typeof value === 'string' ? value : undefined;
+}
+
+function requireValue(fields: readonly QrisField[], id: string, expected: string, meaning: string): void {
+  const value = required(fields, id);
+  if (value !== expected) throw new QrisError(`Field ${id} must be ${expected} (${meaning}), not ${value}`);
 }
 
 function required(fields: readonly QrisField[], id: string): string {
@@ -147,11 +158,12 @@ function required(fields: readonly QrisField[], id: string): string {
 
 function writeAmount(amount: number): string {
   if (Number.isSafeInteger(amount) && amount > 0) return String(amount);
-  throw new QrisError(`${amount} is not an amount in whole rupiah`);
+  throw new QrisError(`${amount} is not a positive amount in whole rupiah`);
 }
 
 function readAmount(text: string): number {
   const amount = readRupiah(text);
-  if (amount === undefined || amount === 0) throw new QrisError(`Field 54 is "${text}", which is not whole rupiah`);
+  if (amount === undefined || amount === 0)
+    throw new QrisError(`Field 54 must be a positive amount in whole rupiah, not "${text}"`);
   return amount;
 }

@@ -123,7 +123,7 @@ async function readRefund(
     connection.refundStatus?.(request, signal),
   );
   if (stated !== undefined) return stated;
-  const evidence = await readStatus(host, provider, charge);
+  const evidence = await readStatus(host, provider, charge, 'poll');
   await settle(host.database, provider, evidence);
   const listed = evidence.refunds?.find(({ key }) => key === request.key)?.state;
   return { state: listed ?? (evidence.state === 'refunded' ? 'done' : 'unknown'), raw: evidence.raw };

@@ -28,6 +28,13 @@ export const paymentsSection = defineSection({
         default: 24,
         description: 'Hours within which a buyer whose money activated nothing is promised a decision.',
       },
+      calls_per_second: {
+        type: 'number',
+        minimum: 0.1,
+        maximum: 10_000,
+        description:
+          "Calls that the gateway makes to each endpoint of the provider in a second, all instances together. Default: the provider's documented limit (xendit: 10, in test mode 1), otherwise 20. When the provider refuses calls, the rate is halved and rises again slowly.",
+      },
       keep_notifications_days: {
         type: 'integer',
         minimum: 400,

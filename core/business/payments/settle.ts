@@ -10,6 +10,7 @@ import type { OrderState } from './order-types.ts';
 import type { PaymentEvidence } from './payment-provider.ts';
 import { recordRefunded } from './refund-effects.ts';
 import { enterStatedRefunds, type RecordedPayment } from './stated-refunds.ts';
+import { epochOf, statedTime } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
 import type { Fields, Row } from '#core/platform/database/rows.ts';
 import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
@@ -181,9 +182,9 @@ async function apply(
   if (state !== undefined) {
     await transaction.execute(
       `update plan_order set state = ?, is_late = is_late or ?::boolean,
-         paid_at = case when ?::boolean then coalesce(paid_at, to_timestamp(?::float8 / 1000), clock_timestamp()) else paid_at end
+         paid_at = case when ?::boolean then coalesce(paid_at, ${statedTime('clock_timestamp()')}) else paid_at end
        where id = ?`,
-      [state, isLate, state === 'paid' || state === 'refunded', evidence.paidAt?.getTime() ?? null, orderId],
+      [state, isLate, state === 'paid' || state === 'refunded', epochOf(evidence.paidAt), orderId],
     );
   }
   if (payment === 'activated') await activate(transaction, subject);
@@ -227,7 +228,7 @@ async function recordPayment(
   const [id, paymentId] = [randomUUIDv7(), paymentIdOf(evidence)];
   await transaction.execute(
     `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, issuer, outcome, raw)
-     values (?, ?, ?, ?, ?, ?, ?, coalesce(to_timestamp(?::float8 / 1000), clock_timestamp()), ?, ?, ?::json)`,
+     values (?, ?, ?, ?, ?, ?, ?, ${statedTime('clock_timestamp()')}, ?, ?, ?::json)`,
     [
       id,
       orderId,
@@ -236,7 +237,7 @@ async function recordPayment(
       paymentId,
       amount,
       currency,
-      paidAt?.getTime() ?? null,
+      epochOf(paidAt),
       issuer,
       outcome,
       toStoredJson(raw),

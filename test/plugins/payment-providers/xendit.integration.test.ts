@@ -294,7 +294,7 @@ const callsPerSecond = async (secret_key: string) =>
 
 describe('xendit', () => {
   it('is asked once a second in test mode, which takes 60 calls a minute', async () => {
-    expect([await callsPerSecond('xnd_development_x'), await callsPerSecond('xnd_production_x')]).toEqual([1, 5]);
+    expect([await callsPerSecond('xnd_development_x'), await callsPerSecond('xnd_production_x')]).toEqual([1, 10]);
   });
 
   it('repeats any answer that is no success, six times', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
-import { inboxQueue } from '#core/business/payments/inbox-queue.ts';
+import { inboxQueue } from '#core/business/payments/work-queue.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 import { createTestDatabase } from '../../../support/database.ts';

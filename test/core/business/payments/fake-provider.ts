@@ -10,6 +10,7 @@ import {
   type Refund,
   type StatedMovement,
 } from '#core/business/payments/payment-provider.ts';
+import { fakeQr } from '../../../support/fake-qr.ts';
 
 /** A charge at the fake provider. */
 export interface FakeCharge {
@@ -47,6 +48,8 @@ export class FakeProvider {
   refusesRepeatedRefunds = false;
   /** What the next calls of this kind fail with, before or after they have had their effect. */
   readonly failures = new Map<Call, { readonly error: Error; readonly hasEffect: boolean }>();
+  /** The payload of a charge; a test replaces it by one that lies. */
+  qrOf = ({ reference, amount }: ChargeRequest): string => fakeQr(reference, amount);
   /** Runs before a call has its effect. */
   before: (call: Call) => Promise<void> | void = () => undefined;
 
@@ -186,7 +189,7 @@ export class FakeProvider {
   #create(request: ChargeRequest): Charge {
     const known = this.charges.get(request.reference);
     if (known !== undefined && !this.takesEveryCharge) throw new PaymentError('unknown', 'duplicate reference');
-    if (known !== undefined) return { providerReference: `U-${request.reference}`, qr: `QR 2 ${request.reference}` };
+    if (known !== undefined) return { providerReference: `U-${request.reference}`, qr: this.qrOf(request) };
     const providerReference = `T-${request.reference}`;
     this.charges.set(request.reference, {
       request,
@@ -198,7 +201,7 @@ export class FakeProvider {
       further: new Map(),
       refunds: new Map(),
     });
-    return { providerReference, qr: `QR ${request.reference}` };
+    return { providerReference, qr: this.qrOf(request) };
   }
 
   #charge(reference: string): FakeCharge {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
-import { inboxQueue } from '#core/business/payments/inbox-queue.ts';
+import { inboxQueue } from '#core/business/payments/work-queue.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { type PaymentEvidence, PaymentError } from '#core/business/payments/payment-provider.ts';
 import { processNotification } from '#core/business/payments/process-notification.ts';

@@ -1,0 +1,240 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { MemoryLimiter } from '#core/platform/shared/memory.ts';
+import { type Limits, type Shared, SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { wait } from '#core/platform/timing/wait.ts';
+import { PaymentError } from './payment-provider.ts';
+
+/**
+ * What a call is for. Reads after a notification go first, since money has come. A buyer who waits for a QR code or asks
+ * for a check comes next, and polls, which find the same a minute later, use what the others leave.
+ */
+export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll';
+
+/** Place in the queue, and ms for which a call of this urgency waits for its turn. */
+const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly patience: number }>> = {
+  notification: { rank: 0, patience: 15_000 },
+  charge: { rank: 1, patience: 15_000 },
+  buyer: { rank: 1, patience: 5_000 },
+  poll: { rank: 2, patience: 2_000 },
+};
+/** Seconds of the rate that may be used at once, and the part of the rate that remains: together 60 seconds' worth a minute. */
+const burst = { seconds: 4, remainder: 56 / 60 };
+/** Part of a burst that polls leave to more urgent calls, of all instances. */
+const reserve = 0.5;
+/** A 429 halves the rate, down to this part of it; it rises again by another part each second. */
+const adaptation = { factor: 0.5, least: 1 / 32, rise: 0.01 };
+/** Ms without calls after a 429 that names no time, and at most. */
+const pauses = { unstated: 1_000, longest: 120_000 };
+/** Calls that wait in one process for one budget; more are refused at once, and tried again later. */
+const mostWaiting = 5_000;
+
+const channel = 'payments:rate';
+
+/** The rate of one endpoint as other instances are told of it. */
+interface Adapted {
+  readonly key: string;
+  readonly part: number;
+  readonly pause: number; // ms
+}
+
+interface Waiting {
+  readonly urgency: Urgency;
+  readonly start: () => void;
+}
+
+/**
+ * The calls that one endpoint of a provider takes, from all instances together. Calls wait in the order of their urgency;
+ * the rate follows what the provider says.
+ */
+export class CallBudget {
+  readonly #key: string;
+  readonly #shared: Shared;
+  readonly #alone = new MemoryLimiter();
+  readonly #waiting: Waiting[] = [];
+  #rate = 1; // calls a second
+  #isServing = false;
+  #wake = new AbortController();
+  /** Part of the rate, at the ms at which it was set. */
+  #part = { value: 1, at: 0 };
+  #resumesAt = 0; // ms
+
+  constructor(key: string, shared: Shared) {
+    this.#key = key;
+    this.#shared = shared;
+  }
+
+  /**
+   * Resolves when a call may be made.
+   *
+   * @param rate calls a second, as configured or documented
+   * @param until ms of `performance.now()`
+   * @throws PaymentError `temporary` and rate-limited, when that is not before `until`
+   */
+  async turn(rate: number, urgency: Urgency, until: number): Promise<void> {
+    this.#rate = rate;
+    const now = performance.now();
+    if (this.#resumesAt > until || this.#waiting.length >= mostWaiting) throw this.#refusal(now);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting: Waiting = { urgency, start: resolve };
+    this.#insert(waiting);
+    const timer = setTimeout(
+      () => {
+        if (this.#remove(waiting)) reject(this.#refusal(performance.now()));
+      },
+      Math.max(0, until - now),
+    );
+    void this.#serve().catch(reject);
+    await promise.finally(() => clearTimeout(timer));
+  }
+
+  /**
+   * The provider has refused a call for its rate. Calls pause, and continue at half the rate; what was sent before the last
+   * halving says nothing new.
+   *
+   * @param sentAt ms of `performance.now()`
+   * @param seconds that the provider asked to wait
+   */
+  exceeded(sentAt: number, seconds: number | undefined): void {
+    const now = performance.now();
+    const part = sentAt < this.#part.at ? this.#partNow(now) : this.#partNow(now) * adaptation.factor;
+    const pause = seconds === undefined ? pauses.unstated : seconds * 1_000;
+    this.#tell({ key: this.#key, part: Math.max(adaptation.least, part), pause: Math.min(pause, pauses.longest) });
+  }
+
+  /** The provider has said that it takes no more calls for so many seconds. */
+  exhausted(seconds: number): void {
+    const pause = Math.min(seconds * 1_000, pauses.longest);
+    this.#tell({ key: this.#key, part: this.#partNow(performance.now()), pause });
+  }
+
+  /** Applies what this or another instance has learned. */
+  adapt({ part, pause }: Omit<Adapted, 'key'>): void {
+    const now = performance.now();
+    this.#part = { value: part, at: now };
+    this.#resumesAt = Math.max(this.#resumesAt, now + pause);
+  }
+
+  /** Ms of `performance.now()` until which a call of this urgency waits, from now. */
+  static patience(urgency: Urgency): number {
+    return performance.now() + urgencies[urgency].patience;
+  }
+
+  #insert(waiting: Waiting): void {
+    const { rank } = urgencies[waiting.urgency];
+    const index = this.#waiting.findIndex((other) => urgencies[other.urgency].rank > rank);
+    this.#waiting.splice(index < 0 ? this.#waiting.length : index, 0, waiting);
+    if (this.#waiting[0] !== waiting) return;
+    // The next turn was meant for a call that can wait longer.
+    this.#wake.abort();
+    this.#wake = new AbortController();
+  }
+
+  #remove(waiting: Waiting): boolean {
+    const index = this.#waiting.indexOf(waiting);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    return index >= 0;
+  }
+
+  async #serve(): Promise<void> {
+    if (this.#isServing) return;
+    this.#isServing = true;
+    try {
+      for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+        const { signal } = this.#wake;
+        const delay = await this.#take(first.urgency);
+        if (delay > 0) await wait(delay, signal);
+        // Whoever is first by now.
+        else this.#waiting.shift()?.start();
+      }
+    } finally {
+      this.#isServing = false;
+    }
+  }
+
+  /** @returns 0 when a call has been taken out of the budget; ms until one may be otherwise */
+  async #take(urgency: Urgency): Promise<number> {
+    const now = performance.now();
+    if (this.#resumesAt > now) return this.#resumesAt - now;
+    const limits = this.#limits(now);
+    try {
+      return await takeFrom(this.#shared.limiter, this.#key, limits, urgency);
+    } catch (error) {
+      if (!(error instanceof SharedUnavailable)) throw error;
+      const part = 1 / Math.max(1, this.#shared.limiter.instances);
+      return takeFrom(this.#alone, this.#key, { ...limits, limit: limits.limit * part }, urgency);
+    }
+  }
+
+  #limits(now: number): Limits {
+    const rate = this.#rate * this.#partNow(now);
+    return {
+      limit: rate * burst.remainder,
+      period: 1,
+      burst: Math.max(2, Math.floor(rate * burst.seconds)),
+    };
+  }
+
+  #partNow(now: number): number {
+    const { value, at } = this.#part;
+    return Math.min(1, value + ((now - at) / 1_000) * adaptation.rise);
+  }
+
+  #tell(adapted: Adapted): void {
+    this.adapt(adapted);
+    // An instance that does not hear of it is refused by the provider itself.
+    this.#shared.events.publish(channel, JSON.stringify(adapted)).catch(() => undefined);
+  }
+
+  #refusal(now: number): PaymentError {
+    const retryAfter = Math.max(1, (this.#resumesAt - now) / 1_000);
+    return new PaymentError('temporary', `${this.#key} has more calls waiting than its rate allows`, {
+      retryAfter,
+      isRateLimited: true,
+    });
+  }
+}
+
+async function takeFrom(limiter: Shared['limiter'], key: string, limits: Limits, urgency: Urgency): Promise<number> {
+  if (urgency === 'poll') {
+    const { remaining } = await limiter.peek(key, limits);
+    const missing = Math.floor(limits.burst * reserve) + 1 - remaining;
+    if (missing > 0) return (missing * 1_000) / limits.limit;
+  }
+  const { refusedBy, retryAfter } = await limiter.take(key, limits);
+  return refusedBy === undefined ? 0 : Math.max(1, retryAfter * 1_000);
+}
+
+/** The budgets of this process. */
+class CallBudgets implements AsyncDisposable {
+  readonly #shared: Shared;
+  readonly #budgets = new Map<string, CallBudget>();
+  readonly #ended: Promise<() => void>;
+
+  constructor({ shared }: Pick<Host, 'shared'>) {
+    this.#shared = shared;
+    this.#ended = shared.events
+      .subscribe(channel, (message) => {
+        const { key, ...adapted } = JSON.parse(message) as Adapted;
+        this.#budgets.get(key)?.adapt(adapted);
+      })
+      .catch(() => () => undefined);
+  }
+
+  get(key: string): CallBudget {
+    const known = this.#budgets.get(key) ?? new CallBudget(key, this.#shared);
+    this.#budgets.set(key, known);
+    return known;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    (await this.#ended)();
+  }
+}
+
+/**
+ * The budget of an endpoint. There are two of each provider, because providers limit endpoints one by one: that of charges,
+ * and that of everything else, where a call of ours makes one call to each endpoint.
+ */
+export function callBudget(host: Host, provider: string, endpoint: 'charge' | 'other'): CallBudget {
+  return host.keep('payment-call-budgets', () => new CallBudgets(host)).get(`payments:${provider}:${endpoint}`);
+}

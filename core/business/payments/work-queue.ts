@@ -1,0 +1,75 @@
+import type { Host, Services } from '#core/gateway/host/host.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+
+/** Work that runs at once, and that waits in memory; more waits in the database for a sweep. */
+interface QueueBounds {
+  readonly running: number;
+  readonly waiting: number;
+}
+
+/** A notification mostly waits for the provider: at the usual rate, that many answers of a second are on their way. */
+const inboxBounds = { running: 24, waiting: 2_000 };
+/** A charge waits for its turn as well, which holds nothing but its place. */
+const chargeBounds = { running: 1_000, waiting: 4_000 };
+/** Ms that running work has to finish on shutdown. */
+const closeTimeout = 5_000;
+
+type Work = () => Promise<void>;
+
+/** Work of this instance that nobody waits for. What it loses is in the database. */
+export class WorkQueue implements AsyncDisposable {
+  readonly #waiting: Work[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #bounds: QueueBounds;
+  readonly #onError: (error: unknown) => void;
+  #isClosed = false;
+
+  constructor(bounds: QueueBounds, onError: (error: unknown) => void) {
+    this.#bounds = bounds;
+    this.#onError = onError;
+  }
+
+  add(work: Work): void {
+    if (this.#isClosed || this.#waiting.length >= this.#bounds.waiting) return;
+    this.#waiting.push(work);
+    this.#next();
+  }
+
+  /** Resolves when nothing is waiting or running. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#waiting.length = 0;
+    await withDeadline(this.idle(), closeTimeout, '').catch(() => undefined);
+  }
+
+  #next(): void {
+    if (this.#running.size >= this.#bounds.running) return;
+    const work = this.#waiting.shift();
+    if (work === undefined) return;
+    const run = work()
+      .catch(this.#onError)
+      .finally(() => {
+        this.#running.delete(run);
+        this.#next();
+      });
+    this.#running.add(run);
+  }
+}
+
+type Owner = Pick<Services, 'keep' | 'log'> | Host;
+
+/** Notifications of this process, processed as soon as they have been answered. */
+export function inboxQueue({ keep, log }: Owner): WorkQueue {
+  const onError = (error: unknown) => log.error('a notification could not be processed', error);
+  return keep('payment-inbox', () => new WorkQueue(inboxBounds, onError));
+}
+
+/** Charges of this process, made while the buyer's page waits for them. */
+export function chargeQueue({ keep, log }: Owner): WorkQueue {
+  const onError = (error: unknown) => log.error('an order could not be charged', error);
+  return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));
+}

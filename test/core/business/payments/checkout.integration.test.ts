@@ -7,6 +7,7 @@ import { listOrders, type Order } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { createTestDatabase } from '../../../support/database.ts';
+import { fakeQr } from '../../../support/fake-qr.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
 
@@ -47,7 +48,7 @@ describe('an order', () => {
       provider: 'fake',
       state: 'pending',
       code: expect.stringMatching(/^ORD-[0-9A-HJKMNP-TV-Z]{8}$/),
-      attempt: { number: 1, charge: 'created', qr: expect.stringContaining('QR ORD-'), amount: 95_000 },
+      attempt: { number: 1, charge: 'created', qr: expect.stringContaining('ORD-'), amount: 95_000 },
     });
   });
 
@@ -191,10 +192,41 @@ describe('a charge', () => {
     expect(await start(7)).toMatchObject({ attempt: { charge: 'unknown', qr: undefined } });
   });
 
+  it.each([
+    ['nothing that can be read', () => 'nonsense'],
+    ['a broken checksum', (qr: string) => `${qr.slice(0, -4)}0000`],
+    ['one rupiah', (_: string, reference: string) => fakeQr(reference, 1)],
+    ['ten times the price', (_: string, reference: string) => fakeQr(reference, 950_000)],
+  ])('whose QR code carries %s is not shown, and the operator is told', async (_, falsify) => {
+    fake.qrOf = ({ reference, amount }) => falsify(fakeQr(reference, amount), reference);
+    const order = await start(7);
+    expect(order).toMatchObject({ state: 'failed', attempt: { charge: 'rejected', qr: undefined } });
+    expect(order.flags).toMatchObject([{ kind: 'invalid_qr', subject: referenceOf(order) }]);
+    expect(fake.charges.get(referenceOf(order))?.cancels).toBe(1);
+    fake.qrOf = ({ reference, amount }) => fakeQr(reference, amount);
+    expect(await newCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
+  });
+
+  it('whose QR code was not shown counts when it is paid nevertheless', async () => {
+    fake.qrOf = () => 'nonsense';
+    const order = await start(7);
+    fake.pay(referenceOf(order));
+    await settleNow(order);
+    expect((await timeHeld(database, accountId)).periods).toBe(1);
+  });
+
+  it('that the provider refuses for its rate is made as soon as it takes calls again', async () => {
+    fake.fail('charge', new PaymentError('temporary', 'too many requests', { retryAfter: 0.2, isRateLimited: true }));
+    const made = start(7);
+    await vi.waitUntil(() => fake.calls.length > 0);
+    fake.failures.clear();
+    expect(await made).toMatchObject({ state: 'pending', attempt: { number: 1, charge: 'created' } });
+  });
+
   it('with a fee of the provider is compared with the total', async () => {
     const total = { amount: 95_700, currency: 'IDR' };
     fake.connection.charge = ({ reference }) =>
-      Promise.resolve({ providerReference: `F-${reference}`, qr: 'QR', total });
+      Promise.resolve({ providerReference: `F-${reference}`, qr: fakeQr(reference, total.amount), total });
     const order = await start(7);
     const evidence = { reference: referenceOf(order), providerReference: `F-${referenceOf(order)}`, raw: null };
     await settle(database, 'fake', { ...evidence, state: 'paid', paid: total });

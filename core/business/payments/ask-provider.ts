@@ -48,7 +48,9 @@ export async function askProvider<T>(
     const statements: RateStatement[] = [];
     try {
       return await rateListener.run(
-        (statement) => void statements.push(statement),
+        (statement) => {
+          statements.push(statement);
+        },
         () => perform(host, provider, connection, call),
       );
     } catch (error) {

@@ -83,7 +83,7 @@ export class CallBudget {
       },
       Math.max(0, until - now),
     );
-    void this.#serve().catch(reject);
+    this.#serve().catch(reject);
     await promise.finally(() => clearTimeout(timer));
   }
 

@@ -20,6 +20,8 @@ export interface ActionQuestion {
   readonly days?: { readonly label: string; readonly hint: string };
   /** Label of the field for an amount of money, with the largest one, which it shows. */
   readonly amount?: { readonly label: string; readonly hint: string; readonly max: number };
+  /** Label of the field for a line of text. */
+  readonly line?: { readonly label: string; readonly hint: string };
   /** A choice between some ways to do it; the first one is chosen. */
   readonly choice?: {
     readonly label: string;
@@ -38,6 +40,8 @@ export interface ActionInput {
   readonly amount: number | undefined;
   /** The value of the chosen option; empty without a choice. */
   readonly choice: string;
+  /** What the line of text has; empty without one. */
+  readonly line: string;
   readonly isManual: boolean;
   readonly route: string;
 }
@@ -69,14 +73,15 @@ export function actionPage({ path, title, action, ask, subject, perform, needsNo
         days: { type: 'integer', minimum: -365, maximum: 365 },
         amount: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
         choice: { type: 'string', maxLength: 40 },
+        line: { type: 'string', maxLength: 320 },
         manual: { type: 'boolean' },
         route: { type: 'string', maxLength: 300 },
       },
       required: needsNote ? ['note'] : [],
     },
     once: true,
-    async submit({ note = '', days = 0, amount, choice = '', manual = false, route = '' }, request) {
-      const input = { note: note.trim(), days, amount, choice, isManual: manual, route };
+    async submit({ note = '', days = 0, amount, choice = '', line = '', manual = false, route = '' }, request) {
+      const input = { note: note.trim(), days, amount, choice, line: line.trim(), isManual: manual, route };
       const about = await subject(request, input);
       const { id, email, name } = accountOf(request);
       const next = await recordAction(
@@ -99,9 +104,9 @@ export function actionPage({ path, title, action, ask, subject, perform, needsNo
 }
 
 /** What is kept with the action: the operator's words, with the days or the amount. */
-function describeInput({ note, days, amount, choice, isManual }: ActionInput): string | undefined {
+function describeInput({ note, days, amount, choice, line, isManual }: ActionInput): string | undefined {
   const count = days === 0 ? '' : `${days > 0 ? '+' : ''}${days} d`;
-  const parts = [count, amount === undefined ? '' : String(amount), choice, isManual ? 'manual' : '', note];
+  const parts = [count, amount === undefined ? '' : String(amount), choice, line, isManual ? 'manual' : '', note];
   return parts.filter((part) => part !== '').join(', ') || undefined;
 }
 

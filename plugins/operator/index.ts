@@ -1,6 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { actPages } from './act-pages.ts';
 import { blockPage, daysPage, unblockPage } from './accounts/action-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
@@ -40,6 +41,7 @@ export const plugin: GatewayPlugin = {
       blockPage,
       unblockPage,
       daysPage,
+      ...actPages,
       routesPage(gateway),
       resetPage,
       healthPage(gateway),

@@ -9,10 +9,16 @@ export const operatorActionNames = [
   'account.block',
   'account.unblock',
   'account.add_days',
+  'account.note',
+  'account.change_email',
+  'account.remove_sign_in',
+  'account.move_sign_in',
+  'order.check',
+  'order.cancel',
   'route.reset',
 ] as const;
 
-/** What an operator does. */
+/** What an operator does, on a page, by a command or over the API. */
 export interface OperatorAction {
   readonly operator: { readonly id: string; readonly name: string };
   readonly action: (typeof operatorActionNames)[number];

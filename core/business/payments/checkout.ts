@@ -97,12 +97,12 @@ export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Reads the status of an order at the provider, at most once in five seconds, for a buyer who waits. An error of the
+ * Reads the status of an order at the provider, for a buyer who waits at most once in five seconds. An error of the
  * provider changes nothing.
  *
  * @throws CheckoutError `not_found`
  */
-export async function checkNow(host: Host, orderId: string): Promise<Order> {
+export async function checkNow(host: Host, orderId: string, pause = checkPause): Promise<Order> {
   const order = await findOrder(host, orderId);
   const { attempt, provider } = order;
   if (attempt === undefined || attempt.charge === 'rejected' || attempt.charge === 'none') return order;
@@ -110,7 +110,7 @@ export async function checkNow(host: Host, orderId: string): Promise<Order> {
   const claimed = await host.database.query<unknown>(
     `update payment_attempt set checked_at = clock_timestamp() where reference = ?
        and coalesce(checked_at, created_at) < clock_timestamp() - make_interval(secs => ?) returning 1`,
-    [attempt.reference, checkPause],
+    [attempt.reference, pause],
   );
   if (claimed.length === 0) return order;
   try {

@@ -1,4 +1,5 @@
 import { type Command as Parser, Option } from 'commander';
+import type { ActionWords } from '#core/business/operator-actions/actions.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountQuery, AccountState } from '#core/business/accounts/account-list.ts';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
@@ -7,6 +8,8 @@ import { type Command, type CommandContext, CommandFailed } from '#core/extensio
 import type { Host } from '#core/gateway/host/host.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
+import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
 
 interface Output extends ZoneOptions {
@@ -36,10 +39,19 @@ export const accountCommand: Command = {
     defineUnblock(parser, context);
     defineGrant(parser, context);
     defineRevoke(parser, context);
+    for (const [name, action] of plainActions) defineAction(parser, context, name, action);
     defineExport(parser, context);
     defineDelete(parser, context);
   },
 };
+
+/** Commands that follow from the description of their action. */
+const plainActions = [
+  ['note', 'account.note'],
+  ['email', 'account.change_email'],
+  ['remove-sign-in', 'account.remove_sign_in'],
+  ['move-sign-in', 'account.move_sign_in'],
+] as const;
 
 const operations = () => import('./operations.ts');
 
@@ -73,9 +85,7 @@ function defineBlock(parser: Parser, context: CommandContext): void {
       `${handles}\nThe key is refused within a second. Answers that are being streamed finish; paid time runs on.${examples(['gateway account block ani@example.com --reason "resells the key"'])}`,
     )
     .action((account: string, options: { reason: string } & Output) =>
-      change(context, options, account, async ({ blockAccount }, { database }, id) => {
-        await blockAccount(database, id, options.reason);
-      }),
+      change(context, options, account, (_known, host, id) => act(host, 'account.block', id, { note: options.reason })),
     );
 }
 
@@ -83,9 +93,7 @@ function defineUnblock(parser: Parser, context: CommandContext): void {
   accountCommandOf(parser, 'unblock', 'serve a blocked account again, with the same key')
     .addHelpText('after', handles + examples(['gateway account unblock ani@example.com']))
     .action((account: string, options: Output) =>
-      change(context, options, account, async ({ unblockAccount }, { database }, id) => {
-        await unblockAccount(database, id);
-      }),
+      change(context, options, account, (_known, host, id) => act(host, 'account.unblock', id, {})),
     );
 }
 
@@ -208,6 +216,32 @@ async function printList(context: CommandContext, output: Output, query: Account
   for (const line of describeList(accounts, zone)) context.print(line);
   const last = accounts.at(-1);
   if (last !== undefined && accounts.length === query.limit) context.print(`\nmore: --after ${last.id}`);
+}
+
+function defineAction(
+  parser: Parser,
+  context: CommandContext,
+  name: string,
+  action: (typeof plainActions)[number][1],
+): void {
+  const kind = actionKind(action);
+  addActionOptions(accountCommandOf(parser, name, kind.summary), kind)
+    .addHelpText('after', `${handles}\nIt is recorded with the reason and the user of this machine.${exitCodes}`)
+    .action((account: string, options: Output) =>
+      change(context, options, account, (_known, host, id) =>
+        act(host, action, id, readActionInput(kind, { ...options })),
+      ),
+    );
+}
+
+/** Does an action, and records that it was done here. */
+async function act(
+  host: Host,
+  action: Parameters<typeof actionKind>[0],
+  id: string,
+  input: ActionWords,
+): Promise<void> {
+  await runAction(host, commandOperator(), actionKind(action), id, input);
 }
 
 /** Changes an account and prints it. */

@@ -13,7 +13,6 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 export { exportAccount } from '#core/business/accounts/account-export.ts';
 export { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
-export { blockAccount, unblockAccount } from '#core/business/accounts/blocking.ts';
 export { deleteAccount } from '#core/business/accounts/deletion.ts';
 
 /** @throws AccountError `not_found`, `ambiguous` */

@@ -127,6 +127,11 @@ function actionsOf({ id, blockedAt, deletedAt }: AccountRecord, t: PageRequest['
   const path = `/operator/accounts/${id}`;
   return [
     { path: `${path}/days`, label: t('operator.add_days'), isDanger: false },
+    ...['note', 'change_email', 'move_sign_in', 'remove_sign_in'].map((action) => ({
+      path: `${path}/${action.replaceAll('_', '-')}`,
+      label: t(`operator.act.account.${action}`),
+      isDanger: false,
+    })),
     blockedAt === undefined
       ? { path: `${path}/block`, label: t('operator.block'), isDanger: true }
       : { path: `${path}/unblock`, label: t('operator.unblock'), isDanger: false },

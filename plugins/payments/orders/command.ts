@@ -5,6 +5,8 @@ import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { isDay, parseDay, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
@@ -34,6 +36,7 @@ export const ordersCommand: Command = {
     defineList(parser, context);
     defineShow(parser, context);
     defineResolve(parser, context);
+    for (const action of ['order.check', 'order.cancel'] as const) defineAction(parser, context, action);
     defineRefund(parser, context);
     defineClose(parser, context);
     defineExport(parser, context);
@@ -91,6 +94,21 @@ function defineResolve(parser: Parser, context: CommandContext): void {
         if ((await resolveFlag(host.database, id, options.note)) === 0)
           throw new CommandFailed(`Order ${order.code} has no flag that is not resolved.`);
         print(context, host, options, await detailsOf(host, await findOrder(host, order.id)));
+      }),
+    );
+}
+
+/** A command that follows from the description of its action: `order.check` becomes `check`. */
+function defineAction(parser: Parser, context: CommandContext, action: 'order.check' | 'order.cancel'): void {
+  const kind = actionKind(action);
+  addActionOptions(orderCommand(parser, action.slice('order.'.length), kind.summary), kind)
+    .addHelpText('after', exitCodes)
+    .action((handle: string, options: Output) =>
+      withHost(context, async (host) => {
+        const { detailsOf, findOrder } = await operations();
+        const { id } = await findOrder(host, handle);
+        await runAction(host, commandOperator(), kind, id, readActionInput(kind, { ...options }));
+        print(context, host, options, await detailsOf(host, await findOrder(host, id)));
       }),
     );
 }

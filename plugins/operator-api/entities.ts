@@ -1,0 +1,34 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal } from '#core/platform/database/personal.ts';
+
+/** A token of the operator's API. Only its SHA-256 is kept. */
+export const OperatorToken = defineEntity({
+  name: 'OperatorToken',
+  tableName: 'operator_token',
+  properties: {
+    id: p.uuid().primary(),
+    name: impersonal(p.text().unique()),
+    sha256: p.blob().unique().check('length(sha256) = 32'),
+    scope: p.enum(['read', 'act'] as const),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+    expiresAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
+    revokedAt: p.datetime().nullable(),
+  },
+});
+
+/** A call with an idempotency key, and its answer. */
+export const OperatorCall = defineEntity({
+  name: 'OperatorCall',
+  tableName: 'operator_call',
+  properties: {
+    token: () => p.manyToOne(OperatorToken).primary().deleteRule('cascade'),
+    key: impersonal(p.text().primary()),
+    /** Of method, path and body. */
+    sha256: p.blob(),
+    /** Null: it is running, or the process died meanwhile. */
+    status: p.integer().nullable(),
+    answer: impersonal(p.text().nullable()),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()').index('operator_call_created'),
+  },
+});

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '#core/platform/database/database.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/** What a call is answered with. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** An earlier call with the same key. */
+export type Repeated = 'other call' | 'not finished' | ApiAnswer;
+
+/**
+ * Claims an idempotency key before its call runs.
+ *
+ * @param call method, path and body
+ * @returns undefined for the first call with this key
+ */
+export async function claimKey(
+  database: Queries,
+  tokenId: string,
+  key: string,
+  call: readonly string[],
+): Promise<Repeated | undefined> {
+  const digest = createHash('sha256').update(JSON.stringify(call)).digest('hex');
+  const claimed = await database.query<unknown>(
+    `insert into operator_call (token_id, key, sha256) values (?, ?, decode(?, 'hex')) on conflict do nothing returning 1`,
+    [tokenId, key, digest],
+  );
+  if (claimed.length > 0) return undefined;
+  const [earlier] = await database.query<{ digest: string; status: number | null; answer: string | null }>(
+    `select encode(sha256, 'hex') as digest, status, answer from operator_call where token_id = ? and key = ?`,
+    [tokenId, key],
+  );
+  if (earlier === undefined) return 'not finished'; // released by a call that failed just now
+  if (earlier.digest !== digest) return 'other call';
+  if (earlier.status === null) return 'not finished';
+  return { status: earlier.status, body: JSON.parse(earlier.answer ?? '{}') };
+}
+
+/** Keeps the answer for repetitions. What failed on our side is released, so that it can be tried again. */
+export async function finishKey(database: Queries, tokenId: string, key: string, answer: ApiAnswer): Promise<void> {
+  if (answer.status >= 500)
+    await database.query('delete from operator_call where token_id = ? and key = ?', [tokenId, key]);
+  else
+    await database.query('update operator_call set status = ?, answer = ? where token_id = ? and key = ?', [
+      answer.status,
+      JSON.stringify(answer.body),
+      tokenId,
+      key,
+    ]);
+}
+
+export async function removeOldCalls(database: Queries): Promise<void> {
+  await database.query(`delete from operator_call where created_at < clock_timestamp() - interval '1 day'`);
+}

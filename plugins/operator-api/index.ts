@@ -1,0 +1,27 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { operatorTokenCommand } from './command.ts';
+import { removeOldCalls } from './idempotency.ts';
+import { operatorApiRoutes } from './routes.ts';
+import { operatorApiSection } from './section.ts';
+
+/** The operator's HTTP API: what commands and pages do to accounts and orders, as JSON. Off by default. */
+export const plugin: GatewayPlugin = {
+  name: 'operator-api',
+  register({ gateway }) {
+    gateway.section(operatorApiSection);
+    gateway.tables({ name: 'operator_api', entities: async () => Object.values(await import('./entities.ts')) });
+    gateway.command(operatorTokenCommand);
+    gateway.job(retention);
+    gateway.onConfigured((server, host) => {
+      if (host.section(operatorApiSection).enabled) server.route(operatorApiRoutes(() => server.host()));
+    });
+  },
+};
+
+const retention: JobDefinition = {
+  name: 'remove-old-operator-calls',
+  description: 'Deletes the answers that repeated calls of the operator API got, after a day.',
+  schedule: { pattern: '47 3 * * *' },
+  run: (_data, { database }) => removeOldCalls(database),
+};

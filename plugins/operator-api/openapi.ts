@@ -1,0 +1,66 @@
+import { actionKinds } from '#core/business/operator-actions/actions.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { readings } from './readings.ts';
+
+/** Where the API is. */
+export const root = '/operator/api';
+
+/** The segment of an action: `add-days`, or `resolve` for `flag.resolve`. */
+export function segmentOf(action: string): string {
+  return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
+}
+
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const object = { type: 'object' };
+const handleParameter = { name: 'handle', in: 'path', required: true, schema: { type: 'string' } };
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A call that is repeated with the same key within a day gets the first answer, and nothing is done twice.',
+  schema: { type: 'string', maxLength: 255 },
+};
+const failure = { description: 'Failed; `error` has `code` and `message`.', ...json(object) };
+
+/** The description of the API, out of what it reads and what operators do. */
+export function describeApi({ service }: Pick<Host, 'service'>): object {
+  const reads = readings.map(({ path, summary, query }) => {
+    const parameters = Object.entries(query).map(([name, description]) => ({
+      name,
+      in: 'query',
+      description,
+      schema: { type: 'string' },
+    }));
+    const all = path.includes('{handle}') ? [handleParameter, ...parameters] : parameters;
+    return [
+      path,
+      {
+        get: {
+          summary,
+          parameters: all,
+          responses: { 200: { description: 'Read.', ...json(object) }, default: failure },
+        },
+      },
+    ];
+  });
+  const acts = actionKinds.map(({ name, subject, summary, input }) => [
+    `/${subject}s/{handle}/${segmentOf(name)}`,
+    {
+      post: {
+        operationId: name,
+        summary,
+        parameters: [handleParameter, idempotencyKey],
+        requestBody: { required: (input.required?.length ?? 0) > 0, ...json(input) },
+        responses: { 200: { description: 'Done, and recorded.', ...json(object) }, default: failure },
+      },
+    },
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: { title: `${service.name}: API of the operator`, version: '1' },
+    servers: [{ url: `${service.baseUrl}${root}` }],
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    security: [{ token: [] }],
+    paths: Object.fromEntries([...reads, ...acts]),
+  };
+}

@@ -1,0 +1,182 @@
+import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { type ActionKind, actionKinds, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
+import { describeApi, root, segmentOf } from './openapi.ts';
+import { readings } from './readings.ts';
+import { operatorApiSection } from './section.ts';
+import { type Scope, useToken } from './tokens.ts';
+
+/** Bytes of a body. */
+const longestBody = 16_384;
+
+interface Caller {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+}
+
+interface Call {
+  readonly method: string;
+  /** Segments below the root. */
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+  readonly body: string;
+  readonly key: string | undefined;
+}
+
+/** All of the API, behind one check of the token. */
+export function operatorApiRoutes(host: () => Host): ServerRoute[] {
+  const path = `${root}/{path*}`;
+  const options = { auth: false, state: { parse: false } } as const;
+  const payload = {
+    parse: false,
+    output: 'data',
+    maxBytes: longestBody,
+    override: 'application/octet-stream',
+  } as const;
+  const handler: ServerRoute['handler'] = (request, h) => respond(host(), request, h);
+  return [
+    { method: 'GET', path, options, handler },
+    { method: 'POST', path, options: { ...options, payload }, handler },
+  ];
+}
+
+async function respond(host: Host, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
+  const answer = await answerTo(host, request).catch((error: unknown): ApiAnswer => {
+    host.log.error(`the operator API failed, request ${request.info.id}`, error);
+    return fail(500, 'internal', `Internal error. Quote the request id ${request.info.id}.`);
+  });
+  const response = h.response(JSON.stringify(answer.body)).code(answer.status).type('application/json');
+  if (answer.status === 401) response.header('www-authenticate', 'Bearer');
+  return response.header('cache-control', 'no-store');
+}
+
+async function answerTo(host: Host, request: Request): Promise<ApiAnswer> {
+  const token = /^Bearer +(\S+) *$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
+  const caller = token === undefined ? undefined : await useToken(host.database, token);
+  if (caller === undefined)
+    return fail(
+      401,
+      'unauthenticated',
+      'Send a token in the header "Authorization: Bearer". Create one with: gateway operator-token create',
+    );
+  const wait = await takeTurn(host, caller);
+  if (wait > 0) return fail(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(wait)} s.`);
+  const call: Call = {
+    method: request.method.toUpperCase(),
+    segments: String(request.params['path'] ?? '').split('/'),
+    query: request.url.searchParams,
+    body: Buffer.isBuffer(request.payload) ? request.payload.toString() : '',
+    key: headerOf(request, 'idempotency-key'),
+  };
+  try {
+    return call.method === 'GET' ? await read(host, call) : await act(host, caller, call);
+  } catch (error) {
+    if (!isActionError(error)) throw error;
+    return fail(error.kind === 'not_found' ? 404 : 409, error.kind, error.message);
+  }
+}
+
+function headerOf({ raw }: Request, name: string): string | undefined {
+  const value = raw.req.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** @returns seconds to wait. Without the shared store there is no limit, as for other limits. */
+async function takeTurn({ shared, section }: Host, { id }: Caller): Promise<number> {
+  const limit = section(operatorApiSection).requests_per_minute;
+  try {
+    const { refusedBy, retryAfter } = await shared.limiter.take(`operator-api:${id}`, {
+      limit,
+      period: 60,
+      burst: limit,
+    });
+    return refusedBy === undefined ? 0 : retryAfter;
+  } catch (error) {
+    if (error instanceof SharedUnavailable) return 0;
+    throw error;
+  }
+}
+
+async function read(host: Host, { segments, query }: Call): Promise<ApiAnswer> {
+  if (segments.join('/') === 'openapi.json') return { status: 200, body: describeApi(host) };
+  const [list = '', handle] = segments;
+  const path = handle === undefined ? `/${list}` : `/${list}/{handle}`;
+  const reading = segments.length > 2 ? undefined : readings.find((one) => one.path === path);
+  if (reading === undefined) return unknownPath;
+  return { status: 200, body: toSnakeCase(await reading.read(host, handle ?? '', query)) as object };
+}
+
+const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.json lists what there is.`);
+
+async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
+  const [list, handle = '', segment, ...more] = call.segments;
+  const kind = actionKinds.find(({ name, subject }) => `${subject}s` === list && segmentOf(name) === segment);
+  if (kind === undefined || more.length > 0) return unknownPath;
+  if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
+  const input = call.body === '' ? {} : parseObject(call.body);
+  if (input === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');
+  const mistake = findMistake(kind, input);
+  if (mistake !== undefined) return fail(400, 'invalid', mistake);
+  const { key } = call;
+  if (key === undefined) return perform(host, caller, kind, handle, input);
+  if (!/^[!-~]{1,255}$/.test(key)) return fail(400, 'invalid', 'Idempotency-Key must have 1 to 255 ASCII characters.');
+  const earlier = await claimKey(host.database, caller.id, key, [...call.segments, call.body]);
+  if (earlier === 'other call') return fail(422, 'key_reused', 'This Idempotency-Key belongs to another call.');
+  if (earlier === 'not finished')
+    return fail(
+      409,
+      'not_finished',
+      'The call with this Idempotency-Key has not finished. Read the actions of its subject.',
+    );
+  if (earlier !== undefined) return earlier;
+  const answer = await perform(host, caller, kind, handle, input).catch(async (error: unknown) => {
+    const failed = isActionError(error)
+      ? fail(error.kind === 'not_found' ? 404 : 409, error.kind, error.message)
+      : fail(500, 'internal', '');
+    await finishKey(host.database, caller.id, key, failed);
+    throw error;
+  });
+  await finishKey(host.database, caller.id, key, answer);
+  return answer;
+}
+
+async function perform(
+  host: Host,
+  { id, name }: Caller,
+  kind: ActionKind,
+  handle: string,
+  input: JsonObject,
+): Promise<ApiAnswer> {
+  const subject = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
+  return { status: 200, body: { action: kind.name, [kind.subject]: subject } };
+}
+
+const ajv = new Ajv({ allErrors: true, strict: false });
+const validators = new WeakMap<ActionKind, ValidateFunction>();
+
+function findMistake(kind: ActionKind, input: JsonObject): string | undefined {
+  const validate = validators.get(kind) ?? ajv.compile(kind.input);
+  validators.set(kind, validate);
+  return validate(input) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'The body', separator: '; ' });
+}
+
+function fail(status: number, code: string, message: string): ApiAnswer {
+  return { status, body: { error: { code, message } } };
+}
+
+/** Names of members as JSON of ours has them. Values of maps keep theirs: there are none in what is read. */
+function toSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeCase);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      toSnakeCase(member),
+    ]),
+  );
+}

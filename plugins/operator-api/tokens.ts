@@ -1,0 +1,81 @@
+import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { OperatorToken } from './entities.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/** `read` reads; `act` does what actions do as well. */
+export type Scope = 'read' | 'act';
+
+export interface TokenRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly lastUsedAt: Date | undefined;
+  readonly revokedAt: Date | undefined;
+}
+
+/** @returns the token, which cannot be read again; undefined when one of this name exists */
+export async function createToken(
+  database: Queries,
+  { name, scope, days }: { readonly name: string; readonly scope: Scope; readonly days: number },
+): Promise<string | undefined> {
+  const token = `op_${randomBytes(32).toString('base64url')}`;
+  const created = await database.query<unknown>(
+    `insert into operator_token (id, name, sha256, scope, expires_at)
+     values (?, ?, decode(?, 'hex'), ?, clock_timestamp() + make_interval(days => ?))
+     on conflict (name) do nothing returning 1`,
+    [randomUUIDv7(), name, digest(token), scope, days],
+  );
+  return created.length > 0 ? token : undefined;
+}
+
+const optional = (time: number | null) => (time === null ? undefined : new Date(time));
+
+/** All tokens, the newest first. */
+export async function listTokens(database: Queries): Promise<TokenRecord[]> {
+  const rows = await database.query<
+    Row<typeof OperatorToken, 'id' | 'name' | 'scope' | 'created_at' | 'expires_at' | 'last_used_at' | 'revoked_at'>
+  >(
+    `select id, name, scope, ${epochs('created_at', 'expires_at', 'last_used_at', 'revoked_at')}
+     from operator_token order by operator_token.created_at desc, id`,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    scope: row.scope,
+    createdAt: new Date(row.created_at),
+    expiresAt: new Date(row.expires_at),
+    lastUsedAt: optional(row.last_used_at),
+    revokedAt: optional(row.revoked_at),
+  }));
+}
+
+/** @returns false when there is no such token in force */
+export async function revokeToken(database: Queries, name: string): Promise<boolean> {
+  const revoked = await database.query<unknown>(
+    'update operator_token set revoked_at = clock_timestamp() where name = ? and revoked_at is null returning 1',
+    [name],
+  );
+  return revoked.length > 0;
+}
+
+/** The token of a request, if it is in force; its use is noted. */
+export async function useToken(
+  database: Queries,
+  token: string,
+): Promise<Pick<TokenRecord, 'id' | 'name' | 'scope'> | undefined> {
+  const [row] = await database.query<Row<typeof OperatorToken, 'id' | 'name' | 'scope'>>(
+    `update operator_token set last_used_at = clock_timestamp()
+     where sha256 = decode(?, 'hex') and revoked_at is null and expires_at > clock_timestamp() returning id, name, scope`,
+    [digest(token)],
+  );
+  return row;
+}
+
+function digest(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { Server } from '@hapi/hapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { startOrder } from '#core/business/payments/checkout.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { operatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
+import { createToken, listTokens, revokeToken } from '../../../plugins/operator-api/tokens.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import { createBuyer, createPaymentHost } from '../../core/business/payments/fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+let database: Database;
+let host: Host;
+let server: Server;
+let limit = 1_000;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const payments = createPaymentHost(database, [new FakeProvider().provider]);
+  host = {
+    ...payments,
+    section: (section) =>
+      section.name === 'operator_api'
+        ? ({ enabled: true, requests_per_minute: limit } as never)
+        : payments.section(section),
+  };
+  server = new Server();
+  server.route(operatorApiRoutes(() => host));
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const newToken = async (scope: 'read' | 'act', days = 1) =>
+  (await createToken(database, { name: randomUUID(), scope, days })) ?? '';
+const newAccount = async () => (await createAccount(database, 'dp', { name: 'Ani' })).accountId;
+
+async function call(
+  method: 'GET' | 'POST',
+  path: string,
+  { token, body, key }: { token?: string; body?: unknown; key?: string } = {},
+) {
+  const { statusCode, payload } = await server.inject({
+    method,
+    url: `/operator/api${path}`,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: statusCode, json: JSON.parse(payload) };
+}
+
+const daysOf = async (accountId: string) => {
+  const end = (await findAccount(database, accountId)).periods.at(-1)?.endsAt.getTime() ?? Date.now();
+  return Math.round((end - Date.now()) / 86_400_000);
+};
+
+describe('a call', () => {
+  it.each([
+    ['without a token', async () => undefined],
+    ['with an unknown token', async () => 'op_unknown'],
+    ['with an expired token', () => newToken('act', 0)],
+    [
+      'with a revoked token',
+      async () => {
+        const token = await newToken('act');
+        const [{ name } = { name: '' }] = await listTokens(database);
+        expect(await revokeToken(database, name)).toBe(true);
+        return token;
+      },
+    ],
+  ])('%s is refused', async (_name, find) => {
+    const token = await find();
+    const { status, json } = await call('GET', '/plans', token === undefined ? {} : { token });
+    expect([status, json.error.code]).toEqual([401, 'unauthenticated']);
+  });
+
+  it('with a token that may only read changes nothing', async () => {
+    const accountId = await newAccount();
+    const path = `/accounts/${accountId}/block`;
+    expect((await call('POST', path, { token: await newToken('read'), body: { note: 'x' } })).status).toBe(403);
+    expect((await findAccount(database, accountId)).blockedAt).toBeUndefined();
+  });
+
+  it('is recorded with the name of its token', async () => {
+    const accountId = await newAccount();
+    const token = await newToken('act');
+    const answer = await call('POST', `/accounts/${accountId}/add-days`, { token, body: { days: 2, note: 'outage' } });
+    expect(answer).toEqual({ status: 200, json: { action: 'account.add_days', account: accountId } });
+    const [{ name } = { name: '' }] = await listTokens(database);
+    expect(await listActions(database, { subject: accountId, limit: 5 })).toMatchObject([
+      { operator: `api (${name})`, action: 'account.add_days', note: 'days: 2, outage', outcome: 'done' },
+    ]);
+  });
+
+  it.each([
+    ['no JSON', '{', /must be a JSON object/],
+    ['an unknown member', { note: 'x', days: 1, day: 1 }, /must NOT have additional properties/],
+    ['a missing note', { days: 1 }, /note/],
+    ['too many days', { days: 366, note: 'x' }, /<= 365/],
+  ])('with %s is refused', async (_name, body, message) => {
+    const accountId = await newAccount();
+    const answer = await call('POST', `/accounts/${accountId}/add-days`, { token: await newToken('act'), body });
+    expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid']);
+    expect(answer.json.error.message).toMatch(message);
+    expect(await listActions(database, { subject: accountId, limit: 1 })).toEqual([]);
+  });
+
+  it('over the limit is told when to try again', async () => {
+    const token = await newToken('read');
+    limit = 2;
+    const answers = [];
+    for (let index = 0; index < 3; index++) answers.push((await call('GET', '/plans', { token })).status);
+    limit = 1_000;
+    expect(answers).toEqual([200, 200, 429]);
+  });
+
+  it('about nothing is not found', async () => {
+    const token = await newToken('act');
+    expect((await call('GET', '/orders/ORD-NONE', { token })).json.error.code).toBe('not_found');
+    expect((await call('POST', '/orders/ORD-NONE/check', { token })).status).toBe(404);
+    expect((await call('POST', '/orders/ORD-NONE/explode', { token })).json.error.message).toMatch(/openapi\.json/);
+  });
+});
+
+describe('an idempotency key', () => {
+  it('has a call done once, and answers its repetition alike', async () => {
+    const accountId = await newAccount();
+    const token = await newToken('act');
+    const path = `/accounts/${accountId}/add-days`;
+    const options = { token, key: 'chat-1', body: { days: 1, note: 'chat' } };
+    const answers = [];
+    for (let index = 0; index < 3; index++) answers.push(await call('POST', path, options));
+    expect([new Set(answers.map((answer) => JSON.stringify(answer))).size, await daysOf(accountId)]).toEqual([1, 1]);
+    const other = await call('POST', path, { ...options, body: { days: 9, note: 'chat' } });
+    expect([other.status, other.json.error.code]).toEqual([422, 'key_reused']);
+  });
+
+  it('has ten calls at once done once', async () => {
+    const accountId = await newAccount();
+    const token = await newToken('act');
+    const options = { token, key: 'race', body: { days: 1, note: 'chat' } };
+    const calls = Array.from({ length: 10 }, () => call('POST', `/accounts/${accountId}/add-days`, options));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect([statuses.every((status) => status === 200 || status === 409), await daysOf(accountId)]).toEqual([true, 1]);
+  });
+
+  it('belongs to one token', async () => {
+    const accountId = await newAccount();
+    for (const token of [await newToken('act'), await newToken('act')])
+      await call('POST', `/accounts/${accountId}/add-days`, { token, key: 'same', body: { days: 1, note: 'chat' } });
+    expect(await daysOf(accountId)).toBe(2);
+  });
+});
+
+describe('what is read', () => {
+  it('is in snake case, without digests', async () => {
+    const accountId = await newAccount();
+    const { json } = await call('GET', `/accounts/${accountId}`, { token: await newToken('read') });
+    expect(json).toMatchObject({ account: { id: accountId, request_count: 0 }, ledger: [], sign_ins: [], usage: [] });
+    expect(JSON.stringify(json)).not.toMatch(/digest|sha256/);
+  });
+
+  it('has orders with their buyers, flags and prices', async () => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    const token = await newToken('read');
+    expect((await call('GET', `/orders/${order.code}`, { token })).json.order).toMatchObject({ code: order.code });
+    expect((await call('GET', `/orders?words=${order.code}`, { token })).json.orders).toHaveLength(1);
+    expect((await call('GET', '/orders?flagged=true', { token })).json.orders).toEqual([]);
+  });
+
+  it('is described, with every action', async () => {
+    const { json } = await call('GET', '/openapi.json', { token: await newToken('read') });
+    expect(json.openapi).toBe('3.1.0');
+    expect(Object.keys(json.paths)).toEqual(
+      expect.arrayContaining([
+        '/accounts',
+        '/orders/{handle}',
+        '/orders/{handle}/refund',
+        '/accounts/{handle}/move-sign-in',
+      ]),
+    );
+  });
+});

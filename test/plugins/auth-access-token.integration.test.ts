@@ -68,13 +68,13 @@ async function signedIn() {
 }
 
 describe('an access token', () => {
-  it('counts as the key of its account, and says playground in place of a hint', async () => {
+  it('an access token counts as the key of its account, with playground as its hint', async () => {
     const { accountId, key, token } = await signedIn();
     const byKey = await enter(bearer(key));
     await expect(enter(bearer(token))).resolves.toEqual({ ...byKey, accountId, keyHint: 'playground' });
   });
 
-  it('is accepted again, on any instance', async () => {
+  it('an access token is accepted again, on any instance', async () => {
     const { accountId, token } = await signedIn();
     await enter(bearer(token));
     await using other = createStageHost(database);
@@ -84,33 +84,33 @@ describe('an access token', () => {
     expect(exchange.get(principal).accountId).toBe(accountId);
   });
 
-  it('still counts after the key was rotated: it depends on the session', async () => {
+  it('an access token stays valid after the key is rotated, because it depends on the session', async () => {
     const { accountId, token } = await signedIn();
     await rotateKey(database, 'dp', accountId);
     await expect(enter(bearer(token))).resolves.toMatchObject({ accountId });
   });
 
-  it('ends with its session at once', async () => {
+  it('an access token ends with its session at once', async () => {
     const { accountId, sessions, sessionId, token } = await signedIn();
     await enter(bearer(token));
     await sessions.revoke(accountId, sessionId);
     expect(await refusal(bearer(token))).toBe('invalid_api_key');
   });
 
-  it('stays when another session of the account ends', async () => {
+  it('an access token stays valid when another session of the account ends', async () => {
     const { accountId, sessions, sessionId, token } = await signedIn();
     await sessions.create(accountId, 'Chrome');
     await sessions.revokeAll(accountId, sessionId);
     expect(await refusal(bearer(token))).toBe('let in');
   });
 
-  it('does not join the session of one account to another account', async () => {
+  it('an access token does not combine the session of one account with another account', async () => {
     const [mine, theirs] = [await signedIn(), await signedIn()];
     const mixed = await issuer.sign('dp', { accountId: theirs.accountId, sessionId: mine.sessionId });
     expect(await refusal(bearer(mixed))).toBe('invalid_api_key');
   });
 
-  it('ends when the account is blocked or deleted', async () => {
+  it('an access token ends when the account is blocked or deleted', async () => {
     const [blocked, deleted] = [await signedIn(), await signedIn()];
     await blockAccount(database, blocked.accountId, 'unpaid');
     await deleteAccount(database, deleted.accountId);
@@ -118,13 +118,13 @@ describe('an access token', () => {
     expect(await refusal(bearer(deleted.token))).not.toBe('let in');
   });
 
-  it('expires', async () => {
+  it('an access token expires', async () => {
     const { token } = await signedIn();
     clock += 10 * 60 * 1_000;
     expect(await refusal(bearer(token))).toBe('invalid_api_key');
   });
 
-  it('is worth nothing a minute after the secret was deleted', async () => {
+  it('an access token is invalid a minute after the secret was deleted', async () => {
     const { token } = await signedIn();
     await enter(bearer(token));
     await database.query(`delete from secret where name = 'access-token'`);
@@ -132,14 +132,14 @@ describe('an access token', () => {
     expect(await refusal(bearer(token))).toBe('invalid_api_key');
   });
 
-  it('is refused in the URL, in x-api-key and under another scheme', async () => {
+  it('an access token is refused in the URL, in x-api-key and under another scheme', async () => {
     const { token } = await signedIn();
     expect(await refusal({}, `key=${token}`)).toBe('invalid_api_key');
     expect(await refusal({ 'x-api-key': token })).toBe('invalid_api_key');
     expect(await refusal({ authorization: `Basic ${token}` })).toBe('invalid_api_key');
   });
 
-  it('that is forged costs no query, and counts as a failure of its address', async () => {
+  it('a forged access token costs no query and counts as a failure of its address', async () => {
     const { token } = await signedIn();
     await enter(bearer(token));
     gauge.queries = 0;
@@ -149,13 +149,13 @@ describe('an access token', () => {
     expect([codes[0], codes[60]]).toEqual(['invalid_api_key', 'rate_limited']);
   });
 
-  it('is not looked at beside a key', async () => {
+  it('an access token beside a key is ignored', async () => {
     const { token } = await signedIn();
     const headers = { ...bearer(token), 'x-api-key': generateApiKey('dp') };
     expect(await refusal(headers)).toBe('invalid_api_key');
   });
 
-  it('is refused as unavailable while the database does not answer, and accepted afterwards', async () => {
+  it('an access token gets 503 while the database does not respond, and is accepted afterwards', async () => {
     const { token } = await signedIn();
     gauge.failure = new Error('connect ECONNREFUSED');
     expect(await refusal(bearer(token))).toBe('unavailable');

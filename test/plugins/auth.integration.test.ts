@@ -69,36 +69,36 @@ const readOptions = (text: string) => readYaml(`pipeline: [${text}]`, { stages: 
 const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, { stages: [auth] });
 
 describe('auth options', () => {
-  it('have defaults', () => {
+  it('the auth options have defaults', () => {
     expect(readOptions('auth')).toEqual({ cache_seconds: 60, failures });
   });
 
-  it('can turn caching off', () => {
+  it('caching of keys can be turned off', () => {
     expect(readOptions('auth: { cache_seconds: 0 }')).toEqual({ cache_seconds: 0, failures });
   });
 
-  it.each(['-1', '3601', '1.5', 'soon'])('refuse a cache of %s seconds', (value) => {
+  it.each(['-1', '3601', '1.5', 'soon'])('a cache of %s seconds is refused', (value) => {
     expect(mistakes(`auth: { cache_seconds: ${value} }`)).toEqual([expect.stringContaining('cache_seconds')]);
   });
 
-  it('can limit failures to one a second', () => {
+  it('failures can be limited to one a second', () => {
     const strict = { limit: 1, period: 1 };
     expect(readOptions('auth: { failures: { limit: 1, period: 1 } }')).toEqual({ cache_seconds: 60, failures: strict });
   });
 
-  it('refuse unknown names and suggest the right one', () => {
+  it('an unknown auth option is refused with a suggestion', () => {
     expect(mistakes('auth: { cache_second: 5 }')).toEqual([expect.stringContaining('did you mean "cache_seconds"')]);
   });
 });
 
 describe('a caller', () => {
-  it('is identified by Authorization, x-api-key and x-goog-api-key', async () => {
+  it('a caller is identified by Authorization, x-api-key and x-goog-api-key', async () => {
     const headers = [bearer(key), { 'x-api-key': key }, { 'x-goog-api-key': key }];
     const callers = await Promise.all(headers.map((each) => enter(each)));
     expect(callers.map((caller) => caller.accountId)).toEqual([accountId, accountId, accountId]);
   });
 
-  it('becomes a principal with hint, limits and count, without the key', async () => {
+  it('the principal has hint, limits and count, but not the key', async () => {
     const caller = await enter(bearer(key));
     expect(caller).toEqual({
       accountId,
@@ -109,23 +109,23 @@ describe('a caller', () => {
     });
   });
 
-  it('passes synchronously when the key is cached', async () => {
+  it('a caller with a cached key passes synchronously', async () => {
     await enter(bearer(key));
     expect(stage.enter?.(createExchange(bearer(key)))).toBeUndefined();
   });
 
-  it('is looked up for every request when keys are not cached', async () => {
+  it('a key is looked up for every request when keys are not cached', async () => {
     stage = await auth.create({ cache_seconds: 0, failures }, host);
     for (let request = 0; request < 3; request++) await enter(bearer(key));
     expect(gauge.queries).toBe(3);
   });
 
-  it('is looked up once for a hundred concurrent requests', async () => {
+  it('a key is looked up once for a hundred concurrent requests', async () => {
     await Promise.all(Array.from({ length: 100 }, () => enter(bearer(key))));
     expect(gauge.queries).toBe(1);
   });
 
-  it('can write the scheme in any case and with more spaces', async () => {
+  it('the scheme may be in any case and followed by several spaces', async () => {
     await expect(enter({ authorization: `bEARER   ${key} ` })).resolves.toMatchObject({ accountId });
   });
 });
@@ -150,11 +150,11 @@ describe('one of several credentials', () => {
     await expect(enter(headers())).resolves.toMatchObject({ accountId });
   });
 
-  it('suffices beside a stale key in the URL', async () => {
+  it('a valid key suffices beside a stale key in the URL', async () => {
     await expect(enter({ 'x-goog-api-key': key }, `key=${stale}`)).resolves.toMatchObject({ accountId });
   });
 
-  it('of another account counts after Authorization, x-api-key and x-goog-api-key, in this order', async () => {
+  it('keys of several accounts count in the order Authorization, x-api-key, x-goog-api-key', async () => {
     const second = await createAccount(database, 'dp', { name: 'Dewi' });
     const third = await createAccount(database, 'dp', { name: 'Eka' });
     const others = { 'x-api-key': second.key, 'x-goog-api-key': third.key };
@@ -163,7 +163,7 @@ describe('one of several credentials', () => {
     await expect(enter(others)).resolves.toMatchObject({ accountId: second.accountId });
   });
 
-  it('is refused once when all are wrong, after one query', async () => {
+  it('several wrong keys are refused once, after one query', async () => {
     const error = await refusalOf({
       ...bearer(generateApiKey('dp')),
       'x-api-key': generateApiKey('dp'),
@@ -173,7 +173,7 @@ describe('one of several credentials', () => {
     expect(gauge.queries).toBe(1);
   });
 
-  it('passes from memory while the database does not answer, whatever the other is', async () => {
+  it('a cached key passes while the database does not respond, whatever the other key is', async () => {
     await enter(bearer(key));
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(enter({ ...bearer(generateApiKey('dp')), 'x-api-key': key })).resolves.toMatchObject({ accountId });
@@ -200,22 +200,22 @@ describe('an invalid key', () => {
     ['two keys in one header', { 'x-api-key': `${generateApiKey('dp')}, ${generateApiKey('dp')}` }],
   ];
 
-  it.each(strange)('is refused as any other: %s', async (_name, headers) => {
+  it.each(strange)('an invalid key is refused like any other: %s', async (_name, headers) => {
     const error = await refusalOf(headers);
     expect(error.code).toBe('invalid_api_key');
     expect(error.message).toBe(refusalText);
     expect(error.details.headers).toEqual({ 'www-authenticate': 'Bearer' });
   });
 
-  it('is refused under another scheme than Bearer', async () => {
+  it('a key under another scheme than Bearer is refused', async () => {
     expect((await refusalOf({ authorization: `Digest ${key}` })).code).toBe('invalid_api_key');
   });
 
-  it('is refused in another case', async () => {
+  it('a key in another case is refused', async () => {
     expect((await refusalOf(bearer(key.toUpperCase()))).code).toBe('invalid_api_key');
   });
 
-  it('is refused without a query unless its checksum is right', async () => {
+  it('a key with a wrong checksum is refused without a query', async () => {
     await Promise.all(strange.map(([, headers]) => refusalOf(headers)));
     expect(gauge.queries).toBe(1);
   });
@@ -235,7 +235,7 @@ describe('an address whose keys fail', () => {
   beforeEach(() => void vi.spyOn(performance, 'now').mockReturnValue(performance.now()));
   afterEach(() => void vi.restoreAllMocks());
 
-  it('gets 429 with Retry-After after its limit', async () => {
+  it('an address over its limit of failures gets 429 with Retry-After', async () => {
     for (let sent = 0; sent < failures.limit; sent++) expect((await refusalOf({})).code).toBe('invalid_api_key');
     const { code, details } = await refusalOf({});
     expect(code).toBe('rate_limited');
@@ -244,7 +244,7 @@ describe('an address whose keys fail', () => {
     expect((await refusalOf(invent())).code).toBe('rate_limited');
   });
 
-  it('causes a handful of queries with a thousand invented keys', async () => {
+  it('a thousand invented keys of an address cause a handful of queries', async () => {
     await attack(100);
     const [before, startedAt] = [gauge.queries, Date.now()];
     const refused: Promise<GatewayError>[] = [];
@@ -258,18 +258,18 @@ describe('an address whose keys fail', () => {
     expect(gauge.queries - before).toBeLessThanOrEqual(Math.ceil(quarters) + 1);
   });
 
-  it('does not keep valid keys behind it out, cached or not', async () => {
+  it('valid keys of an address over its limit still pass, cached or not', async () => {
     await attack(100);
     expect((await enter(bearer(key))).accountId).toBe(accountId);
     await Promise.all([attack(100), expect(enter(bearer(key))).resolves.toMatchObject({ accountId })]);
   });
 
-  it('is not another address', async () => {
+  it('failures of one address do not count for another', async () => {
     await attack(100);
     expect((await refusalOf({}, '', '192.0.2.7')).code).toBe('invalid_api_key');
   });
 
-  it('stays refused after a reload', async () => {
+  it('an address over its limit stays refused after a reload', async () => {
     await attack(100);
     stage = await auth.create({ cache_seconds: 60, failures }, host);
     expect((await refusalOf({})).code).toBe('rate_limited');
@@ -315,14 +315,14 @@ describe('a key in the URL', () => {
     });
   });
 
-  it('is ignored beside a key in a header', async () => {
+  it('a key in the URL is ignored beside a key in a header', async () => {
     await expect(enter(bearer(key), `q=${generateApiKey('dp')}&key=dp-x`)).resolves.toMatchObject({ accountId });
     expect((await refusalOf(bearer(generateApiKey('dp')), `key=${key}`)).message).toBe(refusalText);
   });
 });
 
 describe('a changed key', () => {
-  it('is refused within a second of its rotation', async () => {
+  it('a rotated key is refused within a second', async () => {
     const { accountId: id, key: old } = await createAccount(database, 'dp', { name: 'Budi' });
     await enter(bearer(old));
     const { key: next } = await rotateKey(database, 'dp', id);
@@ -330,7 +330,7 @@ describe('a changed key', () => {
     await refusedSoon(old);
   });
 
-  it('has its new limits within a second', async () => {
+  it('a changed key has its new limits within a second', async () => {
     const { accountId: id, key: own } = await createAccount(database, 'dp', { name: 'Citra' });
     await enter(bearer(own));
     await changeLimits(database, id, { concurrent: 1 });
@@ -341,14 +341,14 @@ describe('a changed key', () => {
 });
 
 describe('while the database does not answer', () => {
-  it('a cached key passes', async () => {
+  it('a cached key passes while the database does not respond', async () => {
     stage = await auth.create({ cache_seconds: 0, failures }, host);
     await enter(bearer(key));
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(enter(bearer(key))).resolves.toMatchObject({ accountId });
   });
 
-  it('an unknown key gets 503, not 401', async () => {
+  it('an unknown key gets 503, not 401, while the database does not respond', async () => {
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(refusalOf(bearer(key))).resolves.toMatchObject({ code: 'unavailable', details: { retryAfter: 2 } });
   });

@@ -27,12 +27,12 @@ describe('failed authentications', () => {
     return failures;
   };
 
-  it('may reach the limit', () => {
+  it('failures up to the limit are allowed', () => {
     expect(counted(2).waitOf('192.0.2.7', limits)).toBe(0);
     expect(counted(3).waitOf('192.0.2.7', limits)).toBe(20);
   });
 
-  it('are forgotten at the rate of the limit', () => {
+  it('failures are forgotten at the rate of the limit', () => {
     const failures = counted(3);
     now += 19_999;
     expect(failures.waitOf('192.0.2.7', limits)).toBeCloseTo(0.001, 5);
@@ -40,11 +40,11 @@ describe('failed authentications', () => {
     expect(failures.waitOf('192.0.2.7', limits)).toBe(0);
   });
 
-  it('of a thousand requests at once do not refuse for longer than those of the limit', () => {
+  it('a thousand failures at once do not refuse for longer than a burst at the limit', () => {
     expect(counted(1_000).waitOf('192.0.2.7', limits)).toBeLessThanOrEqual(40);
   });
 
-  it('are kept of a bounded number of networks', () => {
+  it('failures are kept for a bounded number of networks', () => {
     const failures = counted(3);
     for (let network = 0; network < bounds.failingNetworks; network++) {
       failures.count(`10.${network >> 16}.${(network >> 8) & 255}.${network & 255}`, limits);

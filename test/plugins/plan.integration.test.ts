@@ -121,29 +121,29 @@ describe('plan options', () => {
   const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 
-  it('have defaults', () => {
+  it('the plan options have defaults', () => {
     expect(read('plan')).toEqual({ grace: 0 });
   });
 
-  it('can set a grace period', () => {
+  it('a grace period can be set', () => {
     expect(read('plan: { grace: 3600 }')).toEqual({ grace: 3_600 });
   });
 
-  it.each(['-1', '2592001', '0.5', 'long'])('refuse a grace of %s seconds', (value) => {
+  it.each(['-1', '2592001', '0.5', 'long'])('a grace period of %s seconds is refused', (value) => {
     expect(mistakes(`auth, plan: { grace: ${value} }`)).toEqual([expect.stringContaining('grace')]);
   });
 
-  it('refuse unknown names', () => {
+  it('unknown plan options are refused', () => {
     expect(mistakes('auth, plan: { graze: 5 }')).toEqual([expect.stringContaining('did you mean "grace"')]);
   });
 
-  it('need a stage that identifies the caller before them', () => {
+  it('the plan stage needs a stage before it that identifies the caller', () => {
     expect(mistakes('plan, auth')).toEqual([expect.stringContaining('principal')]);
   });
 });
 
 describe('an account with an active period', () => {
-  it('passes with its period and the time left', async () => {
+  it('an account with an active period passes, with its period and the time left', async () => {
     await grant(3, 'trial');
     const { period, secondsLeft, inactiveReason } = await enter();
     expect(inactiveReason).toBeUndefined();
@@ -152,7 +152,7 @@ describe('an account with an active period', () => {
     expect(secondsLeft).toBeLessThanOrEqual(3 * day);
   });
 
-  it('counts the time of future periods', async () => {
+  it('the balance counts the time of future periods', async () => {
     await grant(1, 'running');
     await grant(7, 'coming');
     const { period, secondsLeft } = await enter();
@@ -160,7 +160,7 @@ describe('an account with an active period', () => {
     expect(secondsLeft).toBeGreaterThan(8 * day - 60);
   });
 
-  it('sees adjacent periods as one, which ends with the balance', async () => {
+  it('adjacent periods count as one, which ends with the balance', async () => {
     await addPeriod(-day, day);
     await grant(1);
     const { period, secondsLeft } = await enter();
@@ -168,7 +168,7 @@ describe('an account with an active period', () => {
     expect(((period?.endsAt.getTime() ?? 0) - Date.now()) / 1_000 - secondsLeft).toBeCloseTo(0, -1);
   });
 
-  it('counts a period after a gap in the balance, not in the active period', async () => {
+  it('a period after a gap counts in the balance, not in the active period', async () => {
     await addPeriod(-day, day);
     await addPeriod(2 * day, 3 * day);
     const { period, secondsLeft } = await enter();
@@ -185,13 +185,13 @@ describe('an account with an active period', () => {
     expect((await enter()).period?.label).toBe(label);
   });
 
-  it('passes synchronously when it is cached', async () => {
+  it('a cached account passes synchronously', async () => {
     await grant(1);
     await enter();
     expect(stage.enter?.(exchangeOf(accountId))).toBeUndefined();
   });
 
-  it('passes while the database does not answer', async () => {
+  it('a cached account passes while the database does not respond', async () => {
     await grant(1);
     await enter();
     gauge.failure = new Error('connect ECONNREFUSED');
@@ -200,14 +200,14 @@ describe('an account with an active period', () => {
 });
 
 describe('an account without an active period', () => {
-  it('reads where to choose a plan when it never had one', async () => {
+  it('an account that never had a plan is told where to choose one', async () => {
     await expect(refusal()).resolves.toMatchObject({
       code: 'plan_inactive',
       message: 'No active plan. Choose one at https://gateway.example/buy',
     });
   });
 
-  it('reads when the last period ended and where to renew', async () => {
+  it('an account whose period ended is told when, and where to renew', async () => {
     await addPeriod(-20 * day, -19 * day);
     await addPeriod(-2 * day, -day);
     const { code, message } = await refusal();
@@ -220,7 +220,7 @@ describe('an account without an active period', () => {
     expect(Date.now() - endedAt).toBeLessThan((day + 3_600) * 1_000);
   });
 
-  it('gets a status that its client does not retry', async () => {
+  it('an account without an active period gets a status that its client does not retry', async () => {
     const error = await refusal();
     expect([
       error.status(descriptors.chat),
@@ -230,7 +230,7 @@ describe('an account without an active period', () => {
     expect(error.isFinal).toBe(true);
   });
 
-  it('reads when its plan starts', async () => {
+  it('an account with a future period is told when it starts', async () => {
     await addPeriod(-2 * day, -day);
     await addPeriod(day, 2 * day);
     expect((await refusal()).message).toMatch(/^Your plan starts at \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
@@ -245,15 +245,18 @@ describe('an account without an active period', () => {
     await expect(enter(freeCall)).resolves.toMatchObject({ period: undefined, secondsLeft: 0 });
   });
 
-  it('can delete a stored response', async () => {
+  it('an account without an active period can delete a stored response', async () => {
     await expect(enter(deletion)).resolves.toMatchObject({ period: undefined, secondsLeft: 0 });
   });
 
-  it.each([tokenCount, geminiTokenCount])('is refused where tokens are counted: $path', async (endpoint) => {
-    await expect(enter(endpoint)).rejects.toMatchObject({ code: 'plan_inactive' });
-  });
+  it.each([tokenCount, geminiTokenCount])(
+    'an account without an active period is refused where tokens are counted: $path',
+    async (endpoint) => {
+      await expect(enter(endpoint)).rejects.toMatchObject({ code: 'plan_inactive' });
+    },
+  );
 
-  it('passes as soon as days are granted', async () => {
+  it('an account passes as soon as days are granted', async () => {
     await refusal();
     await grantDays(database, accountId, { days: 1 });
     await vi.waitFor(() => expect(enter()).resolves.toMatchObject({ secondsLeft: expect.any(Number) }), {
@@ -261,13 +264,13 @@ describe('an account without an active period', () => {
     });
   });
 
-  it('passes during the grace period', async () => {
+  it('an account passes during the grace period', async () => {
     await addPeriod(-day, -60);
     stage = await plan.create({ grace: 3_600 }, host);
     await expect(enter()).resolves.toMatchObject({ period: { label: '1 day' }, secondsLeft: 0 });
   });
 
-  it('is refused after the grace period', async () => {
+  it('an account is refused after the grace period', async () => {
     await addPeriod(-day, -60);
     stage = await plan.create({ grace: 30 }, host);
     await expect(refusal()).resolves.toMatchObject({ code: 'plan_inactive' });
@@ -275,7 +278,7 @@ describe('an account without an active period', () => {
 });
 
 describe('a period that ends', () => {
-  it('ends at that moment, also while the database does not answer', async () => {
+  it('a period ends on time, also while the database does not respond', async () => {
     await addPeriod(-day, 30);
     await enter();
     gauge.failure = new Error('down');
@@ -283,7 +286,7 @@ describe('a period that ends', () => {
     expect((await refusal()).message).toContain('Your plan ended');
   });
 
-  it('has not ended when the clock of the database was set back since it was read', async () => {
+  it('a period has not ended if the clock of the database was set back since it was read', async () => {
     await addPeriod(-day, 30);
     gauge.step = 3_600_000;
     await refusal();
@@ -292,7 +295,7 @@ describe('a period that ends', () => {
     await expect(enter()).resolves.toMatchObject({ inactiveReason: undefined });
   });
 
-  it('that has ended is read once a second, however often it is asked for', async () => {
+  it('an ended period is read at most once a second', async () => {
     await addPeriod(-day, -30);
     await refusal();
     const { queries } = gauge;
@@ -302,12 +305,12 @@ describe('a period that ends', () => {
 });
 
 describe('the limits of a plan', () => {
-  it('hold while its period runs', async () => {
+  it('the limits of a plan apply while its period runs', async () => {
     await addPeriod(-day, day, { limit: 600 });
     expect((await enter()).limits).toEqual({ limit: 600 });
   });
 
-  it('begin with their period, and end with it, without a query', async () => {
+  it('the limits of a plan begin and end with its period, without a query', async () => {
     await addPeriod(-day, 30, { limit: 600 });
     await addPeriod(30, day, { limit: 9 });
     expect((await enter()).limits).toEqual({ limit: 600 });
@@ -317,12 +320,12 @@ describe('the limits of a plan', () => {
     expect(gauge.queries).toBe(queries);
   });
 
-  it('are absent for a plan without limits', async () => {
+  it('a plan without limits has none', async () => {
     await addPeriod(-day, day);
     expect((await enter()).limits).toBeUndefined();
   });
 
-  it('hold during the grace period of their plan', async () => {
+  it('the limits of a plan apply during its grace period', async () => {
     await addPeriod(-day, -60, { limit: 600 });
     stage = await plan.create({ grace: 3_600 }, host);
     expect((await enter()).limits).toEqual({ limit: 600 });
@@ -330,13 +333,13 @@ describe('the limits of a plan', () => {
 });
 
 describe('an unidentified caller', () => {
-  it('passes on public endpoints', () => {
+  it('an unidentified caller passes on public endpoints', () => {
     expect(stage.enter?.(createExchange({}, { endpoint: { ...freeCall, isPublic: true } }))).toBeUndefined();
   });
 });
 
 describe('a caller identified by another stage', () => {
-  it('needs no UUID, only a plan', async () => {
+  it('a caller identified by another stage needs a plan, not a UUID', async () => {
     accountId = 'someone@sso';
     await expect(enter()).rejects.toMatchObject({ code: 'plan_inactive' });
   });

@@ -31,7 +31,7 @@ describe('the model of a cached reply', () => {
     expect(exchange.find(cachedCall)).toMatchObject({ model: { id: 'm' }, modelName, isStream: false });
   });
 
-  it('is known where the address has it, and that the reply is a stream', async () => {
+  it('a cached reply has the model of its path, and whether it is a stream', async () => {
     const asked = { params: { id: 'm' }, body: { contents: [] } };
     fixture.upstream.mockImplementation(() =>
       stream(Readable.from([Buffer.from('data: {}\n\n')], { objectMode: false })),
@@ -42,7 +42,7 @@ describe('the model of a cached reply', () => {
     expect(exchange.find(cachedCall)).toMatchObject({ model: { id: 'm' }, modelName: 'dp/m', isStream: true });
   });
 
-  it('is left to the format when there is no cached reply', async () => {
+  it('without a cached reply the format determines the model', async () => {
     const { exchange } = await fixture.ask();
     expect(exchange.find(cachedCall)).toBeUndefined();
   });
@@ -65,12 +65,12 @@ describe('the header X-Service-Cache', () => {
     },
   );
 
-  it.each(['1', '100'])('is accepted when it is %s', async (seconds) => {
+  it.each(['1', '100'])('the header accepts %s', async (seconds) => {
     expect(await fixture.ask({ seconds })).toMatchObject({ status: 200, cache: 'miss' });
     expect(await fixture.ask({ seconds })).toMatchObject({ status: 200, cache: 'hit' });
   });
 
-  it('makes a reply cached', async () => {
+  it('a reply to a request with the header is cached', async () => {
     for (let count = 0; count < 2; count++) {
       const exchange = createExchange({ body: {} });
       fixture.pipeline.begin(exchange);
@@ -80,24 +80,24 @@ describe('the header X-Service-Cache', () => {
     expect(fixture.upstream).toHaveBeenCalledTimes(2);
   });
 
-  it.each([modelsEndpoint, countTokensEndpoint])('is validated on $path too', async (endpoint) => {
+  it.each([modelsEndpoint, countTokensEndpoint])('the header is validated on $path too', async (endpoint) => {
     expect((await fixture.ask({ endpoint, seconds: 'abc' })).status).toBe(400);
     expect(fixture.upstream).not.toHaveBeenCalled();
   });
 
-  it.each([modelsEndpoint, countTokensEndpoint])('caches nothing on $path', async (endpoint) => {
+  it.each([modelsEndpoint, countTokensEndpoint])('the header caches nothing on $path', async (endpoint) => {
     for (const text of ['{"n":1}', '{"n":2}'])
       expect(await fixture.ask({ endpoint })).toMatchObject({ status: 200, cache: undefined, text });
   });
 
-  it('is ignored on public endpoints', async () => {
+  it('the header is ignored on public endpoints', async () => {
     const endpoint = { ...modelsEndpoint, isPublic: true };
     expect((await fixture.ask({ endpoint, seconds: 'abc' })).status).toBe(200);
   });
 });
 
 describe('a cached reply', () => {
-  it('has headers for its age and lifetime', async () => {
+  it('a cached reply has headers for its age and lifetime', async () => {
     const miss = await fixture.ask();
     expect(miss.headers).toMatchObject({ 'x-service-cache': 'miss', age: '0', 'x-service-cache-expires-in': '10' });
     expect(miss.exchange.find(cacheStatus)).toBe('miss');
@@ -113,13 +113,13 @@ describe('a cached reply', () => {
     expect(hit.text).toBe(miss.text);
   });
 
-  it('expires', async () => {
+  it('a cached reply expires', async () => {
     await fixture.ask();
     fixture.clock += 10_000;
     expect(await fixture.ask()).toMatchObject({ cache: 'miss', text: '{"n":2}' });
   });
 
-  it('is found for other key order and white space', async () => {
+  it('a cached reply is found whatever the key order and white space', async () => {
     await fixture.ask({ body: '{"a":1,"b":{"c":[1,2],"d":null}}' });
     expect((await fixture.ask({ body: ' { "b" : {"d":null, "c":[1, 2]},\n"a":1.0}' })).cache).toBe('hit');
   });
@@ -133,13 +133,13 @@ describe('a cached reply', () => {
     expect((await fixture.ask(short)).cache).toBe('hit');
   });
 
-  it('is not found for an alias of its model, whose answers carry the alias', async () => {
+  it('a cached reply is not found for an alias of its model, because replies carry the alias', async () => {
     await fixture.ask({ body: { model: 'm' } });
     expect((await fixture.ask({ body: { model: 'alias' } })).cache).toBe('miss');
     expect((await fixture.ask({ body: { model: 'alias' } })).cache).toBe('hit');
   });
 
-  it('is not found for an alias that points to another model after a reload', async () => {
+  it('a cached reply is not found for an alias that points to another model after a reload', async () => {
     await fixture.ask({ body: { model: 'alias' } });
     await fixture.open(fixture.shared, [modelOf('other')]);
     expect((await fixture.ask({ body: { model: 'alias' } })).cache).toBe('miss');
@@ -160,13 +160,13 @@ describe('a cached reply', () => {
     expect((await fixture.ask(asked)).cache).toBe('miss');
   });
 
-  it('is not found for another integer over 2⁵³', async () => {
+  it('a cached reply is not found for another integer over 2⁵³', async () => {
     await fixture.ask({ body: '{"seed":9007199254740992}' });
     expect((await fixture.ask({ body: '{"seed":9007199254740993}' })).cache).toBe('miss');
     expect((await fixture.ask({ body: '{"seed": 9007199254740993}' })).cache).toBe('hit');
   });
 
-  it('is replayed byte by byte when it was streamed', async () => {
+  it('a cached stream is replayed byte for byte', async () => {
     const events = ['data: {"a":"é"}\n\n', 'data: [DONE]\n\n'];
     fixture.upstream.mockImplementation(() =>
       stream(
@@ -183,18 +183,21 @@ describe('a cached reply', () => {
     expect(fixture.upstream).toHaveBeenCalledOnce();
   });
 
-  it.each(['anthropic-version', 'anthropic-beta', 'openai-beta'])('is not found for another %s', async (name) => {
-    const send = async (value: string) => {
-      const exchange = exchangeOf({ headers: { [name]: value } });
-      fixture.pipeline.begin(exchange);
-      const { headers } = await fixture.pipeline.answer(exchange);
-      await fixture.pipeline.finish(exchange, outcome);
-      return headers['x-service-cache'];
-    };
-    expect([await send('one'), await send('two'), await send('one')]).toEqual(['miss', 'miss', 'hit']);
-  });
+  it.each(['anthropic-version', 'anthropic-beta', 'openai-beta'])(
+    'a cached reply is not found for another %s',
+    async (name) => {
+      const send = async (value: string) => {
+        const exchange = exchangeOf({ headers: { [name]: value } });
+        fixture.pipeline.begin(exchange);
+        const { headers } = await fixture.pipeline.answer(exchange);
+        await fixture.pipeline.finish(exchange, outcome);
+        return headers['x-service-cache'];
+      };
+      expect([await send('one'), await send('two'), await send('one')]).toEqual(['miss', 'miss', 'hit']);
+    },
+  );
 
-  it('can be as large as max_bytes', async () => {
+  it('a cached reply can be as large as max_bytes', async () => {
     fixture.upstream.mockImplementation(() => whole('x'.repeat(1_000)));
     await fixture.ask();
     expect((await fixture.ask()).cache).toBe('hit');
@@ -202,7 +205,7 @@ describe('a cached reply', () => {
 });
 
 describe('a reply that is not cached', () => {
-  it.each([201, 400, 404, 429, 500, 503])('has the status %i', async (status) => {
+  it.each([201, 400, 404, 429, 500, 503])('a reply with the status %i is not cached', async (status) => {
     fixture.upstream.mockImplementation(() => whole('{}', status));
     const reply = await fixture.ask();
     expect(reply.status).toBe(status);
@@ -210,7 +213,7 @@ describe('a reply that is not cached', () => {
     await fixture.expectNothingKept();
   });
 
-  it('was thrown', async () => {
+  it('a thrown error is not cached', async () => {
     fixture.upstream.mockRejectedValue(new GatewayError('upstream_timeout', 'no route answered'));
     expect((await fixture.ask()).status).toBe(504);
     await fixture.expectNothingKept();
@@ -241,7 +244,7 @@ describe('a reply that is not cached', () => {
     await fixture.expectNothingKept();
   });
 
-  it('was half read when its reader left, even if its stream then ends', async () => {
+  it('a reply whose reader left halfway is not cached, even if its stream then ends', async () => {
     const source: Readable = new Readable({
       read: () => undefined,
       destroy(error, done) {
@@ -261,7 +264,7 @@ describe('a reply that is not cached', () => {
     await fixture.expectNothingKept();
   });
 
-  it('belongs to an exchange that failed, even if its stream ends', async () => {
+  it('a reply of a failed exchange is not cached, even if its stream ends', async () => {
     fixture.upstream.mockImplementation((exchange) => {
       exchange.fail(new GatewayError('upstream_timeout', 'the upstream fell silent'));
       return stream(Readable.from([Buffer.from('data: half\n\n')], { objectMode: false }));
@@ -270,7 +273,7 @@ describe('a reply that is not cached', () => {
     await fixture.expectNothingKept();
   });
 
-  it('belongs to a client that has left', async () => {
+  it('a reply to a client that has left is not cached', async () => {
     const source = new Readable({ read: () => undefined });
     fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();

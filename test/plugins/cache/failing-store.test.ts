@@ -9,7 +9,7 @@ const away = async () => {
 };
 
 describe('a failing store', () => {
-  it.each(['get', 'claim'] as const)('in %s fails no request and is logged once', async (name) => {
+  it.each(['get', 'claim'] as const)('a store that fails in %s fails no request and is logged once', async (name) => {
     const failing = vi.spyOn(fixture.shared.cache, name).mockImplementation(away);
     for (let count = 1; count <= 3; count++)
       expect(await fixture.ask()).toMatchObject({ status: 200, text: `{"n":${count}}` });
@@ -17,20 +17,20 @@ describe('a failing store', () => {
     expect(fixture.warn.mock.calls).toEqual([['responses are not cached: the shared store did not answer']]);
   });
 
-  it('is asked again by the next request', async () => {
+  it('a store that has failed is asked again by the next request', async () => {
     vi.spyOn(fixture.shared.cache, 'get').mockImplementationOnce(away);
     expect((await fixture.ask()).cache).toBeUndefined();
     expect((await fixture.ask()).cache).toBe('miss');
     expect((await fixture.ask()).cache).toBe('hit');
   });
 
-  it.each(['set', 'release'] as const)('in %s fails no request', async (name) => {
+  it.each(['set', 'release'] as const)('a store that fails in %s fails no request', async (name) => {
     vi.spyOn(fixture.shared.cache, name).mockImplementation(away);
     expect(await fixture.ask()).toMatchObject({ status: 200, text: '{"n":1}' });
     await vi.waitFor(() => expect(fixture.warn).toHaveBeenCalledOnce(), { timeout: 15_000 });
   });
 
-  it('in set frees the followers', async () => {
+  it('a store that fails in set releases the waiting requests', async () => {
     vi.spyOn(fixture.shared.cache, 'set').mockImplementation(away);
     const release = vi.spyOn(fixture.shared.cache, 'release');
     const { exchange, reply, answer } = await fixture.lead();
@@ -40,7 +40,7 @@ describe('a failing store', () => {
     await vi.waitFor(() => expect(release).toHaveBeenCalledOnce(), { timeout: 15_000 });
   });
 
-  it('in claim, after granting it, releases the claim', async () => {
+  it('a claim is released if the store fails after granting it', async () => {
     const claim = fixture.shared.cache.claim.bind(fixture.shared.cache);
     vi.spyOn(fixture.shared.cache, 'claim').mockImplementationOnce(async (...parameters) => {
       await claim(...parameters);
@@ -51,7 +51,7 @@ describe('a failing store', () => {
     expect(release).toHaveBeenCalledOnce();
   });
 
-  it('lets each follower make its own call', async () => {
+  it('each waiting request makes its own call when the store fails', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     vi.spyOn(fixture.shared.events, 'subscribe').mockImplementation(away);
     expect(await fixture.ask()).toMatchObject({ status: 200, text: '{"n":1}' });
@@ -60,7 +60,7 @@ describe('a failing store', () => {
     await fixture.pipeline.finish(exchange, outcome);
   });
 
-  it('with an unexpected error fails no request and is logged', async () => {
+  it('an unexpected error of the store fails no request and is logged', async () => {
     const mistake = new Error('out of memory');
     vi.spyOn(fixture.shared.cache, 'set').mockRejectedValue(mistake);
     expect((await fixture.ask()).status).toBe(200);
@@ -69,7 +69,7 @@ describe('a failing store', () => {
     });
   });
 
-  it('with a malformed entry counts as a miss', async () => {
+  it('a malformed entry counts as a miss', async () => {
     await fixture.ask();
     vi.spyOn(fixture.shared.cache, 'get').mockResolvedValue({
       value: Buffer.from('{"version":9}\n'),

@@ -22,7 +22,7 @@ describe('identical requests in flight', () => {
     expect(replies.filter(({ cache }) => cache === 'hit')).toHaveLength(99);
   });
 
-  it('cause one upstream call for a streamed reply', async () => {
+  it('identical requests for a stream cause one upstream call', async () => {
     fixture.upstream.mockImplementation(() =>
       stream(Readable.from([Buffer.from('data: 1\n\n')], { objectMode: false })),
     );
@@ -31,7 +31,7 @@ describe('identical requests in flight', () => {
     expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['data: 1\n\n']));
   });
 
-  it('cause a call for each account', async () => {
+  it('identical requests of different accounts cause a call each', async () => {
     await Promise.all(['a', 'b', 'a', 'b'].map((account) => fixture.ask({ account })));
     expect(fixture.upstream).toHaveBeenCalledTimes(2);
   });
@@ -52,7 +52,7 @@ describe('identical requests in flight', () => {
     expect((await waiting).map((own) => own.exchange.find(cacheStatus))).toEqual(Array(5).fill('miss'));
   });
 
-  it('make their own calls when the first reply breaks off', async () => {
+  it('waiting requests make their own calls when the first reply breaks off', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -69,7 +69,7 @@ describe('identical requests in flight', () => {
     await waiting;
   });
 
-  it('make their own calls when the first reply cannot be stored', async () => {
+  it('waiting requests make their own calls when the first reply cannot be stored', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -83,7 +83,7 @@ describe('identical requests in flight', () => {
     await waiting;
   });
 
-  it('have a new leader when the client of the first one leaves', async () => {
+  it('another request takes the lead when the client of the first one leaves', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -97,7 +97,7 @@ describe('identical requests in flight', () => {
     expect(replies.filter(({ cache }) => cache === 'miss')).toHaveLength(1);
   });
 
-  it('make their own calls as soon as the first reply is too large', async () => {
+  it('waiting requests make their own calls as soon as the first reply is too large', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -115,7 +115,7 @@ describe('identical requests in flight', () => {
     await fixture.pipeline.finish(exchange, outcome);
   });
 
-  it('have a new leader when the instance of the first one dies', async () => {
+  it('another request takes the lead when the instance of the first one dies', async () => {
     const { reply, answer, exchange } = await fixture.lead();
     const waits = fixture.someoneWaits();
     const waiting = fixture.ask();
@@ -127,7 +127,7 @@ describe('identical requests in flight', () => {
     await fixture.pipeline.finish(exchange, outcome);
   });
 
-  it('wait for a leader that is alive', async () => {
+  it('requests wait for a leader that is alive', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const extend = vi.spyOn(fixture.shared.cache, 'extend');
     const { exchange, reply, answer } = await fixture.lead();
@@ -147,7 +147,7 @@ describe('identical requests in flight', () => {
     expect(extend).toHaveBeenCalledTimes(4);
   });
 
-  it('do not wait for a leader whose client left before it had the lead', async () => {
+  it('requests do not wait for a leader whose client left before it had the lead', async () => {
     const claim = fixture.shared.cache.claim.bind(fixture.shared.cache);
     const late = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ describe('identical requests in flight', () => {
     expect(poll).not.toHaveBeenCalled();
   });
 
-  it('stop waiting when their client leaves', async () => {
+  it('a request stops waiting when its client leaves', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.someoneWaits();
     const waiting = exchangeOf();
@@ -186,7 +186,7 @@ describe('identical requests in flight', () => {
     expect(await fixture.ask()).toMatchObject({ cache: 'hit', text: '{"late":true}' });
   });
 
-  it('find the reply when the signal is lost', async () => {
+  it('a waiting request finds the reply when the signal is lost', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.someoneWaits();
     const waiting = fixture.ask();
@@ -215,7 +215,7 @@ describe.skipIf(redisUrl === undefined)('identical requests to several instances
     expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['{"n":1}']));
   });
 
-  it('make their own calls when the first reply fails', async () => {
+  it('waiting requests of other instances make their own calls when the first reply fails', async () => {
     await using one = await RedisShared.open(redisUrl ?? '', silentLog);
     await using other = await RedisShared.open(redisUrl ?? '', silentLog);
     const account = `several-${randomUUID()}`;

@@ -8,24 +8,24 @@ describe('cache options', () => {
   const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 
-  it('have defaults', () => {
+  it('the cache options have defaults', () => {
     expect(read('cache')).toEqual({ max_age: 86_400, max_bytes: 1_048_576 });
   });
 
-  it('can be set one by one', () => {
+  it('each cache option can be set alone', () => {
     expect(read('cache: { max_age: 60 }')).toEqual({ max_age: 60, max_bytes: 1_048_576 });
   });
 
-  it.each(['max_age', 'max_bytes'])('refuse a %s that is not an integer in range', (name) => {
+  it.each(['max_age', 'max_bytes'])('a %s that is not an integer in range is refused', (name) => {
     for (const value of ['0', '-1', '1.5', 'long', 'null', '1e12'])
       expect(mistakes(`auth, cache: { ${name}: ${value} }`)).toEqual([expect.stringContaining(name)]);
   });
 
-  it('refuse unknown names', () => {
+  it('unknown cache options are refused', () => {
     expect(mistakes('auth, cache: { maxage: 5 }')).toEqual([expect.stringContaining('did you mean "max_age"')]);
   });
 
-  it('need a stage that identifies the caller before them', () => {
+  it('the cache needs a stage before it that identifies the caller', () => {
     expect(mistakes('cache, auth')).toEqual([expect.stringContaining('principal')]);
   });
 });

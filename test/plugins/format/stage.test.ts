@@ -41,12 +41,12 @@ const refusal = (body: string | object, endpoint = chatEndpoint): Promise<Gatewa
   refusalOf(enter({ body, endpoint }));
 
 describe('a request', () => {
-  it('leads to its model', async () => {
+  it('a request leads to its model', async () => {
     const { model, modelName } = (await enter({ body: { model: 'test', messages } })).get(adapter);
     expect([model.id, modelName]).toEqual(['test', 'dp/test']);
   });
 
-  it('by an alias keeps the name that the client used', async () => {
+  it('a request by an alias keeps the requested name', async () => {
     const { model, modelName } = (await enter({ body: { model: 'alias', messages } })).get(adapter);
     expect([model.id, modelName]).toEqual(['test', 'alias']);
   });
@@ -60,25 +60,25 @@ describe('a request', () => {
     expect((await enter({ body: { model: 'test', messages, stream } })).get(adapter).isStream).toBe(expected);
   });
 
-  it('that calls no model is not touched, nor is its body read', async () => {
+  it('a request that calls no model passes untouched, without reading its body', async () => {
     const exchange = await enter({ endpoint: modelsEndpoint, body: 'no JSON' });
     expect(exchange.find(adapter)).toBeUndefined();
   });
 
-  it('is sent to where the format’s requests go', async () => {
+  it('a request is sent to the path of its format', async () => {
     const { model, encode } = (await enter({ body: { model: 'test', messages } })).get(adapter);
     expect(encode).toBeTypeOf('function');
     const request = (await enter({ body: { model: 'test', messages } })).get(adapter).encode(model.routes[0]!);
     expect(request.path).toBe('/chat/completions');
   });
 
-  it('to count tokens goes to a route that can, on a path of its own', async () => {
+  it('a request to count tokens is sent to a route that supports it, on its own path', async () => {
     const exchange = await enter({ endpoint: countTokens, body: { model: 'counter', messages } });
     const { model } = exchange.get(adapter);
     expect(exchange.get(adapter).encode(model.routes[0]!).path).toBe('/messages/count_tokens');
   });
 
-  it('to count tokens is answered with an estimate where no route can', async () => {
+  it('a request to count tokens gets an estimate if no route supports it', async () => {
     const exchange = createExchange({ endpoint: countTokens, body: { model: 'test', messages } });
     const stage = await formatStage.create({ keep_reasoning_hours: 24 }, host);
     const reply = (await stage.enter?.(exchange)) as Reply;
@@ -96,7 +96,7 @@ describe('a request', () => {
     },
   );
 
-  it('to count tokens that the route refuses is told why', async () => {
+  it('a request to count tokens that the route refuses gets the route’s error', async () => {
     const exchange = createExchange({ endpoint: countTokens, body: { model: 'counter', messages } });
     const stage = await formatStage.create({ keep_reasoning_hours: 24 }, host);
     await stage.enter?.(exchange);
@@ -126,38 +126,41 @@ describe('a request', () => {
 });
 
 describe('a model', () => {
-  it.each([null, '', 5, ['test'], { id: 'test' }])('of %j is wrong', async (model) => {
+  it.each([null, '', 5, ['test'], { id: 'test' }])('a model that is not a name is refused: %j', async (model) => {
     const { code, details, message } = await refusal({ model, messages });
     expect([code, details.param]).toEqual(['invalid_request', 'model']);
     expect(message).toContain('`model` must be a string');
   });
 
-  it('has to be there', async () => {
+  it('a missing model is refused', async () => {
     expect((await refusal({ messages })).message).toContain('Missing required parameter: `model`');
   });
 
-  it('that does not exist is not found', async () => {
+  it('an unknown model is not found', async () => {
     const { code, details } = await refusal({ model: 'other', messages });
     expect([code, details.param]).toEqual(['model_not_found', 'model']);
   });
 
-  it('that nearly exists is suggested', async () => {
+  it('a misspelt model is answered with a suggestion', async () => {
     expect((await refusal({ model: 'alais', messages })).message).toContain('Did you mean "alias"?');
   });
 
-  it('that nothing resembles leads to the list', async () => {
+  it('a model that resembles no other is answered with a hint to the list', async () => {
     expect((await refusal({ model: 'other', messages })).message).toContain('GET /v1/models');
   });
 
-  it('with an endless name is not repeated as a whole', async () => {
+  it('an overlong model name is shortened in the error', async () => {
     expect((await refusal({ model: 'x'.repeat(100_000), messages })).message.length).toBeLessThan(400);
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('of the name %s does not exist', async (model) => {
-    expect((await refusal(JSON.stringify({ model, messages }))).code).toBe('model_not_found');
-  });
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'a model named like a member of Object is not found: %s',
+    async (model) => {
+      expect((await refusal(JSON.stringify({ model, messages }))).code).toBe('model_not_found');
+    },
+  );
 
-  it('that draws does not chat', async () => {
+  it('an image model refuses conversations', async () => {
     const { code, message } = await refusal({ model: 'painter', messages });
     expect(code).toBe('not_supported');
     expect(message).toContain('images');
@@ -165,15 +168,15 @@ describe('a model', () => {
 });
 
 describe('a wrong request', () => {
-  it('is told about its model before anything else', async () => {
+  it('an unknown model is reported before other mistakes', async () => {
     expect((await refusal({ model: 'other', messages: 5 })).code).toBe('model_not_found');
   });
 
-  it('is told about its parameters before it is prepared', async () => {
+  it('wrong parameters are reported before the request is prepared', async () => {
     expect((await refusal({ model: 'test', messages: 5 })).details.param).toBe('messages');
   });
 
-  it('is judged by the rules of its endpoint', async () => {
+  it('parameters are checked by the rules of their endpoint', async () => {
     expect((await refusal({ model: 'test', messages }, messagesEndpoint)).details.param).toBe('max_tokens');
   });
 });

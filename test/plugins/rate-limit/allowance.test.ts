@@ -30,7 +30,7 @@ function account(ofPlan?: RateLimits, ofKey?: RateLimits): AccountRecord {
   return { key, periods: [{ startsAt, endsAt, label: 'test', limits: ofPlan }] } as unknown as AccountRecord;
 }
 
-it('tells what is left, and what is in flight, without taking anything', async () => {
+it('reading an allowance returns what is left and in flight, and takes nothing', async () => {
   const limits = { ...options };
   await limiterOf(host).take('key-1', limits);
   await limiterOf(host).take('key-1', limits);
@@ -39,12 +39,12 @@ it('tells what is left, and what is in flight, without taking anything', async (
   expect(await readAllowance(host, account(), now)).toEqual(expected);
 });
 
-it('applies the limits of the running plan, and before them those of the key', async () => {
+it('the limits of the key precede those of the running plan', async () => {
   const allowance = await readAllowance(host, account({ limit: 120, burst: 40 }, { burst: 5 }), now);
   expect(allowance).toMatchObject({ limit: 120, burst: 5, remaining: 5, concurrent: 8 });
 });
 
-it('knows of none without the stage, and of none without a key', async () => {
+it('there is no allowance without the stage or without a key', async () => {
   expect(await readAllowance(host, { ...account(), key: undefined }, now)).toBeUndefined();
   servingOf(host).options = undefined;
   expect(await readAllowance(host, account(), now)).toBeUndefined();

@@ -73,7 +73,7 @@ function startInstance(store: MemoryLimiter, instances?: number) {
 }
 
 describe('while the store is late', () => {
-  it('a burst over the limit waits for it, so that two instances let exactly the limit pass', async () => {
+  it('a burst over the limit waits for the store, so that two instances admit exactly the limit', async () => {
     const store = new MemoryLimiter(now);
     const [first, second] = [startInstance(store), startInstance(store)];
     first.send(150);
@@ -86,14 +86,14 @@ describe('while the store is late', () => {
     expect(first.passed.length + second.passed.length).toBe(100);
   });
 
-  it('a request of a key with room passes at once', async () => {
+  it('a request within the limit passes at once', async () => {
     const { connection, passed, send } = startInstance(new MemoryLimiter(now));
     send(25);
     await connection.beLate();
     expect(passed).toHaveLength(25);
   });
 
-  it('half of the share is kept back, also over several bursts', async () => {
+  it('half of the local share is held back, also over several bursts', async () => {
     const { connection, passed, send } = startInstance(new MemoryLimiter(now));
     for (const count of [20, 5, 5]) {
       send(count);
@@ -102,7 +102,7 @@ describe('while the store is late', () => {
     expect(passed).toHaveLength(25);
   });
 
-  it('what the store has granted before counts', async () => {
+  it('earlier grants of the store count', async () => {
     const { connection, passed, send } = startInstance(new MemoryLimiter(now));
     send(60);
     await connection.answer();
@@ -111,7 +111,7 @@ describe('while the store is late', () => {
     expect(passed).toHaveLength(60);
   });
 
-  it('requests that were answered do not count as waiting', async () => {
+  it('finished requests do not count as waiting', async () => {
     const { connection, passed, send } = startInstance(new MemoryLimiter(now));
     for (let round = 0; round < 10; round++) {
       send(2);
@@ -122,7 +122,7 @@ describe('while the store is late', () => {
     expect(passed).toHaveLength(30);
   });
 
-  it('the only instance may use the whole limit', async () => {
+  it('a single instance may use the whole limit', async () => {
     const { connection, passed, send } = startInstance(new MemoryLimiter(now), 1);
     send(150);
     await connection.beLate();
@@ -130,7 +130,7 @@ describe('while the store is late', () => {
   });
 });
 
-it('a burst that waited gets the share once the store is down', async () => {
+it('a burst that waited gets the local share once the store is down', async () => {
   const { connection, passed, send } = startInstance(new MemoryLimiter(now));
   send(150);
   await connection.beLate();

@@ -14,12 +14,15 @@ describe('base64', () => {
     expect(standardBase64(given, 'p')).toBe(standard);
   });
 
-  it('that is standard stays itself', () => {
+  it('standard base64 is returned unchanged', () => {
     expect(standardBase64('AA+/', 'p')).toBe('AA+/');
     expect(standardBase64('+w==', 'p')).toBe('+w==');
   });
 
-  it.each(['A', 'AAAAA', 'A=A=', 'AA%3D', 'ä', 'AA====', '===='])('%j is refused with its path', (given) => {
-    expect(() => standardBase64(given, 'contents[0].data')).toThrow(/contents\[0\]\.data.*base64/);
-  });
+  it.each(['A', 'AAAAA', 'A=A=', 'AA%3D', 'ä', 'AA====', '===='])(
+    'malformed base64 is refused with its path: %j',
+    (given) => {
+      expect(() => standardBase64(given, 'contents[0].data')).toThrow(/contents\[0\]\.data.*base64/);
+    },
+  );
 });

@@ -26,7 +26,7 @@ describe('what the second route repeats is left out', () => {
     expect(passed(sent, rest)).toBe(expected);
   });
 
-  it('however it is cut', () => {
+  it('a repetition is left out, however it is split', () => {
     for (let cut = 1; cut < 14; cut++) {
       const rest = 'a dark night and';
       expect(passed('It was a dark night', rest.slice(0, cut), rest.slice(cut))).toBe(' and');
@@ -34,13 +34,13 @@ describe('what the second route repeats is left out', () => {
     expect(passed('It was a dark night', ...'a dark night and')).toBe(' and');
   });
 
-  it('up to 4096 characters', () => {
+  it('a repetition of up to 4096 characters is left out', () => {
     const words = Array.from({ length: 2_000 }, (_, index) => `w${index}`).join(' ');
     expect(passed(words, `${words.slice(-4_096)} end`)).toBe(' end');
   });
 });
 
-describe('what only looks like a repetition stays', () => {
+describe('text that only resembles a repetition is kept', () => {
   it.each([
     ['one character', 'hel', 'lo'],
     ['a short word', 'it is', 'is'],
@@ -54,12 +54,12 @@ describe('what only looks like a repetition stays', () => {
     expect(passed(sent, ...rest)).toBe(rest);
   });
 
-  it('when it ends before it is whole', () => {
+  it('the beginning of a repetition is kept if the answer ends inside it', () => {
     expect(passed('It was a dark night', 'a dark')).toBe('a dark');
   });
 });
 
-it('nothing is lost or made up, however the rest is cut', () => {
+it('no text is lost or added, however the continuation is split', () => {
   const word = fc.stringMatching(/^[ab \n]{0,12}$/);
   fc.assert(
     fc.property(word, fc.array(word), (sent, pieces) => {
@@ -74,7 +74,7 @@ it('nothing is lost or made up, however the rest is cut', () => {
 });
 
 describe('content other than text', () => {
-  it('is left out when it is a thought, and does not end the text', () => {
+  it('reasoning is left out and does not end the text', () => {
     const seam = new ContinuationSeam('It was');
     const thought: Fragment[] = [
       { type: 'reasoning', text: 'Go on.' },
@@ -87,7 +87,7 @@ describe('content other than text', () => {
     ]);
   });
 
-  it('comes behind the text that was held back', () => {
+  it('other content follows the text that was held back', () => {
     const seam = new ContinuationSeam('It was a dark night');
     const call: Fragment = { type: 'call', key: 0, id: 'c', name: 'look' };
     expect(seam.take([text('a dark')])).toEqual([]);
@@ -96,7 +96,7 @@ describe('content other than text', () => {
     expect(seam.hasContent).toBe(true);
   });
 
-  it('loses its place when it is a citation', () => {
+  it('a citation loses its position', () => {
     const citation = { url: 'https://a.test', title: undefined, quote: undefined, start: 3, end: 5 };
     expect(new ContinuationSeam('It').take([{ type: 'citation', citation }])).toEqual([
       { type: 'citation', citation: { ...citation, start: undefined, end: undefined } },

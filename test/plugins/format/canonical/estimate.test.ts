@@ -13,7 +13,7 @@ describe('the tokens of a prompt', () => {
     expect(promptTokens({ ...chat, ...settings })).toBe(promptTokens(chat));
   });
 
-  it('are those of the request that Google’s counting takes inside of another', () => {
+  it('the tokens of a nested Gemini request are counted', () => {
     const contents = [{ role: 'user', parts: [{ text: 'How are you?' }] }];
     const packed = { generateContentRequest: { model: 'models/x', contents } };
     expect(promptTokens(packed)).toBe(promptTokens({ contents }));

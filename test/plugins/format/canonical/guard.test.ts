@@ -61,7 +61,7 @@ const shortly = (events: readonly ReplyEvent[]): string[] =>
   });
 
 describe('text', () => {
-  it('opens a block, fills it and closes it', () => {
+  it('a text opens a block, fills it and closes it', () => {
     expect(shortly(run([text('Hel'), text('lo'), finish, end]))).toEqual([
       'start',
       '+0 text',
@@ -72,22 +72,22 @@ describe('text', () => {
     ]);
   });
 
-  it('that is empty opens nothing', () => {
+  it('an empty text opens no block', () => {
     const counted: Fragment = { type: 'usage', usage: { output: 1 } };
     expect(shortly(run([text(''), counted, finish, end]))).toEqual(['start', 'finish stop']);
   });
 
-  it('goes out as it comes', () => {
+  it('text is emitted as it arrives', () => {
     const guard = guardOf();
     expect(shortly(guard.push([text('a')]))).toEqual(['start', '+0 text', '0 a']);
     expect(shortly(guard.push([text('b')]))).toEqual(['0 b']);
   });
 
-  it('after a break is another block', () => {
+  it('text after a break opens another block', () => {
     expect(replyTo([text('a'), { type: 'break' }, text('b'), finish, end]).blocks).toHaveLength(2);
   });
 
-  it('keeps the citations that came while it was open', () => {
+  it('a text block keeps the citations that arrived while it was open', () => {
     const citation = { url: 'https://a.example', title: undefined, quote: undefined, start: 0, end: 1 };
     const { blocks } = replyTo([text('a'), { type: 'citation', citation }, finish, end]);
     expect(blocks).toEqual([{ type: 'text', text: 'a', citations: [citation] }]);
@@ -95,7 +95,7 @@ describe('text', () => {
 });
 
 describe('reasoning', () => {
-  it('is closed by its state', () => {
+  it('reasoning is closed by its state', () => {
     const fragments: Fragment[] = [
       { type: 'reasoning', text: 'hm' },
       { type: 'reasoning_state', kind: 'signature', data: 'S' },
@@ -109,7 +109,7 @@ describe('reasoning', () => {
     ]);
   });
 
-  it('that is redacted is a block of its own', () => {
+  it('redacted reasoning is a block of its own', () => {
     const fragments: Fragment[] = [
       { type: 'reasoning', text: 'hm' },
       { type: 'reasoning_state', kind: 'redacted', data: 'X' },
@@ -124,7 +124,7 @@ describe('reasoning', () => {
 });
 
 describe('calls', () => {
-  it('that arrive interleaved come out one after the other', () => {
+  it('interleaved calls are emitted one after the other', () => {
     const events = run([
       call(0, 'a', 'one'),
       input(0, '{"x":'),
@@ -148,7 +148,7 @@ describe('calls', () => {
     ]);
   });
 
-  it('whose input is whole make room for the next at once', () => {
+  it('a call with complete input is followed by the next at once', () => {
     const guard = guardOf();
     guard.push([call(0, 'a', 'one'), input(0, '{"x":1}')]);
     expect(shortly(guard.push([call(1, 'b', 'two'), input(1, '{')]))).toEqual(['-0', '+1 tool_call', '1 {']);
@@ -164,32 +164,32 @@ describe('calls', () => {
     expect(replyTo(fragments).blocks[0]).toMatchObject({ input: ` ${added}` });
   });
 
-  it('without input get an empty object', () => {
+  it('a call without input gets an empty object', () => {
     const events = run([call(0, 'a', 'one'), finish, end]);
     expect(shortly(events)).toEqual(['start', '+0 tool_call', '0 {}', '-0', 'finish tool_calls']);
     expect(replyTo([call(0, 'a', 'one'), end]).blocks[0]).toMatchObject({ input: '{}' });
   });
 
-  it('open when their name is known, with the input that came before it', () => {
+  it('a call opens once its name is known, with the input that arrived before the name', () => {
     const events = run([call(0, 'a'), input(0, '{'), call(0, undefined, 'one'), input(0, '}'), finish, end]);
     expect(shortly(events)).toEqual(['start', '+0 tool_call', '0 {', '0 }', '-0', 'finish tool_calls']);
   });
 
-  it('without an id get one', () => {
+  it('a call without an id gets one', () => {
     expect(replyTo([call(0, undefined, 'one'), input(0, '{}'), end]).blocks[0]).toMatchObject({ id: 'call_abc_0' });
   });
 
-  it('under the same key with another id are other calls', () => {
+  it('the same key with another id is another call', () => {
     const { blocks } = replyTo([call(0, 'a', 'one'), input(0, '{}'), call(0, 'b', 'one'), input(0, '{}'), end]);
     expect(blocks.map((block) => block.type === 'tool_call' && block.id)).toEqual(['a', 'b']);
   });
 
-  it('whose id and name are repeated stay one call', () => {
+  it('a call whose id and name are repeated stays one call', () => {
     const { blocks } = replyTo([call(0, 'a', 'one'), input(0, '{'), call(0, 'a', 'one'), input(0, '}'), end]);
     expect(blocks).toMatchObject([{ name: 'one', input: '{}' }]);
   });
 
-  it('get from their end what the deltas have left out', () => {
+  it('the end of a call adds the input that its deltas left out', () => {
     const fragments: Fragment[] = [
       call(0, 'a', 'one'),
       input(0, '{"x"'),
@@ -199,7 +199,7 @@ describe('calls', () => {
     expect(replyTo(fragments).blocks).toMatchObject([{ input: '{"x":1}' }]);
   });
 
-  it('of freeform tools that travelled as functions are unwrapped, name and group included', () => {
+  it('a freeform tool that was sent as a function is unwrapped, with its name and group', () => {
     const fragments = [
       call(0, 'a', 'files__apply_patch'),
       input(0, '{"input":"*** Be'),
@@ -211,52 +211,52 @@ describe('calls', () => {
     expect(shortly(run(fragments))).toContain('0 *** Begin');
   });
 
-  it('make the end a tool stop, whatever the upstream calls it', () => {
+  it('a reply with calls finishes with tool_calls, whatever the upstream reports', () => {
     expect(replyTo([call(0, 'a', 'one'), { type: 'finish', reason: 'stop' }, end]).finish).toBe('tool_calls');
   });
 
-  it('that the upstream only claims make no tool stop', () => {
+  it('a reply without calls does not finish with tool_calls, even if the upstream reports it', () => {
     expect(replyTo([text('a'), { type: 'finish', reason: 'tool_calls' }, end]).finish).toBe('stop');
   });
 
-  it('cut by the length limit stay as they are', () => {
+  it('a call truncated by the length limit stays as it is', () => {
     const reply = replyTo([call(0, 'a', 'one'), input(0, '{"x'), { type: 'finish', reason: 'length' }, end]);
     expect([reply.finish, reply.blocks]).toMatchObject(['length', [{ input: '{"x' }]]);
   });
 });
 
 describe('the end', () => {
-  it('comes once', () => {
+  it('the end is emitted once', () => {
     const guard = guardOf();
     guard.push([text('a'), finish, end]);
     expect(guard.push([text('b'), finish, end])).toEqual([]);
   });
 
-  it('is made up for when the upstream has said why it ends and then closes', () => {
+  it('an upstream that closes after its finish reason gets the missing end', () => {
     const guard = guardOf();
     guard.push([text('a'), finish]);
     expect(shortly(guard.close())).toEqual(['-0', 'finish stop']);
   });
 
-  it('is not made up for when the upstream has not said so', () => {
+  it('an upstream that closes without a finish reason gets no end', () => {
     const guard = guardOf();
     guard.push([text('a')]);
     expect([guard.close(), guard.isOver]).toEqual([[], false]);
   });
 
-  it('without anything before it is a failure', () => {
+  it('an end without any content is a failure', () => {
     const guard = guardOf();
     guard.push([end]);
     expect(guard.failure).toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('without a word and without a count is a failure too', () => {
+  it('an end without text and without a token count is a failure', () => {
     const guard = guardOf();
     guard.push([text(''), finish, end]);
     expect(guard.failure).toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('of an error is that error, and nothing comes after it', () => {
+  it('an error fails the reply, and nothing follows it', () => {
     const guard = guardOf();
     const error = new GatewayError('upstream_failed', 'boom');
     expect(shortly(guard.push([text('a'), { type: 'error', error }, text('b')]))).toEqual(['start', '+0 text', '0 a']);
@@ -265,7 +265,7 @@ describe('the end', () => {
 });
 
 describe('usage', () => {
-  it('is what the upstream counted, later counts over earlier ones', () => {
+  it('usage is what the upstream counted, and later counts replace earlier ones', () => {
     const guard = guardOf();
     guard.push([
       { type: 'usage', usage: { input: 7, cacheRead: 2, output: 1 } },
@@ -277,7 +277,7 @@ describe('usage', () => {
     expect(guard.usage).toEqual({ input: 7, output: 5, cacheRead: 2, cacheWrite: 0, reasoning: 0, isEstimated: false });
   });
 
-  it('of an answer that breaks off is at least what has come, and marked as a guess', () => {
+  it('usage of a broken reply is at least what has arrived, and marked as estimated', () => {
     const guard = guardOf();
     guard.push([{ type: 'usage', usage: { input: 7, output: 1 } }]);
     expect(guard.usage).toEqual({ input: 7, output: 1 });
@@ -285,7 +285,7 @@ describe('usage', () => {
     expect(guard.usage).toMatchObject({ input: 7, output: 10, isEstimated: true });
   });
 
-  it('is guessed, and marked so, where the upstream did not count', () => {
+  it('usage that the upstream did not count is estimated and marked as such', () => {
     const guard = guardOf();
     guard.push([text('x'.repeat(40)), finish, end]);
     expect(guard.usage).toMatchObject({ input: 100, output: 10, isEstimated: true });
@@ -349,7 +349,7 @@ function contentOf(block: Block): string {
   return block.type === 'tool_call' ? block.input : block.text;
 }
 
-it('whatever comes, what goes out is well-formed, however it was cut', () => {
+it('any sequence of fragments yields a well-formed reply, however its text is split', () => {
   fc.assert(
     fc.property(fc.array(anyFragment, { maxLength: 30 }), fc.nat(), (fragments, cut) => {
       const all: Fragment[] = [{ type: 'usage', usage: { output: 1 } }, ...fragments, finish, end];
@@ -370,7 +370,7 @@ const plainTextOf = (...fragments: Fragment[]) => {
 };
 const counts = (prompt: number, output: number): Fragment => ({ type: 'usage', usage: { input: prompt, output } });
 
-describe('text that another route can go on with', () => {
+describe('text that another route can continue', () => {
   const thought: Fragment = { type: 'reasoning', text: 'hm' };
 
   it.each([
@@ -390,7 +390,7 @@ describe('text that another route can go on with', () => {
 
   const route = { names, tag: () => 'tagged' };
 
-  it('is gone on with in the block that is open', () => {
+  it('another route continues in the open block', () => {
     const guard = guardOf();
     const failure: Fragment = { type: 'error', error: new GatewayError('upstream_failed', 'broken') };
     const before = guard.push([text('Hel'), failure]);
@@ -400,7 +400,7 @@ describe('text that another route can go on with', () => {
     expect(guard.reply?.blocks).toMatchObject([{ text: 'Hello' }]);
   });
 
-  it('counts the prompt once for the client and all tokens for the record', () => {
+  it('a continued reply counts the prompt once for the client and all tokens for the record', () => {
     const guard = guardOf();
     guard.push([counts(10, 1), text('x'.repeat(40))]);
     guard.resume(route);
@@ -409,7 +409,7 @@ describe('text that another route can go on with', () => {
     expect(guard.usage).toMatchObject({ input: 10 + 25, output: 10 + 7, isEstimated: true });
   });
 
-  it('counts nothing for a route that said nothing', () => {
+  it('a route that sent nothing counts no tokens', () => {
     const guard = guardOf();
     guard.push([counts(10, 1), text('x'.repeat(40))]);
     guard.resume(route);

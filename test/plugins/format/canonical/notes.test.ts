@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 
-it('notes that are too many end with a mark, and one that is said again is none too many', () => {
+it('too many notes end with a mark, and a repeated note is not counted again', () => {
   const notes = new Notes();
   for (let index = 0; index < 24; index++) notes.drop(`p${index}`);
   notes.drop('p0');
@@ -11,7 +11,7 @@ it('notes that are too many end with a mark, and one that is said again is none 
   expect(notes.entries.at(-1)).toBe('...');
 });
 
-it('notes that were cut stay so where they are included', () => {
+it('truncated notes stay marked where they are included', () => {
   const [first, second] = [new Notes(), new Notes()];
   for (let index = 0; index < 25; index++) first.drop(`p${index}`);
   second.include(first);

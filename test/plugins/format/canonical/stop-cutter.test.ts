@@ -25,7 +25,7 @@ const textOf = (fragments: readonly Fragment[]): string =>
   fragments.map((fragment) => (fragment.type === 'text' ? fragment.text : '')).join('');
 
 describe('an answer that an upstream without stop sequences gives', () => {
-  it('ends before the first of them that is complete, and keeps its count', () => {
+  it('the answer is cut before the first complete stop sequence and keeps its token count', () => {
     const left = cut([...texts('one two th', 'ree E', 'ND four'), ...ending], ['END', 'three E', 'four']);
     expect(textOf(left)).toBe('one two ');
     expect(left.slice(1)).toEqual([
@@ -35,7 +35,7 @@ describe('an answer that an upstream without stop sequences gives', () => {
     ]);
   });
 
-  it('shows nothing of the calls and errors that come after', () => {
+  it('calls and errors after the cut are dropped', () => {
     const late: Fragment[] = [{ type: 'call', key: 0, id: 'a', name: 'look' }, ...texts('END')];
     expect(cut([...texts('END'), ...late, ...ending], ['END']).map(({ type }) => type)).toEqual([
       'finish',
@@ -44,7 +44,7 @@ describe('an answer that an upstream without stop sequences gives', () => {
     ]);
   });
 
-  it('keeps what only looked like one, before whatever comes next', () => {
+  it('text that only began like a stop sequence is kept, before what follows', () => {
     const call: Fragment = { type: 'call', key: 0, id: 'a', name: 'look' };
     expect(cut([...texts('the EN'), call, ...ending], ['END'])).toEqual([
       ...texts('the '),
@@ -54,7 +54,7 @@ describe('an answer that an upstream without stop sequences gives', () => {
     ]);
   });
 
-  it('is the same however it is cut into pieces', () => {
+  it('the answer is cut at the same place however it is split into pieces', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(fc.array(word, { maxLength: 8 }), fc.array(word, { minLength: 1, maxLength: 3 }), (pieces, stops) => {

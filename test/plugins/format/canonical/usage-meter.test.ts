@@ -29,14 +29,14 @@ describe('a stream', () => {
     });
   });
 
-  it('whose first chunk has only the role is measured by the others', () => {
+  it('a stream whose first chunk has only the role is measured by the later ones', () => {
     const meter = new UsageMeter({});
     meter.delta(chatDelta({ role: 'assistant', content: '' }));
     for (let piece = 0; piece < 100; piece++) meter.delta(deltas.chat('word'));
     expect(meter.output).toBe(100);
   });
 
-  it('of events that are not JSON is still estimated', () => {
+  it('a stream of events that are not JSON is estimated', () => {
     const meter = new UsageMeter({});
     for (let piece = 0; piece < 100; piece++) meter.delta(streamEvent('data: {"broken\n\n'));
     expect(meter.output).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ it('a call is measured with the names in its input, which the model has written'
   expect(meter.output).toBeGreaterThan(98);
 });
 
-it('a picture in the prompt stands for as many tokens as a picture, not for its base64', () => {
+it('an image in the prompt counts as the tokens of an image, not as its base64', () => {
   const url = `data:image/png;base64,${'A'.repeat(1_000_000)}`;
   const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
   expect(new UsageMeter({ model: 'm', messages }).input).toBeLessThan(2_000);
@@ -97,18 +97,18 @@ const meterOf = () => {
 };
 
 describe('counts', () => {
-  it('of the upstream are left as they are', () => {
+  it('counts of the upstream are kept', () => {
     const counted = { input: 7, output: 3, cacheRead: 2 };
     expect(meterOf().complete(counted, true)).toBe(counted);
   });
 
-  it('that are missing are guessed, and marked so', () => {
+  it('missing counts are estimated and marked as such', () => {
     const { input, output, isEstimated } = meterOf().complete(undefined, true);
     expect(input).toBeGreaterThan(99);
     expect([output, isEstimated]).toEqual([20, true]);
   });
 
-  it('that are there in part keep that part', () => {
+  it('partial counts are kept and completed', () => {
     expect(meterOf().complete({ input: 7, cacheRead: 2 }, true)).toEqual({
       input: 7,
       output: 20,
@@ -117,11 +117,11 @@ describe('counts', () => {
     });
   });
 
-  it('of a reply that was broken off are at least what has passed', () => {
+  it('counts of a broken reply are at least what has passed', () => {
     expect(meterOf().complete({ input: 7, output: 1 }, false)).toEqual({ input: 7, output: 20, isEstimated: true });
   });
 
-  it('of the output that came before its end count no more when they are distrusted', () => {
+  it('output counts that came before the end are ignored once distrusted', () => {
     const meter = meterOf();
     meter.distrustOutput();
     expect(meter.complete({ input: 7, output: 1 }, true)).toEqual({ input: 7, output: 20, isEstimated: true });

@@ -13,17 +13,17 @@ const abilities = (...routes: ReturnType<typeof routeOf>[]) => abilitiesOf(model
 const blind = { capabilities: { images: false } };
 
 describe('the abilities of a model', () => {
-  it('name every format of clients that a text route serves, by translation or not', () => {
+  it('abilities list every client format that a text route serves, translated or not', () => {
     const { conversations, others } = abilities(routeOf(['chat'], 0));
     expect(conversations.map(({ format }) => format)).toEqual(['responses', 'messages', 'chat', 'gemini']);
     expect(others).toEqual([]);
   });
 
-  it('of an image model include no conversation', () => {
+  it('an image model has no abilities for conversations', () => {
     expect(abilities(routeOf(['images'], 0))).toMatchObject({ conversations: [], others: ['images'] });
   });
 
-  it('have the losses of a format once, by name', () => {
+  it('each loss of a format is listed once, by name', () => {
     const { conversations } = abilities(routeOf(['chat'], 0), routeOf(['chat'], 0));
     const messages = conversations.find(({ format }) => format === 'messages');
     expect(messages?.features.reasoning).toBe('partly');
@@ -41,7 +41,7 @@ describe('the abilities of a model', () => {
     expect(conversations.find(({ format }) => format === 'chat')?.features.images).toBe(support);
   });
 
-  it('are, of all formats together, what the best format gets', () => {
+  it('a model can do what its best format supports', () => {
     const noReasoning = abilities(routeOf(['chat'], 0, { quirks: { reasoning: 'none' } }));
     expect(['tools', 'reasoning'].map((feature) => bestSupport(noReasoning, feature as ModelFeature))).toEqual([
       'yes',
@@ -50,7 +50,7 @@ describe('the abilities of a model', () => {
     expect(bestSupport(abilities(routeOf(['chat'], 0, blind)), 'images')).toBe('no');
   });
 
-  it('are read once a model, and are none without a plugin that tells them', () => {
+  it('abilities are computed once per model, and are empty without a plugin that provides them', () => {
     const model = modelOf('test', ['chat']);
     let reads = 0;
     const registry = { abilityReader: () => (reads++, abilitiesOf(model)) };

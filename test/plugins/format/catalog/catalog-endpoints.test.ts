@@ -42,11 +42,11 @@ describe('the list of models', () => {
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['dp/one', 'dp/vendor/two', 'alias']);
   });
 
-  it('describes an alias as the model behind it', () => {
+  it('an alias is described as its model', () => {
     expect(bodyOf(listModels(host, asking())).data[2]).toMatchObject({ id: 'alias', display_name: 'Model One' });
   });
 
-  it('describes a model for both families of clients', () => {
+  it('a listed model has the members that OpenAI’s and Anthropic’s SDKs read', () => {
     expect(bodyOf(listModels(host, asking())).data[0]).toEqual({
       id: 'dp/one',
       object: 'model',
@@ -60,11 +60,11 @@ describe('the list of models', () => {
     });
   });
 
-  it('has null where a limit is not known', () => {
+  it('an unknown limit is null', () => {
     expect(bodyOf(listModels(host, asking())).data[1]).toMatchObject({ max_input_tokens: null, max_tokens: null });
   });
 
-  it('has the limits of the routes that are asked first where the model says none', () => {
+  it('a model without limits has those of its primary routes', () => {
     const routes = [routeOf(1, 200_000, 8_000), routeOf(1, 100_000, 9_000), routeOf(2, 50_000, 4_000)];
     const limited = hostOf([modelOf('three', [], { routes })]);
     expect(bodyOf(listModels(limited, asking())).data[0]).toMatchObject({
@@ -77,7 +77,7 @@ describe('the list of models', () => {
     });
   });
 
-  it('may be empty', () => {
+  it('the list of models may be empty', () => {
     expect(bodyOf(listModels(hostOf([]), asking()))).toEqual({
       object: 'list',
       data: [],
@@ -87,7 +87,7 @@ describe('the list of models', () => {
     });
   });
 
-  it('tells nothing of upstreams', () => {
+  it('the list of models reveals nothing about upstreams', () => {
     expect(String(listModels(host, asking()).body)).not.toMatch(/model-there|127\.0\.0\.1/);
   });
 });
@@ -103,7 +103,7 @@ describe('one model', () => {
     expect(bodyOf(getModel(host, asking(id)))).toEqual(listed);
   });
 
-  it('by an alias has the name that was asked for', () => {
+  it('a model requested by an alias has the requested name', () => {
     expect(bodyOf(getModel(host, asking('alias')))).toMatchObject({ id: 'alias', display_name: 'Model One' });
   });
 
@@ -137,13 +137,13 @@ describe('for an account without an active period', () => {
     );
   });
 
-  it('the header is ASCII, whatever the base URL', () => {
+  it('the notice header is ASCII, whatever the base URL', () => {
     const { headers } = listModels(host, inactive('', 'Renew at https://bücher.example/\n\ud800'));
     expect(headers['x-daypass-notice']).toBe('Renew at https://b%C3%BCcher.example/%0A%EF%BF%BD');
   });
 });
 
-it('the list has every model during an active period, and no notice', () => {
+it('during an active period the list has every model and no notice', () => {
   const exchange = asking();
   exchange.set(entitlement, { period: { startsAt: new Date(0), endsAt: new Date(1), label: 'x' }, secondsLeft: 1 });
   const reply = listModels(host, exchange);
@@ -173,16 +173,16 @@ describe('for clients of Google', () => {
     ]);
   });
 
-  it('a model that draws generates no content', () => {
+  it('an image model supports no generateContent', () => {
     const [model] = bodyOf(listGeminiModels(hostOf([modelOf('pictures', ['images'])]), asking())).models;
     expect(model.supportedGenerationMethods).toEqual([]);
   });
 
-  it('a model has its public name when its short one was asked for', () => {
+  it('a model requested by its short name has its public name', () => {
     expect(bodyOf(getGeminiModel(host, asking('one')))).toMatchObject({ name: 'models/dp/one' });
   });
 
-  it('a model of an alias has the name that was asked for', () => {
+  it('a Gemini model requested by an alias has the requested name', () => {
     expect(bodyOf(getGeminiModel(host, asking('alias')))).toMatchObject({
       name: 'models/alias',
       displayName: 'Model One',

@@ -24,7 +24,7 @@ const origin: QuirkSettings = {
   signed_thinking: false,
 };
 
-it('a route whose vendor takes everything has no line', () => {
+it('a route whose vendor accepts everything has no line', () => {
   expect(described(['chat', 'responses', 'messages', 'gemini'], origin)).toEqual([]);
 });
 
@@ -35,20 +35,20 @@ it('a route has one line for each format, whatever models it serves', () => {
   ]);
 });
 
-it('a line says what is expressed differently, then what is left out', () => {
+it('a line names what is changed, then what is omitted', () => {
   const quirks = { ...origin, reasoning: 'budget', betas: false, strict_tools: false, stop: 0 } as const;
   expect(described(['messages'], quirks)).toEqual([
     'messages: adaptive thinking as a budget; stop sequences cut here; without strict, betas',
   ]);
 });
 
-it('a quirk of one format is in its line only', () => {
+it('a quirk of one format appears only in the line of that format', () => {
   expect(described(['chat', 'responses'], { ...origin, by_format: { chat: { refuses: ['store'] } } })).toEqual([
     'chat: without store',
   ]);
 });
 
-it('long lists are cut', () => {
+it('long lists of omitted members are shortened', () => {
   const refuses = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   expect(described(['chat'], { ...origin, refuses })).toEqual(['chat: without a, b, c, d, e, f and 2 more']);
 });

@@ -15,26 +15,26 @@ const routeOf = (formats: readonly Format[], profile: ProfileSettings = {}) =>
   routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { profile: mergeProfiles(profile) });
 
 describe('a route', () => {
-  it('of the client’s own format serves everything as it is', () => {
+  it('a route of the client’s format supports every feature', () => {
     const quirks = { freeform_tools: true };
     expect(supportOf(descriptors.chat, routeOf(['chat'], { quirks }), 'tools')).toBe('yes');
   });
 
-  it('of the client’s own format that knows no freeform tools has them as functions', () => {
+  it('a route of the client’s format without freeform tools gets them as functions', () => {
     expect(supportOf(descriptors.responses, routeOf(['responses']), 'tools')).toEqual({
       losses: ['the grammar of freeform tools is described, not enforced'],
     });
   });
 
-  it('without a capability serves nothing that needs it', () => {
+  it('a route without a capability does not support features that need it', () => {
     expect(supportOf(descriptors.chat, routeOf(['chat'], { capabilities: { images: false } }), 'images')).toBe('no');
   });
 
-  it('that only draws serves no conversation', () => {
+  it('an image route serves no conversations', () => {
     expect(supportOf(descriptors.messages, routeOf(['images']), 'stream')).toBe('no');
   });
 
-  it('of another format serves with a loss that is named', () => {
+  it('a route of another format names what is lost', () => {
     expect(supportOf(descriptors.messages, routeOf(['chat']), 'reasoning')).toEqual({
       losses: ['reasoning has no signature'],
     });
@@ -54,20 +54,20 @@ describe('a route', () => {
     expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
   });
 
-  it('cannot lose what the client has no word for', () => {
+  it('a feature that the client format lacks is not reported as lost', () => {
     const route = routeOf(['chat'], { quirks: { parallel_switch: false } });
     expect(supportOf(descriptors.gemini, route, 'parallel tools')).toBe('yes');
     expect(supportOf(descriptors.messages, route, 'parallel tools')).not.toBe('yes');
   });
 
-  it('of the client’s own format shows where images in tool results go', () => {
+  it('a route of the client’s format reports what happens to images in tool results', () => {
     const route = routeOf(['gemini'], { quirks: { tool_result_images: false } });
     expect(supportOf(descriptors.gemini, route, 'images')).toEqual({
       losses: ['images in tool results are sent in a user message'],
     });
   });
 
-  it('that has tools and thoughts together on another endpoint loses what that one has no words for', () => {
+  it('a route that needs another endpoint for tools with reasoning loses what that endpoint cannot express', () => {
     const route = routeOf(['responses', 'chat'], { quirks: { responses_for_tools: true } });
     expect(supportOf(descriptors.chat, route, 'tools')).toEqual({
       losses: ['the grammar of freeform tools is described, not enforced'],
@@ -75,7 +75,7 @@ describe('a route', () => {
     expect(supportOf(descriptors.chat, route, 'reasoning')).toBe('yes');
   });
 
-  it('of a vendor without schemas has them in the prompt', () => {
+  it('a vendor without output schemas gets them in the prompt', () => {
     const route = routeOf(['chat'], { capabilities: { structured_output: 'object' } });
     expect(supportOf(descriptors.responses, route, 'structured output')).toEqual({
       losses: ['the schema is in the prompt; only JSON is enforced'],
@@ -83,7 +83,7 @@ describe('a route', () => {
   });
 });
 
-it('the matrix has a row for each route and client format, and says each loss once', () => {
+it('the matrix has a row for each route and client format, and names each loss once', () => {
   const lines = describeMatrix(hostOf([modelOf('a', ['chat']), modelOf('b', ['messages'])]).catalog);
   expect(lines.filter((line) => /^ {2}[ab] +\S+\/model-there /.test(line))).toHaveLength(8);
   const losses = lines.filter((line) => /^ {2}\d+: /.test(line)).map((line) => line.slice(5));
@@ -94,11 +94,11 @@ const backups = (formats: readonly Format[][]) =>
   findUselessBackups(hostOf([modelOf('test', [], { routes: formats.map((one) => routeOf(one)) })]).catalog);
 
 describe('a backup', () => {
-  it('in another text format can take over', () => {
+  it('a backup of another text format can take over', () => {
     expect(backups([['chat'], ['messages']])).toEqual([]);
   });
 
-  it('that only draws cannot take over conversations', () => {
+  it('an image route cannot take over conversations', () => {
     expect(backups([['chat'], ['images']])).toMatchObject([
       { model: 'test', right: expect.stringContaining('remove it') },
     ]);

@@ -10,14 +10,14 @@ const tokensOf = (texts: readonly string[]): number => {
   return (JSON.parse(String(body)) as { input_tokens: number }).input_tokens;
 };
 
-it('counts a prompt too long to be read like one that is read', () => {
+it('a prompt too long to be tokenized is counted like one that is tokenized', () => {
   const read = tokensOf([words.repeat(1_000)]);
   const tooLong = tokensOf([words.repeat(100_000)]);
   expect(tooLong / read).toBeGreaterThan(98);
   expect(tooLong / read).toBeLessThan(102);
 });
 
-it('counts many texts as it counts one', () => {
+it('many texts count as much as one text of the same length', () => {
   const one = tokensOf([words.repeat(20_000)]);
   const many = tokensOf(Array.from({ length: 200 }, () => words.repeat(100)));
   // Each message adds a few tokens of its own.
@@ -25,7 +25,7 @@ it('counts many texts as it counts one', () => {
   expect(many / one).toBeLessThan(1.05);
 });
 
-it('takes milliseconds for a prompt of 30 MB', () => {
+it('counting a prompt of 30 MB takes milliseconds', () => {
   const texts = [words.repeat(600_000)];
   const before = process.threadCpuUsage();
   tokensOf(texts);

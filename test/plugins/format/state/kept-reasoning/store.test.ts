@@ -77,7 +77,7 @@ describe('the store is not asked', () => {
 });
 
 describe('the reasoning before a call', () => {
-  it('is found once it is kept', async () => {
+  it('kept reasoning is found by the id of its call', async () => {
     const store = new ReasoningStore(createTestHost(), 24);
     const first = await store.open(exchangeOf(), chatRequest([asks]), model);
     first.kept?.keep(reply('Hm.'));
@@ -88,14 +88,14 @@ describe('the reasoning before a call', () => {
     expect(other.kept?.before('call_1')).toEqual([]);
   });
 
-  it('is not kept over its size limit', async () => {
+  it('reasoning over its size limit is not kept', async () => {
     const host = hostWith({});
     const { kept } = await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest([asks]), model);
     kept?.keep(reply('x'.repeat(bounds.keptReasoning)));
     expect(host.groups.set).not.toHaveBeenCalled();
   });
 
-  it('is read for all calls in one round trip', async () => {
+  it('the reasoning of all calls is read in one round trip', async () => {
     const host = hostWith({});
     const messages = [...history, ...[2, 3].map((id) => ({ ...called, tool_calls: [{ id: `call_${id}` }] }))];
     await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest(messages), model);
@@ -107,8 +107,8 @@ async function down(): Promise<never> {
   throw new SharedUnavailable('Redis did not respond');
 }
 
-describe('a store that', () => {
-  it('is slow delays a request by 50 ms', async () => {
+describe('a failing store of reasoning', () => {
+  it('a slow store delays a request by at most 50 ms', async () => {
     const host = hostWith({ get: vi.fn<GroupCache['get']>(() => new Promise(() => undefined)) });
     const opened = vi.fn<(request: ClientRequest) => void>();
     const opening = new ReasoningStore(host, 24).open(exchangeOf(), chatRequest(history), model);
@@ -119,14 +119,14 @@ describe('a store that', () => {
     expect(opened).toHaveBeenCalledOnce();
   });
 
-  it('has failed once is asked by the next request', async () => {
+  it('a store that has failed is asked again by the next request', async () => {
     const get = vi.fn<GroupCache['get']>(async () => new Map()).mockImplementationOnce(down);
     const store = new ReasoningStore(hostWith({ get }), 24);
     for (let count = 0; count < 2; count++) await store.open(exchangeOf(), chatRequest(history), model);
     expect(get).toHaveBeenCalledTimes(2);
   });
 
-  it('fails costs no request, and is reported once', async () => {
+  it('a failing store fails no request and is reported once', async () => {
     const host = hostWith({ get: down, set: down });
     const store = new ReasoningStore(host, 24);
     const request = await store.open(exchangeOf(), chatRequest(history), model);

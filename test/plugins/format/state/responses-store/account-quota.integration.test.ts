@@ -60,34 +60,34 @@ async function bytesKept(): Promise<number> {
 }
 
 describe('what is kept for an account', () => {
-  it('stays while all of it fits', async () => {
+  it('stored responses stay while they fit the account’s limit', async () => {
     await saveAll([1, 2, 3], 0.3 * MiB);
     expect(await kept()).toEqual(['resp_1', 'resp_2', 'resp_3']);
   });
 
-  it('loses its oldest when one more does not fit', async () => {
+  it('the oldest responses are deleted when a new one does not fit', async () => {
     await saveAll([1, 2, 3, 4], 0.3 * MiB);
     expect(await kept()).toEqual(['resp_2', 'resp_3', 'resp_4']);
   });
 
-  it('keeps the newest alone when that takes all the room', async () => {
+  it('the newest response stays alone if it takes all the room', async () => {
     await saveAll([1, 2], 0.3 * MiB);
     await saveAll([3], MiB);
     expect(await kept()).toEqual(['resp_3']);
   });
 
-  it('counts a response that is saved again once', async () => {
+  it('a response that is saved again counts once', async () => {
     await saveAll([1, 2, 3, 3, 3], 0.3 * MiB);
     expect(await kept()).toEqual(['resp_1', 'resp_2', 'resp_3']);
   });
 
-  it('stays within its bound when many small responses come', async () => {
+  it('many small responses stay within the limit', async () => {
     const hours = Array.from({ length: 300 }, (_, index) => index);
     await saveAll(hours, 5_000);
     expect([await bytesKept(), (await kept()).at(-1)]).toEqual([expect.toSatisfy(isFull), 'resp_299']);
   });
 
-  it('comes within its bound step by step when there was none before', async () => {
+  it('an account over a new limit is brought within it step by step', async () => {
     const rows = new ResponseRows(gateway.database);
     const hours = Array.from({ length: 250 }, (_, index) => index);
     await Promise.all(hours.map((hour) => rows.save(rowOf(account, hour, 10_000))));
@@ -95,20 +95,20 @@ describe('what is kept for an account', () => {
     expect([await bytesKept(), (await kept())[0]]).toEqual([expect.toSatisfy(isFull), 'resp_147']);
   });
 
-  it('is bounded when several processes save at once', async () => {
+  it('the limit holds when several processes save at once', async () => {
     const processes = Array.from({ length: 8 }, (_, index) => [index, index + 10, index + 20]);
     await Promise.all(processes.map((hours) => saveAll(hours, 0.1 * MiB)));
     await saveAll([40], 0.1 * MiB);
     expect(await bytesKept()).toBeLessThanOrEqual(MiB);
   });
 
-  it('does not go because of what another account keeps', async () => {
+  it('responses of one account are not deleted for another account', async () => {
     await new ResponseRows(gateway.database).save(rowOf(other, 0, 0.9 * MiB));
     await saveAll([1, 2, 3, 4], 0.3 * MiB);
     expect(await kept(other)).toEqual(['resp_0']);
   });
 
-  it('is bounded by gateway.yaml', async () => {
+  it('the limit comes from gateway.yaml', async () => {
     const ids: string[] = [];
     for (let turn = 0; turn < 4; turn++) ids.push((await gateway.create({ input: 'x'.repeat(0.3 * MiB) })).id);
     const found = await Promise.all(ids.map((id) => gateway.call('GET', `/v1/responses/${id}`)));

@@ -24,13 +24,13 @@ async function refused(body: object, key?: string) {
 }
 
 describe('a response that is continued', () => {
-  it.each([false, true])('is put before the new input, with stream: %s', async (stream) => {
+  it.each([false, true])('the continued response is put before the new input, with stream: %s', async (stream) => {
     const first = await gateway.create({ input: 'one', stream });
     await gateway.create({ input: 'two', previous_response_id: first.id, stream });
     expect(await lastSent()).toEqual([user('one'), outputItem(numberOf(first.id)), user('two')]);
   });
 
-  it('may itself continue another', async () => {
+  it('a continued response may itself continue another', async () => {
     const first = await gateway.create({ input: 'one' });
     const second = await gateway.create({ input: 'two', previous_response_id: first.id, stream: true });
     await gateway.create({ input: [user('three')], previous_response_id: second.id });
@@ -38,33 +38,36 @@ describe('a response that is continued', () => {
     expect(await lastSent()).toEqual([user('one'), one, user('two'), two, user('three')]);
   });
 
-  it('is not named to the upstream', async () => {
+  it('the upstream does not get the id of the continued response', async () => {
     const first = await gateway.create({ input: 'one' });
     await gateway.create({ input: 'two', previous_response_id: first.id });
     expect(upstream.requests.at(-1)?.json()).not.toHaveProperty('previous_response_id');
   });
 
-  it.each([false, true])('is named in the answer, with stream: %s', async (stream) => {
+  it.each([false, true])('the answer has the id of the continued response, with stream: %s', async (stream) => {
     const first = await gateway.create({ input: 'one' });
     const second = await gateway.create({ input: 'two', previous_response_id: first.id, stream });
     expect(second.previous_response_id).toBe(first.id);
   });
 
-  it.each([false, true])('is named where the upstream leaves it out, with stream: %s', async (stream) => {
-    await using silent = await responsesUpstream({ previous_response_id: undefined });
-    await using other = await startStore(silent);
-    const first = await other.create({ input: 'one' });
-    const second = await other.create({ input: 'two', previous_response_id: first.id, stream });
-    expect(second).toMatchObject({ previous_response_id: first.id, output: [{ id: 'msg_2' }] });
-  });
+  it.each([false, true])(
+    'the answer has the id of the continued response where the upstream leaves it out, with stream: %s',
+    async (stream) => {
+      await using silent = await responsesUpstream({ previous_response_id: undefined });
+      await using other = await startStore(silent);
+      const first = await other.create({ input: 'one' });
+      const second = await other.create({ input: 'two', previous_response_id: first.id, stream });
+      expect(second).toMatchObject({ previous_response_id: first.id, output: [{ id: 'msg_2' }] });
+    },
+  );
 
-  it('does not hand on its instructions and tools', async () => {
+  it('a continued response does not pass on its instructions and tools', async () => {
     const first = await gateway.create({ input: 'one', instructions: 'be brief', tools: [] });
     await gateway.create({ input: 'two', previous_response_id: first.id });
     expect(Object.keys(upstream.requests.at(-1)?.json() ?? {}).toSorted()).toEqual(['input', 'model']);
   });
 
-  it('may be continued from a turn that is not stored', async () => {
+  it('a turn that is not stored can continue a stored response', async () => {
     const first = await gateway.create({ input: 'one' });
     const second = await gateway.create({ input: 'two', previous_response_id: first.id, store: false });
     expect(second.previous_response_id).toBe(first.id);
@@ -72,7 +75,7 @@ describe('a response that is continued', () => {
 });
 
 describe('a reference to an item', () => {
-  it('becomes the item that the continued response has put out', async () => {
+  it('a reference becomes the output item of the continued response', async () => {
     const first = await gateway.create({ input: 'one' });
     const item = outputItem(numberOf(first.id));
     const reference = { type: 'item_reference', id: item.id };
@@ -80,14 +83,14 @@ describe('a reference to an item', () => {
     expect((await lastSent()).slice(2)).toEqual([item, user('two')]);
   });
 
-  it('becomes the item of any stored response', async () => {
+  it('a reference becomes the item of any stored response', async () => {
     const first = await gateway.create({ input: 'one' });
     const item = outputItem(numberOf(first.id));
     await gateway.create({ input: [user('one'), { id: item.id }, user('two')] });
     expect(await lastSent()).toEqual([user('one'), item, user('two')]);
   });
 
-  it('that another account has got is refused', async () => {
+  it('a reference to an item of another account is refused', async () => {
     const first = await gateway.create({ input: 'one' });
     const input = [{ type: 'item_reference', id: outputItem(numberOf(first.id)).id }];
     const { status, param } = await refused({ input }, await gateway.otherKey());
@@ -103,38 +106,38 @@ describe('what cannot be continued', () => {
     param: 'previous_response_id',
   };
 
-  it('is an id that never was', async () => {
+  it('an unknown id cannot be continued', async () => {
     expect(await refused({ input: 'two', previous_response_id: 'resp_never' })).toMatchObject(notFound);
   });
 
-  it.each([false, true])('is an answer that was not to be stored, with stream: %s', async (stream) => {
+  it.each([false, true])('an answer with store false cannot be continued, with stream: %s', async (stream) => {
     const { id } = await gateway.create({ input: 'one', store: false, stream });
     expect(await refused({ input: 'two', previous_response_id: id })).toMatchObject(notFound);
   });
 
-  it('is the answer to another account', async () => {
+  it('the answer of another account cannot be continued', async () => {
     const { id } = await gateway.create({ input: 'one' });
     expect(await refused({ input: 'two', previous_response_id: id }, await gateway.otherKey())).toMatchObject(notFound);
   });
 
-  it('is an answer that has expired', async () => {
+  it('an expired answer cannot be continued', async () => {
     const { id } = await gateway.create({ input: 'one' });
     await gateway.database.query('UPDATE response_store SET expires_at = now() WHERE id = ?', [id]);
     expect(await refused({ input: 'two', previous_response_id: id })).toMatchObject(notFound);
   });
 
-  it('is an answer that was deleted', async () => {
+  it('a deleted answer cannot be continued', async () => {
     const { id } = await gateway.create({ input: 'one' });
     await gateway.call('DELETE', `/v1/responses/${id}`);
     expect(await refused({ input: 'two', previous_response_id: id })).toMatchObject(notFound);
   });
 
-  it('is a conversation', async () => {
+  it('a conversation id cannot be continued', async () => {
     const { status, param, code } = await refused({ input: 'two', conversation: 'conv_1' });
     expect([status, param, code]).toEqual([400, 'conversation', 'not_supported']);
   });
 
-  it('is an id that is no text', async () => {
+  it('an id that is not a string cannot be continued', async () => {
     const { status, param, message } = await refused({ input: 'two', previous_response_id: 7 });
     expect([status, param, message]).toEqual([400, 'previous_response_id', expect.stringContaining('a string')]);
   });

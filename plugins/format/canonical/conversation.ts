@@ -27,7 +27,7 @@ export interface Conversation {
   readonly user: string | undefined;
   /** OpenAI's own name of the end user; other vendors know only `user`. */
   readonly safetyId?: string | undefined;
-  /** The same for requests with the same beginning. */
+  /** Shared by requests with the same beginning. */
   readonly cacheKey: string | undefined;
   /** True where it is derived from the user, not requested by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;

@@ -25,7 +25,7 @@ export interface GuardOptions extends GuardedRoute {
   readonly id: string;
   /** Estimates the tokens of the request, where the upstream has not counted them. */
   readonly inputTokens: () => number;
-  /** Gets the answer once it is complete. */
+  /** Called with the answer once it is complete. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }
 
@@ -160,7 +160,7 @@ export class GrammarGuard {
         this.#complete(fragment.isUnfinished);
         return;
       case 'error':
-        // What follows a finished answer takes nothing from it: same-format clients have its finish by then.
+        // An error after a finished answer does not fail it: same-format clients already have its finish.
         if (this.#finish !== undefined && this.isFinished) this.#complete();
         else this.failure = fragment.error;
         return;

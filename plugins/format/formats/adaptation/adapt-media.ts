@@ -6,7 +6,7 @@ import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 type Medium = 'images' | 'files' | 'audio';
 const media: readonly Medium[] = ['images', 'files', 'audio'];
 
-/** What the formats call their parts. */
+/** Types of media parts in all formats. */
 const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['image_url', 'images'],
   ['input_image', 'images'],
@@ -16,11 +16,11 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['document', 'files'],
   ['input_audio', 'audio'],
 ]);
-/** Where messages, and results of tools in them, keep their parts. */
+/** Members of messages and tool results that hold parts. */
 const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
 /**
- * Decodes and encodes the dialogue of a request again, as a translation would, when it has media that the model does not
- * take: what words can say is said in words, everything else is refused, so that another route is asked.
+ * Decodes and encodes the dialogue of a request again, as a translation does, if it has media that the model does not
+ * accept: text files become text, everything else is refused, so that another route is tried.
  *
  * @param names members that hold the dialogue and the instructions
  * @param nameOf the name of a member that has several spellings
@@ -60,12 +60,12 @@ function mediumOf(part: JsonObject): Medium | undefined {
   return mimeType.startsWith('audio/') ? 'audio' : 'files';
 }
 
-/** Stands in the place of an image that the model cannot see. */
+/** Replaces an image that the model cannot see. */
 export const omittedImage = '[image omitted: this model takes no images]';
 
 type Change = (value: JsonObject) => JsonObject;
 
-/** Puts a text in the place of a part that is an image. */
+/** Replaces an image part by a text. */
 export function replacing(type: string, textType: string): Change {
   return (part) => {
     if (part['type'] !== type) return part;
@@ -74,7 +74,7 @@ export function replacing(type: string, textType: string): Change {
   };
 }
 
-/** Changes the objects of a list; the very same value when nothing has changed. */
+/** Changes the objects of a list. Returns the same value if none changes. */
 export function within(value: JsonObject, name: string, change: Change): JsonObject {
   const list = value[name];
   if (!Array.isArray(list)) return value;

@@ -6,7 +6,7 @@ export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue,
   return value !== undefined && value !== null;
 }
 
-/** Values that say what holds anyway, as many clients do: nothing is lost without them. */
+/** Default values, which many clients send: nothing is lost without them. */
 const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
   ['defer_loading', [false]],
   ['eager_input_streaming', [false, true]],

@@ -7,17 +7,17 @@ import { textsOf } from '../../wire/members.ts';
 import { type Adaptation, type Probe, readMembers } from '../contract/adaptation.ts';
 import { without, undefinedIfEmpty, withMember } from './adapt-members.ts';
 
-/** Takes sampling parameters out where the model refuses them. */
+/** Removes sampling parameters that the model refuses. */
 export function adaptSampling(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => (profile.quirks.sampling ? body : without(body, names, notes));
 }
 
-/** Takes the id of the end user out where the route refuses it. */
+/** Removes the id of the end user where the route refuses it. */
 export function adaptUser(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => (profile.quirks.end_user ? body : without(body, names, notes));
 }
 
-/** Cuts the limit of output tokens to what the model can write. */
+/** Lowers the limit of output tokens to the model's maximum. */
 export function adaptLimit(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     const most = profile.quirks.max_output_tokens;
@@ -34,7 +34,7 @@ export function adaptLimit(names: readonly string[]): Adaptation {
 }
 
 /**
- * Cuts the stop sequences to those that the route takes; the gateway looks for the others in the answer.
+ * Limits the stop sequences to as many as the route supports; the gateway looks for the others in the answer.
  *
  * @param isSingleAnswer false for a request whose answers cannot be cut, because it asks for several
  */
@@ -50,17 +50,17 @@ export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => b
   };
 }
 
-/** How a format asks for JSON. */
+/** How a format requests JSON. */
 export interface OutputWording {
-  /** The members that ask for it; undefined when none does. */
+  /** The members that request it; undefined if none does. */
   find(body: JsonObject): JsonObject | undefined;
-  /** The body without them, or with what asks for any object. */
+  /** The body without them, or with a request for any object. */
   replace(body: JsonObject, isObjectKnown: boolean): JsonObject;
   /** The body with one more instruction. */
   instruct(body: JsonObject, text: string, profile: Profile): JsonObject;
 }
 
-/** Asks for JSON as well as the model can be asked: what it does not know as a parameter is said in words. */
+/** Requests JSON in the strictest way that the model supports: by a parameter, else by an instruction. */
 export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWording): Adaptation {
   return (body, { profile, notes }) => {
     const known = profile.capabilities.structured_output;
@@ -74,7 +74,7 @@ export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWor
   };
 }
 
-/** What asks for any JSON object in the formats of OpenAI. */
+/** Requests any JSON object in OpenAI's formats. */
 export const anyObject = { type: 'json_object' } as const;
 
 /** An object with another value of a member; undefined when nothing is left of it. */
@@ -82,7 +82,7 @@ export function withoutEmpty(object: JsonValue | undefined, name: string, value:
   return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;
 }
 
-/** A text with another behind it. */
+/** Appends an instruction to a text or a list of parts. */
 export function instructedText(said: JsonValue | undefined, text: string): JsonValue {
   if (Array.isArray(said)) return [...said, { type: 'text', text }];
   return typeof said === 'string' && said.trim() !== '' ? `${said}\n\n${text}` : text;

@@ -5,7 +5,7 @@ import { member } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapEntries, mapMembers, without } from './adapt-members.ts';
 
-/** Takes tools out where the model knows none. @param names of the members about tools */
+/** Removes tools where the model supports none. @param names of the members about tools */
 export function adaptTools(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     if (profile.capabilities.tools) return body;
@@ -16,9 +16,9 @@ export function adaptTools(names: readonly string[]): Adaptation {
 }
 
 /**
- * A choice that leaves no choice becomes one that the model makes.
+ * Turns a forced choice of tools into one that the model makes.
  *
- * @param free what a member says instead; the value itself when it forces no call
+ * @param free returns the value without the force; the same value if it forces no call
  */
 export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonValue): Adaptation {
   return (body, { profile, notes }) => {
@@ -32,7 +32,7 @@ export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonV
 /** For the formats of OpenAI, in which `parallel_tool_calls` stands beside the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {
-    // Without the word, calls in parallel are what vendors do.
+    // Without the parameter, vendors allow parallel calls.
     return without(body, ['parallel_tool_calls'], body['parallel_tool_calls'] === false ? notes : undefined);
   }
   const isTooMuch = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
@@ -40,9 +40,9 @@ export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, 
 };
 
 /**
- * Takes the promise that calls fit their schemas off tools, where the route does not know it.
+ * Removes `strict` from tools where the route does not support it.
  *
- * @param relax the tool without the promise; the very same one when it makes none
+ * @param relax returns the tool without it; the same object if it has none
  */
 export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => JsonObject): Adaptation {
   return (body, { profile, notes }) => {
@@ -53,14 +53,14 @@ export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => Json
   };
 }
 
-/** The object that says `strict`, without it. */
+/** The object without `strict`. */
 export function withoutStrict(object: JsonObject, notes: Notes): JsonObject {
   const { strict, ...others } = object;
   if (strict === true) notes.drop('strict of tools');
   return strict === undefined ? object : others;
 }
 
-/** True for a `tool_choice` that leaves the model no choice. */
+/** True for a `tool_choice` that forces a call. */
 export function isForced(choice: JsonValue): boolean {
   if (!isJsonObject(choice)) return typeof choice === 'string' && choice !== 'auto' && choice !== 'none';
   const { type } = choice;
@@ -84,9 +84,9 @@ export function freeChoice(name: string, choice: JsonValue): JsonValue {
 }
 
 /**
- * Leaves out tools that a vendor runs itself where the vendor is another, or says them as functions.
+ * Removes tools that only another vendor can run, or replaces them by functions.
  *
- * @param replace what stands for a tool; the very same one where the route knows it, undefined where nothing does
+ * @param replace returns the tool for the route: the same object if the route supports it, undefined if nothing can replace it
  * @throws GatewayError `not_supported` when no tool is left, or the one that must be called is not: the model would make up
  *   what the tool should have found
  */
@@ -109,7 +109,7 @@ export function adaptHostedTools(
   };
 }
 
-/** True for the tool that must be called: Messages says its name, Responses its type. */
+/** True for the tool that must be called: Messages names it, Responses has its type. */
 function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && member(choice, key) === tool[key]);
 }

@@ -13,10 +13,10 @@ import type { ChatCall, ChatMessage, ChatPart, ChatRequest } from '../../wire/ch
 type Change = (message: ChatMessage, path: string) => ChatMessage;
 
 /**
- * What vendors of the Chat format insist on in messages: thoughts of earlier turns, text that is a string, ids of nine
- * characters.
+ * Adapts messages to what vendors of the Chat format require: reasoning of earlier turns, text that is a string, ids of
+ * nine characters.
  *
- * @throws GatewayError `invalid_request` when thoughts cannot be understood
+ * @throws GatewayError `invalid_request` when reasoning is malformed
  */
 export const adaptMessages: Adaptation = (body, target) => {
   const { messages }: ChatRequest = body;
@@ -44,8 +44,8 @@ function changesFor(target: AdaptationTarget): Change[] {
 }
 
 /**
- * Thoughts that the client has not returned are those that are kept. Lost ones are the empty string: without the member
- * the vendor refuses.
+ * Reasoning that the client has not returned comes from the store. If it is lost, it is the empty string, because the
+ * vendor refuses a message without the member.
  */
 function withThoughts(message: ChatMessage, path: string, target: AdaptationTarget): ChatMessage {
   const { role, reasoning_content: thoughts, tool_calls: calls } = message;

@@ -49,7 +49,7 @@ const limitName: Adaptation = (body: ChatRequest, { profile }) => {
   return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
 };
 
-/** Vendors that do not know it count without being asked. */
+/** Vendors without this option always report the usage. */
 const streamUsage: Adaptation = (body, { profile }) =>
   profile.quirks.stream_usage ? body : without(body, ['stream_options']);
 

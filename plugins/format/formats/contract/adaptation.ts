@@ -6,7 +6,7 @@ import type { KeptReasoning } from '../../canonical/kept-reasoning.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { type NameRules, ToolNames } from '../../canonical/tool-names.ts';
 
-/** What an adaptation goes by, and where it notes what was lost. */
+/** The route that a request is adapted to, and where losses are noted. */
 export interface AdaptationTarget {
   readonly profile: Profile;
   readonly notes: Notes;
@@ -41,12 +41,12 @@ export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
   };
 }
 
-/** What it takes to decode a few members of a request, and to encode them for a route. */
+/** Decodes and encodes some members of a request as a translation does. */
 export interface Probe {
   readonly codec: Codec;
   readonly toolNames: NameRules;
   readonly stateKinds: readonly StateKind[];
-  /** The shortest dialogue, without which no request can be decoded. */
+  /** The shortest dialogue that a request needs to be decoded. */
   readonly dialogue: JsonObject;
 }
 

@@ -11,7 +11,7 @@ import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
 /**
- * Everything in which a wire format differs from the others. One object a format, in the format's own folder; formats.ts
+ * Everything in which a wire format differs from the others: one object per format, in the format's folder. formats.ts
  * lists them.
  */
 export interface FormatDescriptor extends WireFormat {
@@ -19,7 +19,7 @@ export interface FormatDescriptor extends WireFormat {
   path(model: string, isStream: boolean, purpose: Purpose): string;
   /** Headers that the format needs. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Headers of clients that the vendor of the format knows; `x-codex-*` is all that begin so. Others do not get them. */
+  /** Client headers that the format's vendor knows; `x-codex-*` is a prefix. Other vendors do not get them. */
   readonly betaHeaders?: readonly string[];
   /** How clients speak it; missing in a format that only upstreams speak. */
   readonly client?: ClientSide;
@@ -100,7 +100,7 @@ export interface ClientTextSide extends ClientCodec {
 
 /** A format in which upstreams are asked to continue conversations. */
 export interface TextSide extends UpstreamCodec {
-  /** What tools may be called. */
+  /** The tool names that the format allows. */
   readonly toolNames: NameRules;
   /** Kinds of opaque reasoning state that an endpoint of the format makes, and takes back. */
   readonly stateKinds: readonly StateKind[];

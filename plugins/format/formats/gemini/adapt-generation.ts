@@ -49,7 +49,7 @@ function changesFor(profile: Profile, notes: Notes): Map<keyof GeminiGeneration,
   return changes;
 }
 
-/** Changes a member under whichever name it has; takes it out where the change is nothing. What is null is not there. */
+/** Changes a member under either of its names, or removes it if the change returns undefined. Null counts as missing. */
 function changeMember(object: JsonObject, wanted: string, change: Change): JsonObject {
   let changed = object;
   for (const [name, value] of Object.entries(object)) {
@@ -76,7 +76,7 @@ function cutStops(value: JsonValue, most: number, notes: Notes): JsonValue | und
   return most === 0 ? undefined : wanted.slice(0, most);
 }
 
-/** What cannot be read stays as it is: the route may know more of its own format. */
+/** A value that cannot be read is kept: the route may support more of its own format. */
 function changeThinking(value: JsonValue, target: Pick<EncodeTarget, 'profile' | 'notes'>): JsonValue | undefined {
   if (!isJsonObject(value) || !isRefused(fieldsOf<GeminiThinking>(value), target.profile)) return value;
   try {
@@ -87,7 +87,7 @@ function changeThinking(value: JsonValue, target: Pick<EncodeTarget, 'profile' |
   }
 }
 
-/** Models that think by levels take budgets too, those that think by budgets know no levels. */
+/** Models with thinking levels accept budgets too; models with budgets accept no levels. */
 function isRefused(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;

@@ -29,7 +29,7 @@ const subsetNames: ReadonlyMap<string, string> = new Map([
 /** Where schemas are, from the top. */
 const holders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
 
-/** Writes JSON Schemas in the subset where the route knows no other. Returns the very same body when it has none. */
+/** Translates JSON Schemas into the subset where the route supports no other. Returns the same body if it has none. */
 const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? withSubsets(body, notes) : body;
 

@@ -36,7 +36,7 @@ function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): Me
   return withEffort(without(body, ['thinking']), undefined);
 }
 
-/** True for a way to ask that the model does not know, and for a budget that leaves no room for the answer. */
+/** True for a mode that the model does not support, and for a budget that leaves no room for the answer. */
 function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = member<MessagesThinking>(thinking, 'type');
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
@@ -46,7 +46,7 @@ function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { q
   return type === 'adaptive' || type === 'between_tools' || (type === 'enabled' && isTooMuch);
 }
 
-/** The budget is the client's own where it has given one: an effort beside it is only a hint. */
+/** A budget that the client has set is kept: an effort beside it is only a hint. */
 function rewriteThinking(body: MessagesRequest, probe: Probe, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
   const type = member<MessagesThinking>(thinking, 'type');
@@ -85,7 +85,7 @@ export function withOwnThinking(body: MessagesRequest, target: AdaptationTarget)
   return kept === messages ? body : { ...body, messages: kept.filter((message) => message !== null) };
 }
 
-/** Null for a message of which nothing is left. */
+/** Null if nothing is left of the message. */
 function withOwnBlocks(message: JsonValue, target: AdaptationTarget): JsonValue {
   if (!isJsonObject(message)) return message;
   const { role, content }: MessagesMessage = message;
@@ -96,7 +96,7 @@ function withOwnBlocks(message: JsonValue, target: AdaptationTarget): JsonValue 
   return left.length === 0 ? null : withMember(message, 'content', left);
 }
 
-/** The block as the route takes it; null when it takes none of it. */
+/** The block as the route accepts it; null if the route refuses it. */
 function ownBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget): JsonValue {
   if (!isJsonObject(block)) return block;
   const { type, thinking, signature, data }: MessagesBlock = block;

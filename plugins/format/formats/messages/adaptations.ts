@@ -39,8 +39,7 @@ import type {
 } from '../../wire/messages.ts';
 
 /**
- * Leaves out tools that only Anthropic can run where another vendor is behind the route; those that it knows by a type,
- * but that clients run, become plain ones.
+ * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain ones.
  *
  * @throws GatewayError `not_supported`, see `adaptHostedTools`
  */
@@ -60,7 +59,7 @@ function adaptServerTools(probe: Probe): Adaptation {
   });
 }
 
-/** Says as text which tools a search has found, where another vendor is behind the route. */
+/** Writes references to found tools as text on routes of other vendors. */
 const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
@@ -87,7 +86,7 @@ const probe: Probe = {
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
 
-/** Beta features of Anthropic, which refuses them without their header, as other vendors do always. */
+/** Beta features: Anthropic refuses them without their header, other vendors always do. */
 const betaMembers = [
   'compaction',
   'container',

@@ -17,5 +17,5 @@ export const messagesCodec: Codec = {
 /** Kinds of opaque reasoning state that endpoints of the Messages format make. */
 export const stateKinds: readonly StateKind[] = ['signature', 'redacted'];
 
-/** What tools may be called. */
+/** The tool names that the format allows. */
 export const toolNames: NameRules = { ...plainNames, maxLength: 128 };

@@ -24,7 +24,7 @@ export class PartReader {
   /** The answer so far, in which citations are searched. */
   #text = '';
   #count = 0;
-  /** A call whose arguments come in pieces. */
+  /** A call whose arguments arrive in pieces. */
   #open: { readonly key: number; readonly args: PartialArgs } | undefined;
 
   read(candidate: GeminiCandidate): Fragment[] {

@@ -21,7 +21,7 @@ const reasons = new Map<string, FinishReason>([
 ]);
 const failures = new Set(['error', 'network_error']);
 
-/** The failure of a stream in which a second response begins: its relation to the first is unknown. */
+/** The failure of a stream in which a second response begins, whose relation to the first is unknown. */
 export function secondStartError(): GatewayError {
   return new GatewayError('upstream_failed', 'The upstream started its response a second time.');
 }

@@ -17,7 +17,7 @@ export function newItemId(type: string, id: string, position: number): string {
   return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${id}_${position}`;
 }
 
-/** What the input of a call is called; undefined for items that the client does not run. */
+/** The member with the input of a call; undefined for items that the client does not run. */
 export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   if (type === 'function_call') return 'arguments';
   return type === 'custom_tool_call' ? 'input' : undefined;
@@ -35,9 +35,9 @@ export interface ItemNames {
 }
 
 /**
- * A finished item with the members that the SDK's types promise; the very same object when it has them.
+ * A finished item with the members that the SDK's types promise; the same object if it has them.
  *
- * @param status of an item that does not say
+ * @param status of an item without one
  */
 export function repairItem(item: ResponsesItem, names: ItemNames, status: string): ResponsesItem {
   const type = typeOf(item);
@@ -67,13 +67,13 @@ function membersOf(type: string, item: ResponsesItem, { callId }: ItemNames, sta
   }
 }
 
-/** The object with these members; the very same object when it has them. */
+/** The object with these members; the same object if it has them. */
 export function withMembers<T extends object>(object: T, members: NoInfer<T>): T {
   const isSame = (Object.keys(members) as (keyof T)[]).every((name) => object[name] === members[name]);
   return isSame ? object : { ...object, ...members };
 }
 
-/** The item as it opens: without what its events are going to bring. */
+/** The item as it opens: without the content that its events carry. */
 export function openItem(item: ResponsesItem): ResponsesItem {
   const type = typeOf(item);
   const input = inputMemberOf(type);
@@ -92,7 +92,7 @@ function repairContent(content: JsonValue | undefined): JsonValue[] {
   return parts.length === content.length && parts.every((part, index) => part === content[index]) ? content : parts;
 }
 
-/** Clients iterate over the annotations of a text without looking whether there are any. */
+/** Clients iterate over the annotations of a text without checking that there are any. */
 function repairPart(part: ResponsesPart): ResponsesPart {
   const { type, text, annotations } = part;
   if (type !== undefined && type !== 'text' && type !== 'output_text') return part;

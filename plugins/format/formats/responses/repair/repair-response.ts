@@ -32,8 +32,8 @@ const promised: readonly (keyof ResponsesReply)[] = [
 ];
 
 /**
- * A response object with every member that clients expect; the very same object when it has them. What it leaves out is
- * what the request has asked for.
+ * A response object with every member that clients expect; the same object if it has them. Missing members are those of
+ * the request.
  */
 export function repairResponse(
   given: ResponsesReply,
@@ -71,7 +71,7 @@ function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
 
 const finished = new Set<JsonValue | undefined>(['completed', 'incomplete', undefined, null]);
 
-/** A whole reply with what clients expect; the very same object when it has that, or reports an error. */
+/** A whole reply with every member that clients expect; the same object if it has them, or reports an error. */
 export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject {
   const { status, output, output_text: text, id }: ResponsesReply = body;
   if (!finished.has(status) || readReportedError(body) !== undefined) return body;
@@ -89,7 +89,7 @@ function repairOutputItem(item: ResponsesItem, index: number, status: string, id
   return repairItem(item, { id: itemId, callId: textOr(item.id, `call_${id}_${index}`) }, status);
 }
 
-/** The words of the SDK's convenience, which some vendors send in place of the output; undefined without any. */
+/** The items of `output_text`, a convenience of the SDK that some vendors send in place of the output; undefined without it. */
 function itemsOf(text: JsonValue | undefined): JsonValue[] | undefined {
   return typeof text === 'string' && text !== '' ? [{ type: 'message', content: text }] : undefined;
 }

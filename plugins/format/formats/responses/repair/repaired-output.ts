@@ -12,7 +12,7 @@ type Events = readonly ResponsesEvent[];
 /** Repairs the events about items and their parts. All events are without their numbers where the upstream has none. */
 export class RepairedOutput {
   readonly #items: OutputItems;
-  /** What the last event has added to; undefined for one that was no delta. */
+  /** The text that the last event appended to; undefined if it was not a delta. */
   grown: GrowingText | undefined;
 
   /** @param id of the exchange */
@@ -24,7 +24,7 @@ export class RepairedOutput {
     return this.#items.isEmpty;
   }
 
-  /** What the client gets for an event: that event alone, the very same object, when it is clean. */
+  /** The events that the client gets for one: the same object alone if it is clean. */
   event(type: string, data: ResponsesEvent): Events {
     this.grown = undefined;
     const { item } = data;

@@ -14,8 +14,8 @@ const inputEvents: Readonly<Record<string, string>> = {
 };
 
 /**
- * An item of a repaired stream, as far as the client has got it. Its methods return the events that the client lacks, without
- * their numbers.
+ * An item of a repaired stream, as the client knows it. Its methods return the events that the client lacks, without their
+ * numbers.
  */
 export class StreamedItem {
   readonly tracked: TrackedItem;
@@ -26,7 +26,7 @@ export class StreamedItem {
   /** The item as it is known: as it opened, or as it was finished. */
   item: ResponsesItem = {};
   isDone = false;
-  /** As far as the client has it. */
+  /** The input that the client has. */
   readonly input = new GrowingText(['item_id', 'output_index']);
   /** Text that arrived before the item was announced to the client. */
   readonly held = new GrowingText([]);
@@ -140,7 +140,7 @@ export class StreamedItem {
     return [...rest, { type: `${inputEvents[this.type]}.done`, ...this.place, ...name, [input]: whole }];
   }
 
-  /** The item with what its events have brought, where it says nothing of that itself. */
+  /** The item with the content of its events, where it has none of its own. */
   #filled(item: ResponsesItem): ResponsesItem {
     const filled: Editable<ResponsesItem> = {};
     for (const list of ['summary', 'content'] as const) {
@@ -158,12 +158,12 @@ function isEmpty(list: JsonValue | undefined): boolean {
   return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
 }
 
-/** A part with a text, as far as the client has got it. Its methods return events without their numbers. */
+/** A part with a text, as the client knows it. Its methods return events without their numbers. */
 export class StreamedPart {
   readonly kind: StreamedText;
   readonly index: number;
   readonly grown: GrowingText;
-  /** True once the client has got its whole text. */
+  /** True once the client has its whole text. */
   hasEndedText = false;
   isClosed = false;
 
@@ -225,7 +225,7 @@ export class GrowingText {
     if (this.text.length < bounds.translatedReply) this.text += delta;
   }
 
-  /** What is missing of the whole text; empty when the whole text is another. */
+  /** The missing end of the whole text; empty if the text so far differs. */
   restOf(whole: string): string {
     return whole.startsWith(this.text) ? whole.slice(this.text.length) : '';
   }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { InferEntity } from '@mikro-orm/core';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { OperatorActionRow } from './entities.ts';
 
 export const operatorActionNames = [
@@ -44,6 +44,9 @@ export interface RecordedAction {
 /** Characters kept of an error. */
 const longestError = 500;
 
+/** Entities are loaded with the database: commands that open none do without MikroORM. */
+const loadEntity = async () => (await import('./entities.ts')).OperatorActionRow;
+
 /**
  * Does what an operator has asked for, and records who did it: before it begins, so that no action goes without a record, and again
  * when it has ended.
@@ -51,15 +54,19 @@ const longestError = 500;
  * @throws what `work` throws
  */
 export async function recordAction<T>(
-  database: Pick<Database, 'query'>,
+  database: Pick<Database, 'fork' | 'query'>,
   { operator, action, subject, note }: OperatorAction,
   work: () => Promise<T>,
 ): Promise<T> {
   const id = randomUUIDv7();
-  await database.query(
-    'insert into operator_action (id, operator_id, operator, action, subject, note) values (?, ?, ?, ?, ?, ?)',
-    [id, operator.id, operator.name, action, subject, note ?? null],
-  );
+  await database.fork().insert(await loadEntity(), {
+    id,
+    operatorId: operator.id,
+    operator: operator.name,
+    action,
+    subject,
+    note: note ?? null,
+  });
   try {
     const result = await work();
     await finish(database, id, undefined);
@@ -79,15 +86,13 @@ async function finish(database: Pick<Database, 'query'>, id: string, error: stri
 
 /** The newest actions first, of one subject or of all. @param limit at most 500 */
 export async function listActions(
-  database: Pick<Database, 'query'>,
+  database: Pick<Database, 'fork'>,
   { subject, limit }: { readonly subject?: string | undefined; readonly limit: number },
 ): Promise<RecordedAction[]> {
-  const rows = await database.query<ActionRow>(
-    `select id, operator, action, subject, note, error, finished_at is not null as is_finished,
-       ${epochs('created_at')}
-     from operator_action where ?::text is null or subject = ? order by operator_action.created_at desc, id desc limit ?`,
-    [subject ?? null, subject ?? null, Math.min(limit, 500)],
-  );
+  const rows = await database.fork().find(await loadEntity(), subject === undefined ? {} : { subject }, {
+    orderBy: { createdAt: 'desc', id: 'desc' },
+    limit: Math.min(limit, 500),
+  });
   return rows.map(toAction);
 }
 
@@ -98,20 +103,15 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
   ]);
 }
 
-type ActionRow = Row<typeof OperatorActionRow, 'id' | 'operator' | 'subject' | 'note' | 'error' | 'created_at'> & {
-  readonly action: OperatorAction['action'];
-  readonly is_finished: boolean;
-};
-
-function toAction(row: ActionRow): RecordedAction {
-  const outcome = row.is_finished ? 'done' : 'unknown';
+function toAction(row: InferEntity<typeof OperatorActionRow>): RecordedAction {
+  const outcome = row.finishedAt === null ? 'unknown' : 'done';
   return {
     id: row.id,
     operator: row.operator,
-    action: row.action,
+    action: row.action as OperatorAction['action'],
     subject: row.subject,
     note: row.note ?? undefined,
-    createdAt: new Date(row.created_at),
+    createdAt: row.createdAt,
     outcome: row.error === null ? outcome : 'failed',
     error: row.error ?? undefined,
   };

@@ -1,9 +1,9 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { accountCommand } from './account/command.ts';
-import { cleanDeletedJob } from './deletion-job.ts';
-import { publishJob, retentionJob } from './event-jobs.ts';
+import { cleanDeletedJob } from './jobs.ts';
+import { publishJob, retentionJob } from './jobs.ts';
 import { addAccountPages } from './pages/index.ts';
-import { planEndJob, planEndSweep } from './plan-end-jobs.ts';
+import { planEndJob, planEndSweep } from './jobs.ts';
 
 /**
  * `gateway account` for operators, and what happens to accounts by itself: events are published and removed after a time,

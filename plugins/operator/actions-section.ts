@@ -1,4 +1,6 @@
 import { defineSection } from '#core/config/section.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { removeOldActions } from '#core/business/operator-actions/operator-actions.ts';
 
 /** The section `operator_actions`: the record of what operators have done on their pages. */
 export const operatorActionsSection = defineSection({
@@ -19,3 +21,10 @@ export const operatorActionsSection = defineSection({
     additionalProperties: false,
   },
 });
+
+export const actionRetentionJob: JobDefinition = {
+  name: 'remove-old-operator-actions',
+  description: 'Deletes what operators have done before the days of operator_actions.keep_days.',
+  schedule: { pattern: '29 3 * * *' },
+  run: (_data, host) => removeOldActions(host.database, host.section(operatorActionsSection).keep_days),
+};

@@ -1,13 +1,14 @@
 import type { Server } from '@hapi/hapi';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import { readModelHealth } from '#core/business/model-health/model-health.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { needsPass } from '../needs-pass.ts';
 import { plansPath, tryPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeDetail, describeRow, type ModelReading, speaksOf } from './describe-model.ts';
 import { addressOf, matches, modelsPath, readQuery } from './query.ts';
+import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { configuredProvider } from '#core/business/payments/connections.ts';
 
 /** Models of one answer; a search finds the others. */
 const listedModels = 100;
@@ -89,4 +90,12 @@ async function readModels(gateway: Gateway, { host }: PageRequest): Promise<Mode
 
 function isFound({ model, abilities, aliases }: ModelReading, search: string): boolean {
   return matches(search, [model.publicName, model.displayName, ...aliases, ...speaksOf(abilities)]);
+}
+
+/** True for an account that must buy days before it can call models. False where plans cannot be bought. */
+async function needsPass(request: PageRequest): Promise<boolean> {
+  const { host } = request;
+  if (configuredProvider(host) === undefined) return false;
+  const [account] = await readAccounts(host.database, 'id', [accountOf(request).id]);
+  return account !== undefined && activePeriod(account, account.readAt) === undefined;
 }

@@ -1,7 +1,6 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { clientName } from './client-name.ts';
-import { describeNotes } from './describe-notes.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 
 /** A line of the facts about a request, ready to be printed. */
 export interface RequestFact {
@@ -97,4 +96,64 @@ function sizeOf({ bytes_in: received, bytes_out: sent }: RequestRecord, { t, for
 function endOf({ outcome, status }: RequestRecord, t: Reader['t']): string {
   const isBroken = outcome === 'failed' && status !== null && status < 400;
   return t(`requests.ended.${isBroken ? 'broken' : outcome}`);
+}
+
+/** Notes of one kind, in one line. */
+interface NotesLine {
+  readonly name: 'dropped' | 'approximated' | 'note';
+  readonly text: string;
+}
+
+const verbs = ['dropped', 'approximated'] as const;
+/** As `core/gateway/model-call/notes-header.ts` ends a list that is too long. */
+const more = '...';
+/** As `plugins/upstream` notes it. */
+const resumed = 'resumed on another route after the first was interrupted';
+
+/**
+ * What translations noted, grouped: parameters that were left out, those that were approximated, and the rest. Notes name
+ * parameters and features in English, as they are called in the API; only the words around them are translated.
+ */
+function describeNotes(notes: readonly string[], t: Translate): NotesLine[] {
+  const [dropped, approximated] = verbs.map((verb) =>
+    notes.filter((note) => note.startsWith(`${verb} `)).map((note) => note.slice(verb.length + 1)),
+  );
+  const others = notes.filter((note) => !verbs.some((verb) => note.startsWith(`${verb} `)));
+  const lines: NotesLine[] = [
+    { name: 'dropped', text: (dropped ?? []).join(', ') },
+    { name: 'approximated', text: (approximated ?? []).join(', ') },
+    { name: 'note', text: others.map((note) => wordsOf(note, t)).join(' ') },
+  ];
+  return lines.filter(({ text }) => text !== '');
+}
+
+function wordsOf(note: string, t: Translate): string {
+  if (note === resumed) return t('requests.note.resumed');
+  return note === more ? t('requests.note.more') : note;
+}
+
+/** A program in front of its language, as the SDKs of OpenAI and Anthropic write it: `OpenAI/Python 1.54.0`. */
+const sdk = /^(\w[\w.-]*)\/(Python|JS|Node|TypeScript|Go|Java|Ruby|PHP|\.NET) (\d[\w.+-]*)/i;
+const product = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
+/** By the products in the User-Agent of a browser, the telling ones first: all others name Chrome or Safari too. */
+const browsers = { Firefox: 'Firefox', Edg: 'Edge', OPR: 'Opera', Chrome: 'Chrome', Version: 'Safari' } as const;
+
+/**
+ * A User-Agent as people know the program: `OpenAI/Python 1.54.0` is "OpenAI Python 1.54.0", `claude-cli/2.1.0 (external)`
+ * is "claude-cli 2.1.0". What it does not recognise stays as it is.
+ */
+export function clientName(userAgent: string): string {
+  if (userAgent.startsWith('Mozilla/')) return browserName(userAgent) ?? userAgent;
+  const [, name, language, version] = sdk.exec(userAgent) ?? [];
+  if (name !== undefined) return `${name} ${language} ${version}`;
+  const [, program, number] = product.exec(userAgent) ?? [];
+  return program === undefined ? userAgent : `${program} ${number}`;
+}
+
+function browserName(userAgent: string): string | undefined {
+  for (const [sign, name] of Object.entries(browsers)) {
+    const version = new RegExp(`\\b${sign}/(\\d+)`).exec(userAgent)?.[1];
+    if (version !== undefined) return `${name} ${version}`;
+  }
+  return undefined;
 }

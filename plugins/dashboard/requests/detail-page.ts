@@ -2,7 +2,7 @@ import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts'
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { isContentKept } from '#core/gateway/records/request-content.ts';
+import { isContentKept } from '#core/gateway/records/read-requests.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';

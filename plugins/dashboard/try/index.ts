@@ -1,10 +1,13 @@
-import type { Server } from '@hapi/hapi';
+import type { Server, ServerRoute } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { tokenRoute } from './token-route.ts';
 import { createTryPage } from './try-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
+import { accessTokenLifetime, accessTokens } from '#core/business/accounts/access-token.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { sessionOf } from '#core/web/sessions/sign-in.ts';
+import { tryPath } from '../paths.ts';
 
 /** A model to try in the browser. */
 export function register(server: Server): void {
@@ -14,4 +17,21 @@ export function register(server: Server): void {
     gateway.assets({ name, path: viewPath(`dashboard/try/${name}`) });
   gateway.page(createTryPage(server));
   server.route(tokenRoute(server));
+}
+
+/** `POST /dashboard/try/token`: a token for the page's script. The session must be the sender's, and the page of this origin. */
+function tokenRoute(server: Server): ServerRoute {
+  return {
+    method: 'POST',
+    path: `${tryPath}/token`,
+    options: { auth: 'session', payload: { maxBytes: 1024 } },
+    async handler(request, h) {
+      const session = sessionOf(request);
+      if (session === undefined) throw new PageError(401, 'error.401.text');
+      const { prefix } = server.host().service;
+      const claims = { accountId: session.account.id, sessionId: session.id };
+      const token = await accessTokens(server.host()).sign(prefix, claims);
+      return h.response({ token, expires_in: accessTokenLifetime / 1_000 }).header('cache-control', 'no-store');
+    },
+  };
 }

@@ -5,11 +5,10 @@ import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { requestPath, tryPath } from '../paths.ts';
-import { type Asked, ask } from './ask.ts';
+import { ask, type Asked } from './ask.ts';
 import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';
-import { causeOf, explainError, type TryError } from './explain-error.ts';
+import { causeOf, explainError, tryCauses, type TryError } from './explain-error.ts';
 import { conversationSamples, fillSample, imageSamples } from './samples.ts';
-import { scriptTexts } from './script-texts.ts';
 
 /** A message or an answer, ready to be printed. */
 interface Turn {
@@ -142,4 +141,21 @@ function factsOf({ usage, duration }: Asked, { t, format }: PageRequest): string
   return [tokens, t('try.total', { time: format.duration(duration).text })]
     .filter((part) => part !== undefined)
     .join(' · ');
+}
+
+/** The texts of the page's script. Placeholders in braces are filled there. */
+function scriptTexts({ t, format }: Pick<PageRequest, 't' | 'format'>) {
+  return {
+    errors: Object.fromEntries(tryCauses.map((cause) => [cause, explainError(cause, {}, t)])),
+    tokens: t('try.tokens'),
+    first: t('try.first'),
+    total: t('try.total'),
+    stopped: t('try.stopped'),
+    broken: t('try.broken'),
+    truncated: t('try.truncated'),
+    noText: t('try.no_text'),
+    thinking: t('try.thinking'),
+    done: t('try.done'),
+    units: { ms: format.duration(1).unit, s: format.duration(2_000).unit },
+  };
 }

@@ -10,13 +10,13 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { sessionsOf } from '#core/web/sessions/sign-in.ts';
 import { listOrders } from '#core/business/payments/order.ts';
-import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
+import { readUsage, startOfHours, type TimedUsage, type UsageKeys } from '#core/gateway/records/usage.ts';
 import { tableOf as orderTable } from '../orders/list-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
-import { withRows } from '../table-section.ts';
+import { type TableSection, withRows } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { accountStateCell } from './list-page.ts';
-import { usageTable } from './usage-table.ts';
+import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
 /** What is listed of an account, the newest. */
 const listed = { orders: 20, actions: 50 };
@@ -136,4 +136,35 @@ function actionsOf({ id, blockedAt, deletedAt }: AccountRecord, t: PageRequest['
       ? { path: `${path}/block`, label: t('operator.block'), isDanger: true }
       : { path: `${path}/unblock`, label: t('operator.unblock'), isDanger: false },
   ];
+}
+
+type ModelUsage = TimedUsage & Pick<UsageKeys, 'model'>;
+
+/** Requests of an account by model, most used first. */
+function usageTable(usage: readonly ModelUsage[], { t, format }: Pick<PageRequest, 't' | 'format'>): TableSection {
+  return {
+    id: 'usage',
+    title: t('operator.usage'),
+    columns: [
+      { label: t('operator.model'), at: 'title' },
+      { label: t('operator.requests'), at: 'end', isNumber: true },
+      { label: t('operator.errors'), at: 'note', isNumber: true },
+      { label: t('operator.tokens_in'), at: 'hide', isNumber: true },
+      { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
+      { label: t('operator.first_token'), at: 'note-end', isNumber: true },
+    ],
+    rows: usage
+      .toSorted((one, other) => other.requests - one.requests)
+      .map(({ model, requests, errors, inputTokens, outputTokens, firstContent }) => {
+        const median = quantile(firstContent, 0.5);
+        return [
+          { text: model ?? t('operator.no_model_named') },
+          { text: format.number(requests) },
+          { text: requests === 0 ? '' : format.percent(errors / requests) },
+          { text: format.number(inputTokens) },
+          { text: format.number(outputTokens) },
+          { text: median === undefined ? '' : format.duration(median).text },
+        ];
+      }),
+  };
 }

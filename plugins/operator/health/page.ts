@@ -9,7 +9,8 @@ import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { readVersions } from './versions.ts';
+import { readFileSync } from 'node:fs';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Seconds between two updates of the state. */
 const interval = 10;
@@ -124,4 +125,13 @@ function failedJobsTable(queue: QueueState | undefined, { t, format }: PageReque
         { ...format.dayTime(new Date(failedAt)) },
       ]),
   };
+}
+
+const file = new URL('../../../package.json', import.meta.url);
+const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+
+/** What runs here. */
+async function readVersions(database: Pick<Database, 'query'>) {
+  const [row] = await database.query<{ server_version: string }>('show server_version');
+  return { gateway: version, node: process.versions.node, postgres: row?.server_version ?? '' };
 }

@@ -2,7 +2,6 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
-import { readEmphasis, type TextPiece } from '../emphasis.ts';
 import type { RejectedKey } from './rejected-keys.ts';
 
 /** Flags on the overview; the others are in the list of orders. */
@@ -77,4 +76,18 @@ function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Rea
     amount: money === undefined ? '' : format.money(money.amount, money.currency),
   };
   return t(money === undefined ? 'operator.flag_text.without_amount' : `operator.flag_text.${kind}`, values);
+}
+
+/** A piece of a sentence for a template. */
+interface TextPiece {
+  readonly text: string;
+  readonly isStrong: boolean;
+}
+
+/** Splits a text at `*`, which stands around what matters most in it: `paid *Rp 59.000* of *Rp 95.000*`. */
+export function readEmphasis(text: string): TextPiece[] {
+  return text
+    .split('*')
+    .map((piece, index) => ({ text: piece, isStrong: index % 2 === 1 }))
+    .filter((piece) => piece.text !== '');
 }

@@ -3,7 +3,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import { cleanDeletedJob } from '../../../plugins/accounts/deletion-job.ts';
+import { cleanDeletedJob } from '../../../plugins/accounts/jobs.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;

@@ -6,7 +6,7 @@ import { recordPlanEnd } from '#core/business/accounts/plan-end.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Jobs } from '#core/platform/jobs/jobs.ts';
-import { planEndJob, planEndSweep } from '../../../plugins/accounts/plan-end-jobs.ts';
+import { planEndJob, planEndSweep } from '../../../plugins/accounts/jobs.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 const hour = 3_600; // seconds

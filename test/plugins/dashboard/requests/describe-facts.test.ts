@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { clientName } from '../../../../plugins/dashboard/requests/client-name.ts';
+import { clientName } from '../../../../plugins/dashboard/requests/describe-facts.ts';
 import { describeFacts } from '../../../../plugins/dashboard/requests/describe-facts.ts';
 import { readerOf, recordOf } from './fixture.ts';
 

@@ -1,5 +1,39 @@
-import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
+import { publishEvents, removeOldEvents } from '#core/business/accounts/account-events.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { cleanRecords, recentlyDeleted } from '#core/business/accounts/deletion.ts';
+import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
+
+/** Finds what the relay has missed: notifications are lost while the connection to PostgreSQL is down. */
+export const publishJob: JobDefinition = {
+  name: 'publish-account-events',
+  description: 'Publishes recorded events that have not been published yet.',
+  schedule: { every: 15 },
+  attempts: 1,
+  async run(_data, host) {
+    await publishEvents(host);
+  },
+};
+
+export const retentionJob: JobDefinition = {
+  name: 'remove-old-account-events',
+  description: 'Deletes events that were published more than 90 days ago.',
+  schedule: { pattern: '23 3 * * *' },
+  async run(_data, host) {
+    await removeOldEvents(host.database);
+  },
+};
+
+/** Days for which records of requests may arrive after their account was deleted: a journal waits for the database. */
+const days = 7;
+
+export const cleanDeletedJob: JobDefinition = {
+  name: 'clean-deleted-accounts',
+  description: 'Removes content and addresses of requests that were recorded after their account was deleted.',
+  schedule: { pattern: '41 * * * *' },
+  async run(_data, { database }) {
+    for (const accountId of await recentlyDeleted(database, days)) await cleanRecords(database, accountId);
+  },
+};
 
 /** Seconds between two sweeps. */
 const interval = 60;

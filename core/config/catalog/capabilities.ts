@@ -1,5 +1,5 @@
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
-import type { Settled } from './quirks.ts';
+import type { Resolved } from './quirks.ts';
 
 const flag = { type: 'boolean' } as const;
 
@@ -28,7 +28,7 @@ export const capabilitiesSchema = {
 export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
 
 /** What a model can do on a route. */
-export type Capabilities = Settled<CapabilitySettings>;
+export type Capabilities = Resolved<CapabilitySettings>;
 
 /** The defaults where neither vendor nor operator has configured anything. */
 export const defaultCapabilities: Capabilities = {

@@ -140,7 +140,7 @@ export type QuirkSettings = Infer<typeof quirksSchema>;
 export type ReasoningStyle = NonNullable<QuirkSettings['reasoning']>;
 
 /** How a vendor deviates from the plain form of a format, on a route. */
-export type Quirks = Settled<Omit<QuirkSettings, 'max_output_tokens' | 'by_format'>> & {
+export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_format'>> & {
   readonly max_output_tokens: number | undefined;
 };
 
@@ -181,4 +181,4 @@ export const defaultQuirks: Quirks = {
 };
 
 /** Settings with every member filled in. */
-export type Settled<T> = { readonly [Name in keyof T]-?: Exclude<T[Name], undefined> };
+export type Resolved<T> = { readonly [Name in keyof T]-?: Exclude<T[Name], undefined> };

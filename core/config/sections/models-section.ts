@@ -118,9 +118,9 @@ export const models = defineSection({
   },
   check(value, report, all) {
     const known = all.names(upstreams);
-    const publicStart = publicNameOf(prefixOf(all), '');
+    const publicPrefix = publicNameOf(prefixOf(all), '');
     for (const [key, model] of Object.entries(value)) {
-      checkName(key, publicStart, report);
+      checkName(key, publicPrefix, report);
       const { routes, resume } = model;
       refuseRepeatedRoutes(routes, ['models', key, 'routes'], report);
       checkQuirks(model, ['models', key], all, report);
@@ -184,14 +184,14 @@ function prefixOf(all: CheckContext): string {
 type ModelValue = SectionValue<typeof models>[string];
 
 /** Its public name would have the prefix twice, and it could be that of another model. */
-function checkName(name: string, publicStart: string, report: Report): void {
+function checkName(name: string, publicPrefix: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
     report(['models', name], 'contains a *, but model names are matched exactly', right);
   }
-  if (!name.startsWith(publicStart)) return;
-  const wrong = `begins with "${publicStart}", which clients see as the prefix of every name`;
-  report(['models', name], wrong, `write "${name.slice(publicStart.length)}"`);
+  if (!name.startsWith(publicPrefix)) return;
+  const wrong = `begins with "${publicPrefix}", which clients see as the prefix of every name`;
+  report(['models', name], wrong, `write "${name.slice(publicPrefix.length)}"`);
 }
 
 function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
@@ -222,20 +222,21 @@ function refuseRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, repo
  * applies to all of its routes, and needs one that supports it.
  */
 function checkQuirks(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
-  const spoken = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
-  checkProfile(model, path, spoken, all, report);
+  const formatsByRoute = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
+  checkProfile(model, path, formatsByRoute, all, report);
   for (const [index, route] of model.routes.entries())
-    if (typeof route !== 'string') checkProfile(route, [...path, 'routes', index], [spoken[index]], all, report);
+    if (typeof route !== 'string')
+      checkProfile(route, [...path, 'routes', index], [formatsByRoute[index]], all, report);
 }
 
 function checkProfile(
   { quirks }: ProfileSettings,
   path: YamlPath,
-  spoken: readonly (readonly string[] | undefined)[],
+  formatsByRoute: readonly (readonly string[] | undefined)[],
   { formats, hasAllPlugins }: CheckContext,
   report: Report,
 ): void {
-  checkReasoningStyle(quirks, [...path, 'quirks'], spoken, formats, report);
+  checkReasoningStyle(quirks, [...path, 'quirks'], formatsByRoute, formats, report);
   for (const [name, inFormat] of Object.entries(quirks?.by_format ?? {})) {
     const place = [...path, 'quirks', 'by_format', name];
     if (formats.has(name)) checkReasoningStyle(inFormat, place, [[name]], formats, report);
@@ -247,14 +248,15 @@ function checkProfile(
 function checkReasoningStyle(
   quirks: Pick<QuirkSettings, 'reasoning'> | undefined,
   path: YamlPath,
-  spoken: readonly (readonly string[] | undefined)[],
+  formatsByRoute: readonly (readonly string[] | undefined)[],
   formats: WireFormats,
   report: Report,
 ): void {
   const style = quirks?.reasoning;
-  if (style === undefined || spoken.includes(undefined)) return;
+  if (style === undefined || formatsByRoute.includes(undefined)) return;
   const there = [...formats.values()].filter(
-    ({ name, reasoningStyles }) => reasoningStyles.length > 0 && spoken.some((ofRoute) => ofRoute?.includes(name)),
+    ({ name, reasoningStyles }) =>
+      reasoningStyles.length > 0 && formatsByRoute.some((ofRoute) => ofRoute?.includes(name)),
   );
   const known = [...new Set(there.flatMap(({ reasoningStyles }) => reasoningStyles))];
   if (there.length === 0 || known.includes(style)) return;

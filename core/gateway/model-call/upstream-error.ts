@@ -149,16 +149,16 @@ export function isModeration({ type, code, message }: ReportedError): boolean {
 const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
 
 /** What an error means by its codes and message; undefined when the status decides. */
-export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
-  if (isContextOverflow(said)) return 'overflow';
-  const codes = [said.type, said.code].filter((code) => code !== undefined);
-  const words = echo.test(said.message ?? '') ? '' : (said.message ?? '').trim();
+export function meaningOf(reported: ReportedError): ErrorMeaning | undefined {
+  if (isContextOverflow(reported)) return 'overflow';
+  const codes = [reported.type, reported.code].filter((code) => code !== undefined);
+  const words = echo.test(reported.message ?? '') ? '' : (reported.message ?? '').trim();
   const own = words.replace(quoted, '');
   if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
-  if (codes.some((code) => outageCodes.has(code)) || isOutOfCapacity({ ...said, message: own })) return 'capacity';
+  if (codes.some((code) => outageCodes.has(code)) || isOutOfCapacity({ ...reported, message: own })) return 'capacity';
   if (codes.some((code) => timeoutCodes.has(code)) || timeoutWords.test(own)) return 'timeout';
   if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(own)) return 'throttled';
-  return modelCodes.has(said.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
+  return modelCodes.has(reported.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
 }
 
 /** Secrets that a vendor's message may contain: credentials, accounts and addresses of the operator. */
@@ -208,23 +208,30 @@ export function throttled(retryAfter: number = 5, words?: string): GatewayError 
 
 /** An error inside a 200: for the client, the upstream has failed. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
-  const said = withoutSecrets(reported?.message ?? 'no message', 500);
+  const message = withoutSecrets(reported?.message ?? 'no message', 500);
   const meaning = reported && (meaningOf(reported) ?? (reported.isRejection === true ? 'rejected' : undefined));
   switch (meaning) {
     case 'overflow':
       // Clients shorten the conversation on this code; without it, they retry the same request.
-      return new GatewayError('upstream_rejected', said, {
+      return new GatewayError('upstream_rejected', message, {
         upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
         meaning,
       });
     case 'key':
-      return keyRefused(said);
+      return keyRefused(message);
     case 'throttled':
-      return throttled(reported?.retryAfter, said);
+      return throttled(reported?.retryAfter, message);
     case 'rejected':
-      return new GatewayError('upstream_rejected', said, { upstream: { status: 400, code: reported?.code }, meaning });
+      return new GatewayError('upstream_rejected', message, {
+        upstream: { status: 400, code: reported?.code },
+        meaning,
+      });
     default:
-      return new GatewayError(failureCode(meaning), `The upstream reported an error: ${said}`, meaning && { meaning });
+      return new GatewayError(
+        failureCode(meaning),
+        `The upstream reported an error: ${message}`,
+        meaning && { meaning },
+      );
   }
 }
 
@@ -235,12 +242,12 @@ export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 
 }
 
 function describe(error: JsonObject): ReportedError {
-  const { message: said } = error;
+  const { message: nested } = error;
   // Mistral's details are inside the message.
   const details = isJsonObject(error['details']) ? error['details'] : undefined;
-  const { message, param } = describeDetail(error['detail'] ?? (isJsonObject(said) ? said['detail'] : undefined));
+  const { message, param } = describeDetail(error['detail'] ?? (isJsonObject(nested) ? nested['detail'] : undefined));
   return {
-    message: text(said) ?? message,
+    message: text(nested) ?? message,
     type: text(error['type']) ?? text(error['status']),
     code: text(error['code']) ?? text(details?.['error_code']),
     param: text(error['param']) ?? param,

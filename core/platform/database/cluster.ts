@@ -123,7 +123,7 @@ function reasonOf(error: unknown): string {
     .at(-1);
   if (line !== undefined && line !== '') return line.replace(/\.$/, '');
   if (typeof signal === 'string') return `it was ended by ${signal}`;
-  return typeof code === 'number' ? `it ended with code ${code} and said nothing` : String(message);
+  return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);
 }
 
 /** Every user may enter it; its entries have an owner each. */

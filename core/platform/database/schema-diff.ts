@@ -11,7 +11,7 @@ export class GatewayNaming extends UnderscoreNamingStrategy {
 }
 
 /**
- * What is not said by entities, and left alone by a diff of entities and database: partitions of a day, triggers, functions, the
+ * What entities cannot express, ignored by a diff of entities and database: partitions of a day, triggers, functions, the
  * list of migrations, and the schema of BullMQ, which migrates it itself. Two more constraints are listed in .ci/entity-rules.ts.
  */
 export const schemaGenerator = {

@@ -25,7 +25,7 @@ export function createFormToken(sessionToken: string, path: string, now: number)
 /**
  * The id of the form that was sent, which no other form has.
  *
- * @param token what the hidden field said
+ * @param token the value of the hidden field
  * @param lifetime seconds
  * @throws PageError when it is not a form of this browser for this path, or too old
  */

@@ -42,7 +42,7 @@ it('a program that writes nothing is given up, with the reason and what to do', 
 
 it.each([
   ['its last line', 'echo "creating"; echo "initdb: error: no space left" >&2; exit 1', 'initdb: error: no space left'],
-  ['its code, where it said nothing', 'exit 3', 'it ended with code 3 and said nothing'],
+  ['its code, where it printed nothing', 'exit 3', 'it ended with code 3 and printed nothing'],
   ['the signal that ended it', 'kill -9 $$', 'it was ended by SIGKILL'],
 ])('a program that fails is reported with %s', async (_, script, reason) => {
   await expect(start(script, 60_000)).rejects.toThrow(`.new: ${reason}. Check`);

@@ -130,7 +130,7 @@ describe('a plugin that throws', () => {
     ['done later', 200],
     ['observer start', 200],
     ['observer done', 200],
-  ])('in the moment "%s" of a stage or observer ends nothing', async (where, status) => {
+  ])('ends nothing else: in the moment "%s" of a stage or observer', async (where, status) => {
     expect(await models({ 'x-fail': where })).toBe(status);
     await logged(where);
     expect(await models()).toBe(200);
@@ -143,23 +143,26 @@ describe('a plugin that throws', () => {
     ['a page', '/faulty', 'page'],
     ['the live parts of a page', '/faulty/live', 'live view'],
     ['a route', '/faulty-route', 'hapi handler'],
-  ])('in %s ends nothing', async (_, path, where) => {
+  ])('ends nothing else: in %s', async (_, path, where) => {
     await get(gateway.url + path);
     await logged(where);
     expect(await models()).toBe(200);
   });
 
-  it.each(['/v1/body', '/v1/render', '/faulty-stream'])('while its body is read ends nothing: %s', async (path) => {
-    await get(gateway.url + path);
-    expect(await models()).toBe(200);
-  });
+  it.each(['/v1/body', '/v1/render', '/faulty-stream'])(
+    'ends nothing else while its body is read: %s',
+    async (path) => {
+      await get(gateway.url + path);
+      expect(await models()).toBe(200);
+    },
+  );
 
-  it.each(['/metrics', '/readyz?verbose'])('in what the operator reads takes nothing else away: %s', async (path) => {
+  it.each(['/metrics', '/readyz?verbose'])('hides nothing else that the operator reads: in %s', async (path) => {
     expect(await get(gateway.operatorUrl + path)).toBe(200);
     expect(await models()).toBe(200);
   });
 
-  it('in event handlers, a job and a notification does not end the gateway', async () => {
+  it('does not end the gateway: in event handlers, a job and a notification', async () => {
     expect(await get(`${gateway.url}/v1/trigger`)).toBe(200);
     for (const where of ['event handler', 'event handler later', 'job', 'notification']) await logged(where);
     expect(await models()).toBe(200);

@@ -310,7 +310,7 @@ describe('a changed gateway.yaml', () => {
     expect(rows.every(({ outcome }) => outcome === 'answered')).toBe(true);
   });
 
-  it('with mistakes changes nothing, every mistake is printed, and SIGHUP loads it again', async () => {
+  it('changes nothing if it has mistakes: all are printed, and SIGHUP loads it again', async () => {
     const gateway = await home.start();
     await home.write(`${patientYaml(`${upstream.url}/v1`)}
 aliases: { tset: tets }

@@ -203,7 +203,7 @@ describe('an answer that starts a second time', () => {
 });
 
 describe('a whole answer', () => {
-  it.each(pairs)('with a byte order mark is read: a %s client of a %s upstream', async (client, model) => {
+  it.each(pairs)('is read with a byte order mark: a %s client of a %s upstream', async (client, model) => {
     play = (response, format) =>
       response.send(200, { 'content-type': 'application/json' }, `\u{FEFF}${JSON.stringify(answers[format].whole)}`);
     const { status, text } = await ask(client, model, false);
@@ -240,7 +240,7 @@ describe('a whole answer', () => {
   };
 
   it.each(pairs)(
-    'without content and reason fails, and is not cached: %s client, %s upstream',
+    'fails without content and finish reason, and is not cached: a %s client of a %s upstream',
     async (client, model) => {
       const members = client === 'gemini' ? { generationConfig: { temperature: 0 } } : { temperature: 0 };
       play = (response, format) => response.json(200, empty[format]);

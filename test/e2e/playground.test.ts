@@ -141,7 +141,7 @@ describe('the playground', () => {
 });
 
 describe('a request that fails', () => {
-  it('without a pass links to the plans, and keeps the message', async () => {
+  it('links to the plans if there is no pass, and keeps the message', async () => {
     await using opened = await openWindow({ days: 0 });
     const { page } = opened;
     await openPlayground(page);
@@ -151,7 +151,7 @@ describe('a request that fails', () => {
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello');
   });
 
-  it('on every route is reported with a link to the request', async () => {
+  it('is reported with a link to its record if every route failed', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page, 'dp/down');
@@ -160,7 +160,7 @@ describe('a request that fails', () => {
     expect(await error(page).getByRole('link').getAttribute('href')).toMatch(/^\/dashboard\/requests\/req_/);
   });
 
-  it('at the rate limit counts the seconds down, and is sent again after them', async () => {
+  it('counts down the seconds of a rate limit, and is sent again after them', async () => {
     await using opened = await openWindow();
     const { page, accountId } = opened;
     // Long enough for the first answer, which must be over before the second request is refused.

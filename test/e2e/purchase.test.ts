@@ -72,7 +72,7 @@ async function expectSound({ page, complaints }: BrowserWindow): Promise<void> {
   expect([complaints, await sidewaysOverflow(page)]).toEqual([[], 0]);
 }
 
-describe('a purchase in a browser', () => {
+describe('a purchase in a browser succeeds', () => {
   it('with the sandbox, from a gateway with nothing configured, on a phone in Indonesian', async () => {
     const shop = (sandbox ??= await open(''));
     await using phone = await browser.open({ ...narrow, locale: 'id-ID' });

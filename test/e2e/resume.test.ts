@@ -347,7 +347,7 @@ describe('a broken answer ends with an error', () => {
     ends('chat-messages', sent, ['chat/cut failed'], { logprobs: true }));
 
   it.each([{ responseLogprobs: true }, { responseModalities: ['TEXT', 'IMAGE'] }])(
-    'when %j was asked for in Gemini’s words',
+    'when %j was requested in the format of Gemini',
     async (generationConfig) => {
       const { id, text } = await ask('gemini', 'gemini-gemini', { generationConfig });
       expect(text).toBe(sent);

@@ -50,7 +50,7 @@ async function statusOf(url: string, key: string): Promise<number> {
   return (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
 }
 
-describe('in a real browser', () => {
+describe('in a browser', () => {
   it.each([true, false])('a reader signs in with Google and gets a key, JavaScript: %s', async (javaScriptEnabled) => {
     here.google.person = googlePerson();
     await using window = await browser.open({ javaScriptEnabled });

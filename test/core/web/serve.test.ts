@@ -327,7 +327,7 @@ describe('the headers of a page', () => {
     ['http://localhost', {}, undefined],
     ['https://ai.example', {}, 'max-age=63072000'],
     ['http://localhost', { 'x-forwarded-proto': 'https' }, 'max-age=63072000'],
-  ])('at %s with %j ask for HTTPS: %s', async (baseUrl, sent, expected) => {
+  ])('ask for HTTPS at %s with %j: %s', async (baseUrl, sent, expected) => {
     const service = { name: 'D', prefix: 'dp', slug: 'd', baseUrl, contact: undefined };
     const { headers } = await browse('/fine', sent as Record<string, string>, { settings: { service } });
     expect(headers['strict-transport-security']).toBe(expected);

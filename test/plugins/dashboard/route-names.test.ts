@@ -57,7 +57,7 @@ describe('routes that customers see', () => {
   });
 });
 
-describe('the section', () => {
+describe('the section dashboard', () => {
   it.each(['{ routes: secret }', '{ higher_limits: "javascript:alert(1)" }', '{ route: names }'])(
     'refuses %s',
     (section) => {

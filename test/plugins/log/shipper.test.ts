@@ -202,7 +202,7 @@ test('segments beyond those that stay open are counted when their files are remo
   expect(log.journal.losses.total).toBe(closed * 2);
 });
 
-test('without requests, a probe finds out that the database takes no records', async () => {
+test('the shipper probes an idle database and reports that it takes no records', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
   try {
     using folder = new TemporaryFolder();

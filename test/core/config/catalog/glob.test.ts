@@ -31,7 +31,7 @@ describe('a pattern of names', () => {
     );
   });
 
-  it('with many wildcards takes no longer than one with few', () => {
+  it('matches as fast with many wildcards as with few', () => {
     // A backtracking search would try about 10²⁰ ways.
     const matches = glob(`${'a*'.repeat(20)}z`);
     const before = process.threadCpuUsage();

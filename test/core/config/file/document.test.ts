@@ -143,7 +143,7 @@ describe('variables', () => {
     ['$NAME', { NAME: 'Ours' }, '$NAME'],
     ['${NAME}', { NAME: '${OTHER}', OTHER: 'x' }, '${OTHER}'],
     ['${NAME}', { NAME: 'a\nlisten: { port: 1 }' }, 'a\nlisten: { port: 1 }'],
-  ])('in %s with %j become %j', (text, environment, value) => {
+  ])('are resolved in %s with %j to %j', (text, environment, value) => {
     expect(nameOf(text, environment)).toBe(value);
   });
 

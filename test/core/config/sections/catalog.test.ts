@@ -170,7 +170,7 @@ describe('the name of a model', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of models', () => {
   it('has the public names of the models, then the aliases', () => {
     expect(listed('{ fast: quick, quick: gpt-5 }')).toEqual([
       ['dp/claude-sonnet', 'claude-sonnet'],

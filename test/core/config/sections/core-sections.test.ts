@@ -492,7 +492,7 @@ aliases: { z: dmo }`;
     ]);
   });
 
-  it('in an entry do not make references to it invalid', () => {
+  it('do not make references to their entry invalid', () => {
     const text = `upstreams: { one: { format: chat, base_url: 5 } }
 models: { test: { routes: [one/a], max_tokens: x } }
 aliases: { a: test, b: c, c: 5 }`;
@@ -503,7 +503,7 @@ aliases: { a: test, b: c, c: 5 }`;
     ]);
   });
 
-  it('in the name of a key do not make its value missing', () => {
+  it('do not make a value missing whose key is misspelt', () => {
     expect(mistakesIn('upstreams: { one: { formt: chat, base_url: "http://x" } }')).toEqual([
       'gateway.yaml:1:21 upstreams.one.formt: is not a known key; did you mean "format"?',
     ]);

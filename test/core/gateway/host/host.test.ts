@@ -5,7 +5,7 @@ import { read } from '../../config/fixture.ts';
 
 const serviceOf = (yaml: string) => createHost({} as Services, read(yaml), {} as Catalog).service;
 
-describe('base URL of the service', () => {
+describe('the base URL of the service', () => {
   it.each([
     ['is what gateway.yaml says', 'service: { base_url: "https://ai.example.com" }', 'https://ai.example.com'],
     ['has no trailing slash', 'service: { base_url: "https://example.com/ai//" }', 'https://example.com/ai'],
@@ -16,7 +16,7 @@ describe('base URL of the service', () => {
   });
 });
 
-describe('slug of the service', () => {
+describe('the slug of the service', () => {
   it.each([
     ['is its name in lower case', 'name: Daypass', 'daypass'],
     ['joins words by hyphens', 'name: " Rumah  AI (beta)! "', 'rumah-ai-beta'],

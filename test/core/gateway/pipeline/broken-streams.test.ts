@@ -20,7 +20,7 @@ const wrap = (source: Readable): Readable => {
 describe('a stream that breaks before it is sent', () => {
   const broken = new GatewayError('upstream_timeout', 'the upstream was silent');
 
-  it('while a later leave runs is the error that it broke with, and ends no process', async () => {
+  it('fails with its own error if it breaks while a later leave runs, and ends no process', async () => {
     const body = idle();
     const exchange = createExchange();
     const leave = async () => {
@@ -58,13 +58,13 @@ describe('a stream that breaks before it is sent', () => {
     expect(wrapper?.destroyed).toBe(true);
   });
 
-  it('without saying why has been cut', async () => {
+  it('counts as cut if it gives no error', async () => {
     const body = idle();
     const leave = () => void body.destroy();
     expect((await run(trace({ leave }, { enter: () => streamed(body) }))).status).toBe(502);
   });
 
-  it('before any leave is the error', async () => {
+  it('fails with its own error if it breaks before any leave', async () => {
     const body = idle();
     body.on('error', () => undefined);
     body.destroy(broken);

@@ -39,13 +39,13 @@ async function answerTo(stage: object): Promise<[number, string | undefined]> {
 }
 
 describe('a stage that returns nonsense is named, and its client gets a 500:', () => {
-  it.each(nonsense)('%s from enter', async (_name, value, message) => {
+  it.each(nonsense)('enter returns %s', async (_name, value, message) => {
     const [status, logged] = await answerTo({ enter: () => value });
     expect([status, logged]).toEqual([500, expect.stringContaining(`stage "odd" ${message}`)]);
     expect(logged).toMatch(/\(enter\)$/);
   });
 
-  it.each(nonsense)('%s from leave', async (_name, value, message) => {
+  it.each(nonsense)('leave returns %s', async (_name, value, message) => {
     const [status, logged] = await answerTo({ leave: async () => value });
     expect([status, logged]).toEqual([500, expect.stringContaining(`stage "odd" ${message}`)]);
     expect(logged).toMatch(/\(leave\)$/);

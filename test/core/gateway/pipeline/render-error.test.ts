@@ -84,7 +84,7 @@ describe('a whole error', () => {
     },
   );
 
-  it('on a path without a format follows the dialect', () => {
+  it('follows the dialect on a path without a format', () => {
     const caller: Caller = { id: 'req_1', format: undefined, dialect: 'anthropic' };
     expect(String(renderError(new GatewayError('not_found', 'no'), caller).body)).toContain('"type":"error"');
   });
@@ -171,7 +171,7 @@ describe('an error in a stream', () => {
     expect(renderStreamError(failure, callerOf('responses'))).toContain('"code":"context_length_exceeded"');
   });
 
-  it('in Responses continues the numbering of earlier events and ends as failed, whatever their status', () => {
+  it('continues in Responses the numbering of earlier events and ends as failed, whatever their status', () => {
     const sent = { id: 'resp_9', model: 'test', status: 'in_progress' };
     const [event] = eventsIn(renderResponseFailed(error, 'req_1', 7, sent));
     expect(event?.data).toMatchObject({

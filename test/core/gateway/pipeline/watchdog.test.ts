@@ -38,7 +38,7 @@ describe('a stage that never ends', () => {
     ['enter', [{}, { enter: never }], 'stage "stage-1" has not finished after 20 s (enter)'],
     ['a deferred answer', [{ enter: () => never }, {}], 'stage "stage-0" has not finished after 20 s (answer)'],
     ['leave', [{ leave: never }, { enter: () => reply('a') }], 'stage "stage-0" has not finished after 20 s (leave)'],
-  ])('in %s is named, and its client gets a 500', async (_moment, stages, message) => {
+  ])('is named if it hangs in %s, and its client gets a 500', async (_moment, stages, message) => {
     expect(await answerAfter(20, stages)).toBeUndefined();
     const exchange = createExchange();
     expect(await answerAfter(21, stages, exchange)).toMatchObject({ status: 500 });
@@ -58,7 +58,7 @@ describe('a stage that never ends', () => {
     expect(pipelineOf(...stages).bodyTimeout).toBe(20);
   });
 
-  it('in an endpoint is named by the endpoint', async () => {
+  it('is named by its endpoint if it belongs to one', async () => {
     const endpoint = {
       name: 'greeting',
       method: 'GET',
@@ -70,7 +70,7 @@ describe('a stage that never ends', () => {
     expect(faults()).toEqual(['endpoint "greeting" has not finished after 20 s (answer)']);
   });
 
-  it('in done is named, and the stages behind it are done', async () => {
+  it('is named if it hangs in done, and done of the later stages runs', async () => {
     const done = vi.fn<() => void>();
     const finished = pipelineOf({ done: never }, { done }).finish(createExchange(), outcome);
     await vi.advanceTimersByTimeAsync(21_000);

@@ -72,7 +72,7 @@ describe('one request', () => {
   );
 });
 
-describe('page of requests', () => {
+describe('a page of requests', () => {
   it('lists an account newest first, across days', async () => {
     const book = new RecordBook(database);
     const [b, c, a] = await book.write(
@@ -154,7 +154,7 @@ describe('page of requests', () => {
   });
 });
 
-describe('filter with a value that no record can have', () => {
+describe('a filter with a value that no record can have', () => {
   it.each<[string, RequestFilter]>([
     ['an account that is not a UUID', { accountId: "x' OR true --" }],
     ['a model with NUL', { model: '\0' }],

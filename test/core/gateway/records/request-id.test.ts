@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRequestId, timeOfRequestId } from '#core/gateway/records/request-id.ts';
 
-describe('request id', () => {
+describe('a request id', () => {
   it('contains its time to the millisecond', () => {
     for (const time of [0, 1, 1_795_306_495_794, Date.now(), 253_402_300_799_999]) {
       expect(timeOfRequestId(createRequestId(time))).toBe(time);

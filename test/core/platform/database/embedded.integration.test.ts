@@ -266,7 +266,7 @@ describe('the embedded database under a running gateway', () => {
 });
 
 describe('a start that fails', () => {
-  it('on a full disk names the folder, and leaves no file of its lock behind', async ({ skip }) => {
+  it('names the folder if the disk is full, and leaves no lock file behind', async ({ skip }) => {
     skip(!(await fillDisk()), 'this process cannot mount a file system');
     try {
       await expect(open()).rejects.toThrow(`The disk of the data folder ${dataFolder} is full. Free some space`);
@@ -304,7 +304,7 @@ describe('a start that fails', () => {
 });
 
 describe('a second gateway on the same folder', () => {
-  it('with Redis is refused beside one without', async () => {
+  it('is refused if it uses Redis and the first does not', async () => {
     await using _first = await open();
     await expect(openDatabase({ dataFolder, log: silentLog, mode: 'serve', isShared: true })).rejects.toThrow(
       `A gateway without Redis runs on ${dataFolder}. Set REDIS_URL for it as well, or stop it.`,

@@ -16,7 +16,7 @@ describe('readSecret', () => {
     expect(Buffer.from(secrets[0] ?? '', 'base64url')).toHaveLength(32);
   });
 
-  it('differs by name', async () => {
+  it('returns another secret for each name', async () => {
     expect(await readSecret(database, 'first')).not.toBe(await readSecret(database, 'second'));
   });
 });

@@ -63,7 +63,7 @@ describe('tables of plugins', () => {
     expect(await again.fork().findOneOrFail(FirstNote, 1)).toMatchObject({ text: 'kept' });
   });
 
-  it('without a migration are refused', async () => {
+  it('are refused if no migration creates them', async () => {
     await expect(open(tablesOf('nowhere'))).rejects.toThrow(/^tables "nowhere": no file Migration.* in .*nowhere/);
   });
 

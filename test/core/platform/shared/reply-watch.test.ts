@@ -17,7 +17,7 @@ const pass = (turns: number) => vi.advanceTimersByTimeAsync(turns * (turn + 1));
 const never = () => new Promise<string>(() => undefined);
 
 describe('a reply', () => {
-  it('in time is the result, and leaves no timer', async () => {
+  it('is the result if it arrives in time, and leaves no timer', async () => {
     expect(await watch.wait(async () => 'reply')).toEqual({ value: 'reply', isLate: false });
     await pass(1);
     expect(vi.getTimerCount()).toBe(0);

@@ -4,7 +4,7 @@ import { RenderQueue, rateFor } from '#core/web/live/render-queue.ts';
 
 const silentLog = createLogger(() => undefined);
 
-describe('the rate of renderings', () => {
+describe('the rate of renderings is', () => {
   it.each([
     ['is the lowest that pages are of use at while little is to do', 0, 4],
     ['costs three percent of what requests cost', 1_000, 7.5],

@@ -77,7 +77,7 @@ describe('bars on an axis', () => {
     [4280, 4280, 4280, 996, 4],
     [0, 0, 0, 0, 4],
     [5, 9000, 4280, 1, 999],
-  ])('from %i to %i of %i', (start, end, total, x, width) => {
+  ])('span %i to %i on an axis of %i', (start, end, total, x, width) => {
     expect(axisBar(start, end, total)).toEqual({ x, width });
   });
 

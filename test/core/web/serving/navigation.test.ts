@@ -66,7 +66,7 @@ describe('the navigation of a layout', () => {
     ['/dashboard/exports', 'REQUESTS'],
     ['/dashboard/other', 'HOME'],
     ['/dashboards', undefined],
-  ])('at %s marks %s', (current, label) => {
+  ])('marks, at %s, the entry %s', (current, label) => {
     const entries = listNavigation(pages, { role: 'account', place: 'main' }, current, t);
     expect(entries.find(({ isCurrent }) => isCurrent)?.label).toBe(label);
   });

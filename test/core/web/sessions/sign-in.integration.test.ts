@@ -164,7 +164,7 @@ describe('signing in', () => {
 });
 
 describe('an error page', () => {
-  it.each(['/nothing-here', '/assets/old/nothing.css'])('at %s does not sign out', async (path) => {
+  it.each(['/nothing-here', '/assets/old/nothing.css'])('does not sign the reader out: %s', async (path) => {
     const browser = await signedIn(await serve(), rani);
     const token = browser.cookies.get('dp_session');
     expect((await browser.get(path)).statusCode).toBe(404);

@@ -53,7 +53,7 @@ describe('durations', () => {
     [0, 412, '0 – 412 ms'],
     [412, 4280, '412 ms – 4.28 s'],
     [1200, 4280, '1.20 – 4.28 s'],
-  ])('from %i to %i ms are %s', (from, to, text) => {
+  ])('between %i and %i ms are shown as %s', (from, to, text) => {
     expect(plain(english.span(from, to))).toBe(text);
   });
 });
@@ -79,7 +79,7 @@ describe('shares', () => {
     [0.9964, '99.64%'],
     [0.999_999, '99.99%'],
     [1, '100%'],
-  ])('%f is %s', (share, text) => {
+  ])('of %f are shown as %s', (share, text) => {
     expect(english.percent(share)).toBe(text);
   });
 });

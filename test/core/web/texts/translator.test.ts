@@ -13,7 +13,7 @@ describe('a text', () => {
   it.each([
     ['en', 'Hello <b>'],
     ['id', 'Halo <b>'],
-  ] as const)('in %s has its values: %s', (language, text) => {
+  ] as const)('contains its values in %s: %s', (language, text) => {
     expect(translator.in(language)('greet', { name: '<b>' })).toBe(text);
   });
 
@@ -23,7 +23,7 @@ describe('a text', () => {
     ['en', 1284, '1,284 days'],
     ['id', 1, '1 hari'],
     ['id', 1284, '1.284 hari'],
-  ] as const)('in %s for %i is %s', (language, count, text) => {
+  ] as const)('is, in %s and for the count %i, %s', (language, count, text) => {
     expect(translator.in(language)('days', { count })).toBe(text);
   });
 
@@ -63,7 +63,7 @@ describe('values for a reader', () => {
     ['id', 'Asia/Jakarta', '25 Nov 2026, 21.40 WIB', '25 Nov 2026', '1.284'],
     ['en', 'America/New_York', '25 Nov 2026, 09:40 GMT-5', '25 Nov 2026', '1,284'],
     ['en', 'Pacific/Kiritimati', '26 Nov 2026, 04:40 GMT+14', '26 Nov 2026', '1,284'],
-  ] as const)('in %s and %s', (language, zone, time, day, number) => {
+  ] as const)('are formatted for the language %s and the time zone %s', (language, zone, time, day, number) => {
     const format = formatterFor(language, zone);
     expect([format.time(moment).text, format.day(moment).text, format.number(1284)]).toEqual([time, day, number]);
     expect(format.time(moment).iso).toBe('2026-11-25T14:40:00.000Z');
@@ -71,7 +71,7 @@ describe('values for a reader', () => {
   });
 
   it.each([undefined, '', '+07:00', 'Nowhere/Else', '../etc', 'x'.repeat(10_000)])(
-    'in a zone that is not one are in ours: %s',
+    'use the time zone of the service if theirs is invalid: %s',
     (zone) => {
       expect(formatterFor('en', zone).timeZone).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);
     },

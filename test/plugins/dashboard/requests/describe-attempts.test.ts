@@ -60,7 +60,7 @@ describe('attempts', () => {
     [{ status: 418, fault: 'route' }, '418 error, before the first token. Next route tried.'],
     [{ status: 200, fault: 'route' }, 'Response broke off, before the first token. Next route tried.'],
     [{ status: null, fault: 'route' }, 'Connection failed, before the first token. Next route tried.'],
-  ] as const)('call %o "%s"', (fault, text) => {
+  ] as const)('describe %o as "%s"', (fault, text) => {
     expect(textOf(fault)).toBe(text);
   });
 
@@ -74,7 +74,7 @@ describe('attempts', () => {
     );
   });
 
-  it('on the same route again are not called another route', () => {
+  it('are not described as another route if they repeat the same one', () => {
     const [first, second] = failover.attempts;
     expect(textOf({}, { ...failover, attempts: [first, { ...second, route: first.route }] })).toContain('Tried again.');
   });
@@ -133,7 +133,7 @@ describe('timeouts', () => {
     ).toEqual([true, true, false]);
   });
 
-  it('are named', () => {
+  it('are named by their kind', () => {
     expect(textOf({ status: null, error: 'route: The upstream did not respond in time.' })).toBe(
       'No response in time, before the first token. Next route tried.',
     );

@@ -56,7 +56,7 @@ describe('an export', () => {
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(ids);
   });
 
-  it('as CSV is a file that spreadsheets read as UTF-8, with a name', async () => {
+  it('is, as CSV, a named file that spreadsheets read as UTF-8', async () => {
     const { browser } = await accountWith(2);
     const { payload, headers } = await browser.get(`${path}.csv`);
     expect(headers['content-disposition']).toMatch(/^attachment; filename="daypass-requests-\d{4}-\d\d-\d\d\.csv"$/);

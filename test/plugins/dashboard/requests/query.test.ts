@@ -34,7 +34,7 @@ describe('the address of the list', () => {
     ['id', "' OR 1=1 --"],
     ['live', 'maybe'],
     ['model', 'x'.repeat(201)],
-  ])('with the %s "%s" is shown as if it had none, and says so', (name, value) => {
+  ])('ignores the invalid %s "%s", and the page reports it', (name, value) => {
     const query = readQuery({ [name]: value });
     expect([addressOf(query), query.ignored.map((entry) => entry.name)]).toEqual(['/dashboard/requests', [name]]);
   });
@@ -73,7 +73,7 @@ describe('the filter of the list', () => {
     expect(filterFor({ show, model: 'dp/gpt-5' })).toMatchObject({ ...filter, model: 'dp/gpt-5' });
   });
 
-  it('by time alone does not narrow the list', () => {
+  it('does not narrow the list if it only has a time', () => {
     expect([isNarrowed(readQuery({ time: '7d' })), isNarrowed(readQuery({ model: 'dp/gpt-5' }))]).toEqual([
       false,
       true,

@@ -20,7 +20,7 @@ describe('a failed request', () => {
     [429, 'rate_limit'],
     [500, 'failed'],
     [503, 'failed'],
-  ] as const)('with status %i is %s', (status, cause) => {
+  ] as const)('is explained, for the status %i, as %s', (status, cause) => {
     expect(causeOf(status)).toBe(cause);
   });
 

@@ -29,7 +29,7 @@ describe('the code of a request', () => {
     expect(code).toContain('"prompt": "it\'\\\'\'s');
   });
 
-  it('has no key', () => {
+  it('does not contain the key', () => {
     expect([curl, python, typescript].every((code) => code?.includes('YOUR_KEY'))).toBe(true);
   });
 });

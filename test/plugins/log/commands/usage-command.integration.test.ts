@@ -95,6 +95,6 @@ it('says so when there is nothing', async () => {
   );
 });
 
-it('refuses unknown groups', async () => {
+it('gateway usage refuses unknown groups', async () => {
   expect(await gateway('--by', 'key')).toMatchObject({ exitCode: 2, error: expect.stringContaining('choices') });
 });

@@ -19,5 +19,8 @@ export const folders: readonly MutatedFolder[] = [
   },
   { name: 'plugins/auth', tests: ['test/plugins/auth.'] },
   { name: 'core/config', tests: ['test/core/config/'] },
+  { name: 'plugins/sign-in', tests: ['test/plugins/sign-in/'] },
+  { name: 'plugins/mail', tests: ['test/plugins/mail/'] },
+  { name: 'core/business/accounts', tests: ['test/core/business/accounts/', 'test/plugins/accounts/'] },
   { name: 'plugins/log', tests: ['test/plugins/log/'] },
 ];

@@ -146,6 +146,17 @@ describe('a mail', () => {
     expect(words()).toContain('Subject: Your key has been replaced');
   });
 
+  it('that is skipped holds up no other one', async () => {
+    await record('plan.ending', { accountId, endsAt: new Date(0).toISOString() });
+    await record('order.paid', { orderId: randomUUID(), accountId });
+    await rotate();
+    await send();
+    expect([await states(), server.received.length]).toEqual([
+      ['skipped: the plan ends at another time now', 'skipped: the order has no payment', 'sent'],
+      1,
+    ]);
+  });
+
   it('about a changed address is sent to the former one', async () => {
     await database.query(`update account set email = 'new@example.com', former_email = 'ani@example.com'`);
     await record('account.email_changed', { accountId });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createFormToken } from '#core/web/sessions/form-token.ts';
 import type { PageClient, PageReply } from '../../support/page-client.ts';
 import { googlePerson, newGitHubUser, pathOf, type SignInGateway, startSignInGateway } from './provider-fixture.ts';
 
@@ -83,6 +84,27 @@ describe('adding a sign-in', () => {
     const reply = await comeBack(browser, `/sign-in/github?link=${encodeURIComponent(link)}`);
     expect(reply.location).toBe(`${page}?error=expired`);
     expect((await browser.get(page)).text).not.toContain('GitHub</strong>');
+  });
+
+  it.each([
+    [9, `${page}?linked`],
+    [11, `${page}?error=expired`],
+  ])('that comes back after %i minutes leads to %s', async (minutes, location) => {
+    newGitHubUser(here.github);
+    const browser = await newReader();
+    const session = browser.cookies.get('dp_session') ?? '';
+    const token = createFormToken(session, 'link github', Date.now() - minutes * 60_000);
+    const reply = await comeBack(browser, `/sign-in/github?link=${encodeURIComponent(token)}`);
+    expect(reply.location).toBe(location);
+  });
+
+  it('is asked for by the page of an account with one', async () => {
+    const browser = await newReader();
+    const ask = 'Add a second sign-in now';
+    expect((await browser.get(page)).text).toContain(ask);
+    newGitHubUser(here.github);
+    await comeBack(browser, await askToLink(browser));
+    expect((await browser.get(page)).text).not.toContain(ask);
   });
 
   it('is refused with the token of a form for something else', async () => {

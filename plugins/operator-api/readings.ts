@@ -6,6 +6,7 @@ import { findSubject } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOrders, readOrder } from '#core/business/payments/order.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
@@ -47,13 +48,15 @@ export const readings: readonly ApiReading[] = [
     path: '/orders',
     summary: 'list or search orders, the newest first',
     query: {
-      words: 'A part of the code of the order, or of the name or e-mail address of its buyer.',
+      words:
+        'A part of the code of the order, or of the name or e-mail address of its buyer; a reference of the provider; an amount, or an amount and a minute: 95000 20:14.',
       flagged: 'true: only those with an open flag.',
       after: 'Id of the last order of the page before.',
     },
-    async read({ database }, _handle, query) {
+    async read({ database, section }, _handle, query) {
       const isFlagged = query.get('flagged') === 'true' ? true : undefined;
-      const filter = { words: query.get('words') ?? undefined, isFlagged };
+      const timeZone = section(service).time_zone;
+      const filter = { words: query.get('words') ?? undefined, isFlagged, timeZone };
       const { orders, next } = await listOrders(database, filter, query.get('after') ?? undefined, pageSize);
       return { orders, next: next ?? null };
     },

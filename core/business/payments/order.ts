@@ -19,8 +19,13 @@ export { refundable } from './order-types.ts';
 /** Which orders to list. Times are those of creation. */
 export interface OrderFilter {
   readonly accountId?: string | undefined;
-  /** A part of the order's code, or of the name or the e-mail address of its account, in any case. */
+  /**
+   * A part of the order's code, or of the name or the e-mail address of its account, in any case; a whole reference or payment id of
+   * the provider; or an amount that was asked or paid, with or without the minute: `95.000 20:14`.
+   */
   readonly words?: string | undefined;
+  /** Of the minute in `words`; default: UTC. */
+  readonly timeZone?: string | undefined;
   readonly state?: OrderState | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined; // exclusive
@@ -71,8 +76,19 @@ export async function listOrders(
   return { orders, next: rows.length > size ? orders.at(-1)?.id : undefined };
 }
 
+/** Minutes by which a buyer's memory of the time may be wrong. */
+const minuteTolerance = 5;
+
+/** `95.000`, `Rp 95.000` or `95000 20:14`: an amount in the smallest unit, and the minute of the day. */
+function readAmount(words: string): { readonly amount?: string; readonly minute?: number } {
+  const [, amount = '', hour, minute] = /^(?:rp\.?\s*)?([\d.,]+)(?:\s+(\d{1,2})[:.](\d\d))?$/i.exec(words.trim()) ?? [];
+  const digits = amount.replaceAll(/\D/g, '');
+  if (!/^\d{1,15}$/.test(digits)) return {};
+  return { amount: digits, ...(hour !== undefined && { minute: Number(hour) * 60 + Number(minute) }) };
+}
+
 function conditionsOf(
-  { accountId, words, state, since, until, isFlagged }: OrderFilter,
+  { accountId, words, timeZone, state, since, until, isFlagged }: OrderFilter,
   cursor: string | undefined,
 ): [string[], unknown[]] {
   const wanted: [string, unknown][] = [];
@@ -83,10 +99,18 @@ function conditionsOf(
   want('o.created_at < to_timestamp(? / 1000.0)', until?.getTime());
   want('(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)', cursor);
   want(
-    `exists (select from (select ?::text as words) w join account a on a.id = o.account_id
+    `exists (select from json_to_record(?::json) as w(words text, amount bigint, minute int, zone text)
+         join account a on a.id = o.account_id
        where position(upper(w.words) in o.code) > 0 or position(lower(w.words) in lower(a.email)) > 0
-         or position(lower(w.words) in lower(a.name)) > 0)`,
-    words,
+         or position(lower(w.words) in lower(a.name)) > 0
+         or exists (select from payment_attempt x where x.order_id = o.id and w.words in (x.reference, x.provider_reference))
+         or exists (select from payment x where x.order_id = o.id and x.payment_id = w.words)
+         or exists (
+           select from (select o.price as amount, o.created_at as at
+             union all select x.amount, x.paid_at from payment x where x.order_id = o.id) m
+           where m.amount = w.amount and (w.minute is null or abs(w.minute
+             - extract(hour from m.at at time zone w.zone) * 60 - extract(minute from m.at at time zone w.zone)) <= ${minuteTolerance})))`,
+    words === undefined ? undefined : JSON.stringify({ words, ...readAmount(words), zone: timeZone ?? 'UTC' }),
   );
   const flagged = 'exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null)';
   const fixed = isFlagged === undefined ? ['true'] : [isFlagged ? flagged : `not ${flagged}`];

@@ -30,12 +30,12 @@ export const ordersPage: Page = {
   template: viewPath('operator/list.eta'),
   styles: ['operator.css'],
   async show(request) {
-    const { host, query, t } = request;
+    const { host, query, t, format } = request;
     const words = (query['q'] ?? '').trim().slice(0, longestWords);
     const state = choices.find((choice) => choice === query['state']) ?? '';
     const { orders, next } = await listOrders(
       host.database,
-      filterOf(words, state),
+      { ...filterOf(words, state), timeZone: format.timeZone },
       query['after'] || undefined,
       pageSize,
     );

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { findAffected, grantForOutage } from '#core/business/accounts/outage-grant.ts';
 import { actionKind, actionKinds, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
-import { readOrder } from '#core/business/payments/order.ts';
+import { listOrders, readOrder } from '#core/business/payments/order.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -89,6 +90,43 @@ describe('an action of an operator', () => {
     });
     await run('order.refund', other.code, { payment, manual: true, note: 'paid back' });
     expect((await readOrder(database, { id: other.id }))?.state).toBe('refunded');
+  });
+});
+
+describe('an outage', () => {
+  it('is made good to those who had paid time in it, once', async () => {
+    const [hit, other] = [await createBuyer(database), await createBuyer(database)];
+    await run('account.add_days', hit, { days: 1, note: 'bought' });
+    const now = Date.now();
+    const outage = { since: now - 60_000, until: now + 3_600_000 };
+    const ids = new Set((await findAffected(database, outage)).map(({ id }) => id));
+    expect([ids.has(hit), ids.has(other)]).toEqual([true, false]);
+    const grant = { days: 1, note: 'outage of today', label: 'Sorry for today' };
+    expect([await grantForOutage(host, hit, grant), await grantForOutage(host, hit, grant)]).toEqual([true, false]);
+    expect((await findAccount(database, hit)).periods.map(({ label }) => label)).toEqual(['1 day', 'Sorry for today']);
+  });
+
+  it('of a model is made good to those who requested it', async () => {
+    expect(await findAffected(database, { since: 0, until: Date.now(), model: 'dp/none' })).toEqual([]);
+  });
+});
+
+describe('an order is found', () => {
+  it.each([
+    ['the reference of its charge', ({ reference }: { reference: string; price: number; minute: string }) => reference],
+    [
+      'its amount and the minute',
+      ({ price, minute }: { reference: string; price: number; minute: string }) => `Rp ${price} ${minute}`,
+    ],
+  ])('by %s', async (_name, words) => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    const minute = order.createdAt.toISOString().slice(11, 16);
+    const found = async (text: string) =>
+      (await listOrders(database, { words: text }, undefined, 100)).orders.some(({ id }) => id === order.id);
+    expect(await found(words({ reference: referenceOf(order), price: order.price, minute }))).toBe(true);
+    const [hour = '0'] = minute.split(':');
+    expect(await found(`${order.price} ${(Number(hour) + 12) % 24}:00`)).toBe(false);
+    expect(await found(`${order.price + 1}`)).toBe(false);
   });
 });
 

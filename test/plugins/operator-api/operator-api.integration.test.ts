@@ -16,15 +16,16 @@ let database: Database;
 let host: Host;
 let server: Server;
 let limit = 1_000;
+const sections = new Map<string, () => object>([
+  ['operator_api', () => ({ enabled: true, requests_per_minute: limit })],
+  ['service', () => ({ time_zone: 'Asia/Jakarta' })],
+]);
 beforeAll(async () => {
   database = await createTestDatabase();
   const payments = createPaymentHost(database, [new FakeProvider().provider]);
   host = {
     ...payments,
-    section: (section) =>
-      section.name === 'operator_api'
-        ? ({ enabled: true, requests_per_minute: limit } as never)
-        : payments.section(section),
+    section: (section) => (sections.get(section.name)?.() ?? payments.section(section)) as never,
   };
   server = new Server();
   server.route(operatorApiRoutes(() => host));

@@ -1,0 +1,69 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { addDays } from './ledger.ts';
+import { periodsInForce } from './periods-in-force.ts';
+
+/** Whom an outage has hit. */
+export interface Outage {
+  /** Epoch ms. */
+  readonly since: number;
+  readonly until: number;
+  /** Only accounts that requested this model in the span; default: all that had paid time in it. */
+  readonly model?: string | undefined;
+}
+
+export interface AffectedAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | undefined;
+}
+
+/** The accounts that had paid time in a span, or requested a model in it; neither blocked nor deleted ones. */
+export async function findAffected(
+  database: Pick<Database, 'query'>,
+  { since, until, model }: Outage,
+): Promise<AffectedAccount[]> {
+  const span = [since, until];
+  const [condition, values] =
+    model === undefined
+      ? [
+          `exists (select from ${periodsInForce} p where p.account_id = a.id
+             and p.starts_at < to_timestamp(? / 1000.0) and p.ends_at > to_timestamp(? / 1000.0))`,
+          span.toReversed(),
+        ]
+      : [
+          `exists (select from request_log r where r.account_id = a.id and r.started_at >= to_timestamp(? / 1000.0)
+             and r.started_at < to_timestamp(? / 1000.0) and r.model = ?)`,
+          [...span, model],
+        ];
+  const rows = await database.query<{ id: string; name: string; email: string | null }>(
+    `select a.id, a.name, a.email from account a
+     where a.blocked_at is null and a.deleted_at is null and ${condition} order by a.id`,
+    values,
+  );
+  return rows.map(({ id, name, email }) => ({ id, name, email: email ?? undefined }));
+}
+
+/**
+ * Grants days to an account for an outage, once: a second run with the same note, after a crash or by mistake, adds nothing.
+ *
+ * @param label what the account's owner reads as the name of the days
+ * @returns false when it had them already
+ * @throws AccountError `too_many_days`
+ */
+export async function grantForOutage(
+  { database }: Pick<Host, 'database'>,
+  accountId: string,
+  grant: { readonly days: number; readonly note: string; readonly label: string },
+): Promise<boolean> {
+  return database.fork().transactional(async (transaction) => {
+    await transaction.execute('select from account where id = ? for update', [accountId]);
+    const earlier = await transaction.execute<unknown[]>(
+      `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`,
+      [accountId, grant.note],
+    );
+    if (earlier.length > 0) return false;
+    await addDays(transaction, accountId, { ...grant, reason: 'grant' });
+    return true;
+  });
+}

@@ -5,16 +5,16 @@ import { vendors } from '../../../plugins/upstream/vendors.ts';
 import { routeTo, upstreamAt } from './fixture.ts';
 
 describe('the table of vendors', () => {
-  it('has every name once', () => {
+  it('the table of vendors has every name once', () => {
     const names = vendors.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it.each(vendors)('has kebab-case names: $name', ({ name }) => {
+  it.each(vendors)('the table of vendors has kebab-case names: $name', ({ name }) => {
     expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
   });
 
-  it.each(vendors)('has formats of the gateway, each once: $name', ({ formats: spoken }) => {
+  it.each(vendors)('the table of vendors has formats of the gateway, each once: $name', ({ formats: spoken }) => {
     expect(spoken.length).toBeGreaterThan(0);
     expect(new Set(spoken).size).toBe(spoken.length);
     expect(formats.map(({ name }) => name)).toEqual(expect.arrayContaining([...spoken]));
@@ -22,12 +22,12 @@ describe('the table of vendors', () => {
 
   const withUrl = vendors.flatMap(({ baseUrl, ...others }) => (baseUrl === undefined ? [] : [{ baseUrl, ...others }]));
 
-  it.each(withUrl)('has a base URL to which a path can be appended: $name', ({ baseUrl }) => {
+  it.each(withUrl)('the table of vendors has a base URL to which a path can be appended: $name', ({ baseUrl }) => {
     expect(baseUrl).toBe(new URL(baseUrl).href);
     expect(baseUrl).not.toMatch(/[/?#]$/);
   });
 
-  it.each(withUrl)('sends keys over TLS only: $name', ({ baseUrl, auth }) => {
+  it.each(withUrl)('the table of vendors sends keys over TLS only: $name', ({ baseUrl, auth }) => {
     expect(baseUrl.startsWith('https:')).toBe(auth !== 'none');
   });
 });

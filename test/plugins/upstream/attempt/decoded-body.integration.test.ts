@@ -63,36 +63,39 @@ const served = ['one/model-there served 200'];
 const failedOver = ['one/model-there failed 200', 'two/model-there served 200'];
 
 describe('an answer that is compressed unasked', () => {
-  it.each(codings)('is read: whole in %s', async (coding, compress) => {
+  it.each(codings)('an answer that is compressed unasked is read: whole in %s', async (coding, compress) => {
     expect(await ask(sending(compress(body), coding))).toEqual({ text: body, attempts: served });
   });
 
-  it.each(codings)('is read: streamed in %s', async (coding, compress) => {
+  it.each(codings)('an answer that is compressed unasked is read: streamed in %s', async (coding, compress) => {
     const { text, attempts } = await ask(sending(compress(stream), coding, 200, 'text/event-stream'), true);
     expect([text, attempts]).toEqual([stream, served]);
   });
 
-  it.each(codings)('is understood when it refuses the request: in %s', async (coding, compress) => {
-    const refusal = compress(JSON.stringify({ error: { message: 'max_tokens is too large', type: 'odd' } }));
-    const refused = await refusalOf(ask(sending(refusal, coding, 400)));
-    expect(refused.message).toContain('max_tokens is too large');
-  });
+  it.each(codings)(
+    'an answer that is compressed unasked is understood when it refuses the request: in %s',
+    async (coding, compress) => {
+      const refusal = compress(JSON.stringify({ error: { message: 'max_tokens is too large', type: 'odd' } }));
+      const refused = await refusalOf(ask(sending(refusal, coding, 400)));
+      expect(refused.message).toContain('max_tokens is too large');
+    },
+  );
 
-  it('is read whatever its content type', async () => {
+  it('an answer that is compressed unasked is read whatever its content type', async () => {
     const { text } = await ask(sending(gzipSync(stream), 'gzip', 200, 'text/plain'), true);
     expect(text).toBe(stream);
   });
 
-  it('fails over when it is cut', async () => {
+  it('an answer that is compressed unasked fails over when it is cut', async () => {
     const bytes = gzipSync(body);
     expect((await ask(sending(bytes.subarray(0, bytes.length - 12), 'gzip'))).attempts).toEqual(failedOver);
   });
 
-  it('fails over when it is not what its header says', async () => {
+  it('an answer that is compressed unasked fails over when it is not what its header says', async () => {
     expect((await ask(sending(Buffer.from(body), 'gzip'))).attempts).toEqual(failedOver);
   });
 
-  it('fails over in a coding that nobody knows', async () => {
+  it('an answer that is compressed unasked fails over in a coding that nobody knows', async () => {
     expect((await ask(sending(Buffer.from(body), 'pack200'))).attempts).toEqual(failedOver);
   });
 
@@ -122,7 +125,7 @@ const relay = async (url: string) => {
 };
 
 describe('a stream that is compressed unasked', () => {
-  it('passes each event when it comes', async () => {
+  it('a stream that is compressed unasked passes each event when it comes', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await using upstream = await createUpstream(
       flushing(async (send) => {
@@ -140,7 +143,7 @@ describe('a stream that is compressed unasked', () => {
     await events.return?.();
   });
 
-  it('ends with an error when it is cut in its text', async () => {
+  it('a stream that is compressed unasked ends with an error when it is cut in its text', async () => {
     await using upstream = await createUpstream(
       flushing(async (send, cut) => {
         await send(content('one '));
@@ -153,7 +156,7 @@ describe('a stream that is compressed unasked', () => {
     await expect(events.next()).rejects.toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('waits for a reader that reads nothing, however much it becomes', async () => {
+  it('a stream that is compressed unasked waits for a reader that reads nothing, however much it becomes', async () => {
     const events = eventOf(content('x'.repeat(1000))).repeat(100_000); // 100 MB
     await using upstream = await createUpstream(sending(gzipSync(events), 'gzip', 200, 'text/event-stream'));
     const reply = await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true }));

@@ -31,22 +31,25 @@ it('a rejected key is described by what the upstream said, without secrets', () 
 describe('a connection that the gateway could not open', () => {
   const lacking = ['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL'];
 
-  it.each(lacking)('is not the fault of its route after %s, and the client may try again', (code) => {
-    const { kind, error } = connectionFault(broken(code), false);
-    expect([kind, faultEffects[kind].breaker, error.status(undefined), error.details.retryAfter]).toEqual([
-      'local',
-      'release',
-      503,
-      1,
-    ]);
-  });
+  it.each(lacking)(
+    'a connection that the gateway could not open is not the fault of its route after %s, and the client may try again',
+    (code) => {
+      const { kind, error } = connectionFault(broken(code), false);
+      expect([kind, faultEffects[kind].breaker, error.status(undefined), error.details.retryAfter]).toEqual([
+        'local',
+        'release',
+        503,
+        1,
+      ]);
+    },
+  );
 
-  it('is not the fault of its route when none of its addresses could be tried', () => {
+  it('a connection that the gateway could not open is not the fault of its route when none of its addresses could be tried', () => {
     const thrown = Object.assign(new AggregateError([broken('EMFILE'), broken('EMFILE')]), { code: 'EMFILE' });
     expect(connectionFault(thrown, false).kind).toBe('local');
   });
 
-  it('is a failure of its route when one of its addresses refused, on a machine without IPv6', () => {
+  it('a connection that the gateway could not open is a failure of its route when one of its addresses refused, on a machine without IPv6', () => {
     const thrown = Object.assign(new AggregateError([broken('EADDRNOTAVAIL'), broken('ECONNREFUSED')]), {
       code: 'EADDRNOTAVAIL',
     });
@@ -62,11 +65,14 @@ describe('a broken connection', () => {
     },
   );
 
-  it.each(['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'ECONNRESET', ''])('is a failure after %j', (code) => {
-    expect(connectionFault(broken(code), false).error.code).toBe('upstream_failed');
-  });
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'ECONNRESET', ''])(
+    'a broken connection is a failure after %j',
+    (code) => {
+      expect(connectionFault(broken(code), false).error.code).toBe('upstream_failed');
+    },
+  );
 
-  it('is described by the name that could not be resolved, where that is the reason', () => {
+  it('a broken connection is described by the name that could not be resolved, where that is the reason', () => {
     const fault = connectionFault(new NameError('vendor.example'), false);
     expect([fault.kind, fault.error.code, fault.mayBeCausedByRequest]).toEqual(['route', 'upstream_failed', false]);
     expect(fault.error.message).toBe('The name of the upstream could not be resolved.');
@@ -94,7 +100,7 @@ describe('a broken connection', () => {
     });
   });
 
-  it('is not stale on the first request, whatever the handshake had brought, and the request may be the cause', () => {
+  it('a broken connection is not stale on the first request, whatever the handshake had brought, and the request may be the cause', () => {
     const socket = { requests: 1, bytesRead: 1_500, bytesBefore: 1_500 };
     expect(connectionFault(broken('ECONNRESET', socket), false)).toMatchObject({
       isStaleConnection: false,
@@ -102,36 +108,36 @@ describe('a broken connection', () => {
     });
   });
 
-  it('is not stale when it was reset before it was open, and no request is the cause', () => {
+  it('a broken connection is not stale when it was reset before it was open, and no request is the cause', () => {
     expect(connectionFault(broken('ECONNRESET'), false)).toMatchObject({
       isStaleConnection: false,
       mayBeCausedByRequest: false,
     });
   });
 
-  it('is not stale once the upstream has begun to respond', () => {
+  it('a broken connection is not stale once the upstream has begun to respond', () => {
     expect(
       connectionFault(broken('ECONNRESET', { requests: 2, bytesRead: 500, bytesBefore: 500 }), true).isStaleConnection,
     ).toBe(false);
   });
 
-  it('that was refused is not stale', () => {
+  it('a broken connection that was refused is not stale', () => {
     expect(connectionFault(broken('ECONNREFUSED'), false).isStaleConnection).toBe(false);
   });
 
-  it('shows no address to the client, and keeps it for the log', () => {
+  it('a broken connection shows no address to the client, and keeps it for the log', () => {
     const cause = broken('ECONNREFUSED');
     const { error } = connectionFault(cause, false);
     expect(error.message).not.toContain('10.0.0.7');
     expect(error.cause).toBe(cause);
   });
 
-  it('by a fault of the gateway stays that fault', () => {
+  it('a connection broken by a fault of the gateway is reported as that fault', () => {
     const fault = routeFault('upstream_timeout', 'silent');
     expect(connectionFault(fault, false)).toBe(fault);
   });
 
-  it.each([undefined, 'text', 5])('by %j is a fault all the same', (thrown) => {
+  it.each([undefined, 'text', 5])('a connection broken by %j is a fault', (thrown) => {
     expect(connectionFault(thrown, false)).toBeInstanceOf(Fault);
   });
 });
@@ -148,7 +154,7 @@ describe('the name of the model in a message', () => {
     expect(shownOf(given, 'gpt-5')).toBe(shown);
   });
 
-  it('stays where it may be a word', () => {
+  it('the name of the model in a message stays where it may be a word', () => {
     expect(shownOf('the input is too large', 'large')).toBe('the input is too large');
   });
 });

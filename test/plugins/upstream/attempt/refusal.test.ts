@@ -26,26 +26,29 @@ describe('retry-after', () => {
     },
   );
 
-  it('as a time is read by the clock of the vendor, which may differ from ours by hours', () => {
+  it('retry-after as a time is read by the clock of the vendor, which may differ from ours by hours', () => {
     const headers = { date: 'Thu, 01 Jan 2026 05:00:00 GMT', 'retry-after': 'Thu, 01 Jan 2026 05:00:30 GMT' };
     expect(readRetryAfter(headers, now)).toBe(30);
   });
 
-  it('in milliseconds is finer, and comes first', () => {
+  it('retry-after in milliseconds is finer, and comes first', () => {
     expect(readRetryAfter({ 'retry-after-ms': '1500', 'retry-after': '9' }, now)).toBe(1.5);
   });
 
-  it.each(['soon', '0', '-1', 'Infinity'])('in milliseconds that makes no sense (%j) leaves the seconds', (value) => {
-    expect(readRetryAfter({ 'retry-after-ms': value, 'retry-after': '9' }, now)).toBe(9);
-  });
+  it.each(['soon', '0', '-1', 'Infinity'])(
+    'retry-after in milliseconds that makes no sense (%j) leaves the seconds',
+    (value) => {
+      expect(readRetryAfter({ 'retry-after-ms': value, 'retry-after': '9' }, now)).toBe(9);
+    },
+  );
 
-  it('that is missing means no wait', () => {
+  it('retry-after that is missing means no wait', () => {
     expect(readRetryAfter({}, now)).toBeUndefined();
   });
 });
 
 describe('a refusal', () => {
-  it.each([400, 401, 404, 413, 429, 503])('keeps its status %d for the record', (status) => {
+  it.each([400, 401, 404, 413, 429, 503])('a refusal keeps its status %d for the record', (status) => {
     expect(refusal(status)).toMatchObject({ status });
   });
 
@@ -83,12 +86,12 @@ describe('a refusal', () => {
     expect(refusal(400, { error: { message } })).toMatchObject({ kind: 'route', error: { code: 'unavailable' } });
   });
 
-  it('with status 400 and the message of a timeout is a timeout', () => {
+  it('a refusal with status 400 and the message of a timeout is a timeout', () => {
     const fault = refusal(400, { error: { message: 'upstream request timeout' } });
     expect(fault).toMatchObject({ kind: 'route', error: { code: 'upstream_timeout' } });
   });
 
-  it('of the type model_overloaded is about a lack of capacity', () => {
+  it('a refusal of the type model_overloaded is about a lack of capacity', () => {
     expect(refusal(400, { error: { type: 'model_overloaded', message: 'no' } }).kind).toBe('route');
   });
 
@@ -199,11 +202,14 @@ describe('a refusal', () => {
     expect(refusal(status, body)).toMatchObject({ kind: 'throttled', error: { code: 'rate_limited' } });
   });
 
-  it.each([401, 403, 404, 413, 500, 502, 503])('with status %d and a page is a fault of the route', (status) => {
-    expect(refusal(status, '<html>no</html>').kind).toBe('route');
-  });
+  it.each([401, 403, 404, 413, 500, 502, 503])(
+    'a refusal with status %d and a page is a fault of the route',
+    (status) => {
+      expect(refusal(status, '<html>no</html>').kind).toBe('route');
+    },
+  );
 
-  it('for lack of capacity with 403 is not the fault of the key', () => {
+  it('a refusal for lack of capacity with 403 is not the fault of the key', () => {
     expect(refusal(403, { error: { message: 'The model is currently overloaded' } }).kind).toBe('route');
   });
 
@@ -227,7 +233,7 @@ describe('a refusal', () => {
     expect(refusal(400, { error: { message } }).kind).toBe('client');
   });
 
-  it('of the request shows no credential, account or address of the operator', () => {
+  it('a refusal of the request shows no credential, account or address of the operator', () => {
     const message =
       'sk-proj-abcd1234 of org-77aabb at https://10.0.0.7:8443/v1 (10.0.0.7:443), Bearer xyz: temperature is wrong';
     expect(refusal(400, { error: { message } }).error.message).toBe(
@@ -242,21 +248,21 @@ describe('a refusal', () => {
     expect(statuses.map((status) => refusal(status).mayBeCausedByRequest)).toEqual(statuses.map(() => expected));
   });
 
-  it('keeps the status for the record', () => {
+  it('a refusal keeps the status for the record', () => {
     expect(refusal(503).status).toBe(503);
   });
 
-  it('for too many requests has its Retry-After', () => {
+  it('a refusal for too many requests has its Retry-After', () => {
     expect(refusal(429, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
   });
 
-  it('for too many requests has the wait of its message, when no header has one', () => {
+  it('a refusal for too many requests has the wait of its message, when no header has one', () => {
     const body = { error: { message: 'Rate limit reached. Please try again in 1m30s.' } };
     expect(refusal(429, body).error.details.retryAfter).toBe(90);
     expect(refusal(429, body, { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
   });
 
-  it('in a list is read as if it stood alone', () => {
+  it('a refusal in a list is read as if it stood alone', () => {
     const error = {
       code: 400,
       message: 'API key not valid. Please pass a valid API key.',
@@ -265,11 +271,11 @@ describe('a refusal', () => {
     expect(refusal(400, [{ error }]).kind).toBe('key');
   });
 
-  it('for too many requests without a wait is a wait of 5 seconds', () => {
+  it('a refusal for too many requests without a wait is a wait of 5 seconds', () => {
     expect(refusal(429).error.details.retryAfter).toBe(5);
   });
 
-  it('of the request repeats message, type, code and parameter', () => {
+  it('a refusal of the request repeats message, type, code and parameter', () => {
     const error = {
       message: 'too long',
       type: 'invalid_request_error',
@@ -294,11 +300,14 @@ describe('a refusal', () => {
     expect(refusal(400, body).error.message).toBe('too long');
   });
 
-  it.each(['', 'no', '[]', 'null', '{"error":'])('of the request with the body %j says the status', (body) => {
-    expect(refusal(400, body).error.message).toBe('The upstream refused the request with status 400.');
-  });
+  it.each(['', 'no', '[]', 'null', '{"error":'])(
+    'a refusal of the request with the body %j says the status',
+    (body) => {
+      expect(refusal(400, body).error.message).toBe('The upstream refused the request with status 400.');
+    },
+  );
 
-  it('of the request with 422 is 422 where SDKs know it, and 400 elsewhere', () => {
+  it('a refusal of the request with 422 is 422 where SDKs know it, and 400 elsewhere', () => {
     const { error } = refusal(422);
     const statuses = (['chat', 'responses', 'images', 'messages', 'gemini'] as const).map((one) =>
       error.status(descriptors[one]),
@@ -306,7 +315,7 @@ describe('a refusal', () => {
     expect(statuses).toEqual([422, 422, 422, 400, 400]);
   });
 
-  it('of a prompt that is too long with 422 is 400, by which tools know it', () => {
+  it('a refusal of a prompt that is too long with 422 is 400, by which tools know it', () => {
     expect(refusal(422, { error: { message: 'prompt is too long' } }).error.status(descriptors.chat)).toBe(400);
   });
 
@@ -322,7 +331,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('of the request with several details has all of them', () => {
+  it('a refusal of the request with several details has all of them', () => {
     const detail = [
       { loc: ['body', 'model'], msg: 'Field required' },
       { loc: ['body', 'n'], msg: 'Input should be a valid integer' },
@@ -357,25 +366,25 @@ describe('a refusal', () => {
     expect(refusal(status).error.code).toBe(code);
   });
 
-  it('for lack of capacity is reported as that, whatever its status', () => {
+  it('a refusal for lack of capacity is reported as that, whatever its status', () => {
     const body = { error: { message: 'The engine is currently overloaded, please try again later' } };
     expect([400, 500].map((status) => refusal(status, body).error.code)).toEqual(['unavailable', 'unavailable']);
   });
 
-  it('of the route has the wait that the upstream names', () => {
+  it('a refusal of the route has the wait that the upstream names', () => {
     expect(refusal(503, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
   });
 
-  it('of a request that is too large has the type that clients of Messages know', () => {
+  it('a refusal of a request that is too large has the type that clients of Messages know', () => {
     const { error } = refusal(413, { error: { type: 'invalid_request_error', message: 'too large' } });
     expect([error.status(descriptors.messages), error.wording('anthropic').type]).toEqual([413, 'request_too_large']);
   });
 
-  it('of the request with a huge message is cut', () => {
+  it('a refusal of the request with a huge message is cut', () => {
     expect(refusal(400, { error: 'x'.repeat(10_000) }).error.message).toHaveLength(4_000);
   });
 
-  it('of the key shows nothing of the upstream’s message', () => {
+  it('a refusal of the key shows nothing of the upstream’s message', () => {
     const { error } = refusal(401, { error: { message: 'sk-abc is wrong', type: 't', code: 'c' } });
     expect(JSON.stringify([error.message, error.details])).not.toContain('sk-abc');
   });

@@ -46,19 +46,19 @@ async function askOften(times: number): Promise<void> {
 }
 
 describe('a pool of connections', () => {
-  it('uses one connection for one request after the other', async () => {
+  it('a pool of connections uses one connection for one request after the other', async () => {
     openPool(0);
     for (let request = 0; request < 3; request++) await ask();
     expect(connections()).toEqual([1, 1, 1]);
   });
 
-  it('opens another connection while one rests', async () => {
+  it('a pool of connections opens another connection while one rests', async () => {
     openPool(never);
     for (let request = 0; request < 3; request++) await ask();
     expect(connections()).toEqual([1, 2, 3]);
   });
 
-  it('lets a connection rest until its socket was read, when the event loop stood still for longer', async () => {
+  it('a pool of connections lets a connection rest until its socket was read, when the event loop stood still for longer', async () => {
     openPool(20);
     await ask();
     const idleAt = performance.now();
@@ -71,7 +71,7 @@ describe('a pool of connections', () => {
     });
   });
 
-  it('takes the connection that was used last, so that the others of a peak become old', async () => {
+  it('a pool of connections takes the connection that was used last, so that the others of a peak become old', async () => {
     openPool(0);
     await Promise.all(Array.from({ length: 4 }, () => ask()));
     await ask();
@@ -81,7 +81,7 @@ describe('a pool of connections', () => {
     expect(sixth).toBe(fifth);
   });
 
-  it('lets one connection in sixteen rest once a thousand answers were followed by nothing', async () => {
+  it('a pool of connections lets one connection in sixteen rest once a thousand answers were followed by nothing', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
     openPool(50);
     await askOften(1_000);
@@ -91,7 +91,7 @@ describe('a pool of connections', () => {
     expect(repeated(connections().slice(1_000))).toBeGreaterThan(10);
   });
 
-  it('opens a new connection after one could not be opened', async () => {
+  it('a pool of connections opens a new connection after one could not be opened', async () => {
     openPool(0);
     const { url } = upstream;
     await upstream[Symbol.asyncDispose]();
@@ -99,7 +99,7 @@ describe('a pool of connections', () => {
     await expect(ask(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('finishes what runs when it is closed', async () => {
+  it('a pool of connections finishes what runs when it is closed', async () => {
     openPool(0);
     const asked = ask();
     await pool.close();

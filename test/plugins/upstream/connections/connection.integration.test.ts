@@ -33,16 +33,19 @@ async function ask(url: string, prompt = 'hi') {
 const connectionsOf = ({ requests }: FaultyUpstream) => new Set(requests.map(({ connection }) => connection)).size;
 
 describe('interim responses', () => {
-  it.each(['100 Continue', '102 Processing', '103 Early Hints', '199 Odd'])('are skipped: %s', async (status) => {
-    await using upstream = await createUpstream((_request, response) =>
-      response.raw(interim(status) + interim(status) + head + body),
-    );
-    const { exchange, reply } = await ask(upstream.url);
-    expect(await textOf(reply)).toBe(body);
-    expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);
-  });
+  it.each(['100 Continue', '102 Processing', '103 Early Hints', '199 Odd'])(
+    'interim responses are skipped: %s',
+    async (status) => {
+      await using upstream = await createUpstream((_request, response) =>
+        response.raw(interim(status) + interim(status) + head + body),
+      );
+      const { exchange, reply } = await ask(upstream.url);
+      expect(await textOf(reply)).toBe(body);
+      expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);
+    },
+  );
 
-  it('are skipped wherever the network divides them', async () => {
+  it('interim responses are skipped wherever the network divides them', async () => {
     const bytes = `\r\n${interim('100 Continue')}${head}`;
     for (let cut = 1; cut < bytes.length; cut += 3) {
       await using upstream = await createUpstream(async (_request, response) => {
@@ -54,7 +57,7 @@ describe('interim responses', () => {
     }
   });
 
-  it('leave the connection usable', async () => {
+  it('interim responses leave the connection usable', async () => {
     fixture = createRelayFixture();
     await using upstream = await createUpstream(async (request, response) => {
       response.raw(interim('100 Continue'));
@@ -66,7 +69,7 @@ describe('interim responses', () => {
     expect(connectionsOf(upstream)).toBe(1);
   });
 
-  it('that ask for an upgrade nobody requested fail the route', async () => {
+  it('interim responses that ask for an upgrade nobody requested fail the route', async () => {
     await using upstream = await createUpstream((_request, response) =>
       response.raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
     );
@@ -112,7 +115,7 @@ describe('an answer without end', () => {
     expect(sent()).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('is not one in chunks of a byte each', async () => {
+  it('an answer in chunks of a byte each is not taken for one without end', async () => {
     const text = JSON.stringify({ ...answer, padding: ' '.repeat(100_000) });
     const bytes = [...text].map((byte) => `1\r\n${byte}\r\n`).join('');
     await using upstream = await createUpstream((_request, response) => response.raw(`${chunked}${bytes}0\r\n\r\n`));
@@ -160,7 +163,7 @@ async function createTwofoldUpstream(delay: number | 'same read') {
 }
 
 describe('an answer that no request asked for', () => {
-  it('reaches nobody: of 3,000 later requests, none', async () => {
+  it('an answer that no request asked for reaches nobody: of 3,000 later requests, none', async () => {
     const delays = ['same read', 0, 0, 1, 1, 2, 3, 5, 8, 12] as const;
     let wrong = 0;
     const askOften = async (url: string, count: number) => {
@@ -176,7 +179,7 @@ describe('an answer that no request asked for', () => {
     expect(wrong).toBe(0);
   });
 
-  it('gives each later request a connection of its own, and is logged once', async () => {
+  it('an answer that no request asked for gives each later request a connection of its own, and is logged once', async () => {
     fixture = createRelayFixture({}, (line) => lines.push(line));
     await using upstream = await createTwofoldUpstream('same read');
     for (let count = 0; count < 4; count++) {

@@ -17,7 +17,7 @@ const connectionsOf = ({ requests }: FaultyUpstream) => requests.map(({ connecti
 const pass = (milliseconds: number) => vi.advanceTimersByTime(milliseconds);
 
 describe('a connection in steady use', () => {
-  it('takes no further request once it is a minute old', async () => {
+  it('a connection in steady use takes no further request once it is a minute old', async () => {
     await using upstream = await createUpstream(serve);
     const ask = async () => {
       await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))]));
@@ -32,7 +32,7 @@ describe('a connection in steady use', () => {
     expect(connectionsOf(upstream)).toEqual([1, 1, 2, 2]);
   });
 
-  it('finishes the request that it has when it becomes too old', async () => {
+  it('a connection in steady use finishes the request that it has when it becomes too old', async () => {
     const end = Promise.withResolvers<void>();
     await using upstream = await createUpstream(async (request, response) => {
       if (upstream.requests.length === 1) await end.promise;

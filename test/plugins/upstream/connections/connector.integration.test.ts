@@ -21,18 +21,18 @@ describe('a connection that is not open in time', () => {
     dns.lookup = real;
   });
 
-  it('fails because of its name, while that is not resolved', async () => {
+  it('a connection that is not open in time fails because of its name, while that is not resolved', async () => {
     expect(await failureOf('vendor.example')).toEqual(new NameError('vendor.example'));
   });
 
-  it('fails with a timeout, once the name is resolved', async () => {
+  it('a connection that is not open in time fails with a timeout, once the name is resolved', async () => {
     await using hole = await createBlackHole();
     dns.lookup = ((_hostname: string, _options: object, callback: (error: null, addresses: object[]) => void) =>
       process.nextTick(callback, null, [{ address: '127.0.0.1', family: 4 }])) as unknown as typeof dns.lookup;
     expect(await failureOf('vendor.example', hole.port)).toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' });
   });
 
-  it('fails with a timeout, when it is to an IP address', async () => {
+  it('a connection that is not open in time fails with a timeout, when it is to an IP address', async () => {
     await using hole = await createBlackHole();
     expect(await failureOf('127.0.0.1', hole.port)).toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' });
   });

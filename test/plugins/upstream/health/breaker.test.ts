@@ -27,21 +27,21 @@ const fail = (times: number, now = 0, source?: string) =>
 const stateAt = (now: number) => breaker.status(now).state;
 
 describe('a closed breaker', () => {
-  it('lets requests pass', () => {
+  it('a closed breaker lets requests pass', () => {
     expect(admits(0)).toBe(true);
   });
 
-  it('opens at so many consecutive failures, and reports it once', () => {
+  it('a closed breaker opens at so many consecutive failures, and reports it once', () => {
     expect([fail(2), fail(1), stateAt(0)]).toEqual([false, true, 'open']);
   });
 
-  it('starts counting again after a success', () => {
+  it('a closed breaker starts counting again after a success', () => {
     fail(2);
     breaker.succeeded(0, old);
     expect([fail(2), stateAt(0)]).toEqual([false, 'closed']);
   });
 
-  it('opens at a share of failures in the window', () => {
+  it('a closed breaker opens at a share of failures in the window', () => {
     for (let call = 0; call < 5; call++) breaker.succeeded(call, old);
     for (let call = 0; call < 4; call++) {
       breaker.failed(100, 'down', undefined, old);
@@ -56,7 +56,7 @@ describe('a closed breaker', () => {
     expect(stateAt(100)).toBe('open');
   });
 
-  it('ignores the share of few calls', () => {
+  it('a closed breaker ignores the share of few calls', () => {
     for (let call = 0; call < 4; call++) {
       fail(1);
       breaker.succeeded(0, old);
@@ -64,7 +64,7 @@ describe('a closed breaker', () => {
     expect(stateAt(0)).toBe('closed');
   });
 
-  it('forgets calls before the window', () => {
+  it('a closed breaker forgets calls before the window', () => {
     for (let call = 0; call < 5; call++) {
       fail(1, 0);
       breaker.succeeded(0, old);
@@ -73,12 +73,12 @@ describe('a closed breaker', () => {
     expect([fail(2, 70_000), stateAt(70_000)]).toEqual([false, 'closed']);
   });
 
-  it('is not opened by one conversation that fails again and again', () => {
+  it('a closed breaker is not opened by one conversation that fails again and again', () => {
     fail(50, 0, 'conversation');
     expect(stateAt(0)).toBe('closed');
   });
 
-  it('is not opened by one conversation that fails while others are served', () => {
+  it('a closed breaker is not opened by one conversation that fails while others are served', () => {
     for (let call = 0; call < 50; call++) {
       fail(1, call, 'conversation');
       breaker.succeeded(call, old);
@@ -86,12 +86,12 @@ describe('a closed breaker', () => {
     expect(stateAt(50)).toBe('closed');
   });
 
-  it('is not opened by one conversation, however long it waits before it fails again', () => {
+  it('a closed breaker is not opened by one conversation, however long it waits before it fails again', () => {
     for (const now of [0, 60_000, 120_000, 180_000]) fail(1, now, 'conversation');
     expect(stateAt(180_000)).toBe('closed');
   });
 
-  it('counts a conversation among the failures of each window', () => {
+  it('a closed breaker counts a conversation among the failures of each window', () => {
     for (let call = 0; call < 4; call++) {
       breaker.succeeded(60_000, old);
       fail(1, 60_000, `conversation ${call}`);
@@ -105,7 +105,7 @@ describe('a closed breaker', () => {
     expect(stateAt(120_000)).toBe('open');
   });
 
-  it('counts a conversation again once others have been served', () => {
+  it('a closed breaker counts a conversation again once others have been served', () => {
     for (const now of [0, 60_000, 120_000]) fail(1, now, 'conversation');
     breaker.succeeded(180_000, old);
     for (const source of ['a', 'b']) fail(1, 180_000, source);
@@ -114,7 +114,7 @@ describe('a closed breaker', () => {
     expect(stateAt(180_000)).toBe('open');
   });
 
-  it('is opened by several conversations that fail', () => {
+  it('a closed breaker is opened by several conversations that fail', () => {
     for (const source of ['a', 'b', 'c']) fail(1, 0, source);
     expect(stateAt(0)).toBe('open');
   });
@@ -125,20 +125,20 @@ describe('an open breaker', () => {
     fail(3);
   });
 
-  it('lets nothing pass until the cooldown is over', () => {
+  it('an open breaker lets nothing pass until the cooldown is over', () => {
     expect([admits(999), admits(1_000)]).toEqual([false, true]);
   });
 
-  it('lets one probe pass, and nothing else', () => {
+  it('an open breaker lets one probe pass, and nothing else', () => {
     expect([admits(1_000), admits(1_000), admits(1_001)]).toEqual([true, false, false]);
   });
 
-  it('closes when the probe succeeds', () => {
+  it('an open breaker closes when the probe succeeds', () => {
     const probe = probeAt(1_000);
     expect([breaker.succeeded(1_100, probe), stateAt(1_100), admits(1_100)]).toEqual([true, 'closed', true]);
   });
 
-  it('opens again for twice as long when the probe fails, up to the longest pause', () => {
+  it('an open breaker opens again for twice as long when the probe fails, up to the longest pause', () => {
     const pauses = [];
     let now = 0;
     for (let probe = 0; probe < 4; probe++) {
@@ -150,22 +150,22 @@ describe('an open breaker', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 4_000]);
   });
 
-  it('ignores failures of requests that were sent before it opened', () => {
+  it('an open breaker ignores failures of requests that were sent before it opened', () => {
     fail(10, 500);
     expect(breaker.status(500).opensFor).toBe(500);
   });
 
-  it('gives the probe to another when its client has left', () => {
+  it('an open breaker gives the probe to another when its client has left', () => {
     breaker.released(probeAt(1_000));
     expect(admits(1_001)).toBe(true);
   });
 
-  it('gives the probe to another when nobody has reported on it', () => {
+  it('an open breaker gives the probe to another when nobody has reported on it', () => {
     probeAt(1_000);
     expect(admits(121_000)).toBe(true);
   });
 
-  it('learns nothing from a probe by a conversation that has failed before', () => {
+  it('an open breaker learns nothing from a probe by a conversation that has failed before', () => {
     breaker.reset();
     for (const source of ['a', 'b', 'c']) fail(1, 0, source);
     breaker.failed(1_000, 'down', 'a', probeAt(1_000));
@@ -174,7 +174,7 @@ describe('an open breaker', () => {
     expect(stateAt(1_001)).toBe('open');
   });
 
-  it('is decided by its probe, not by a request that was sent before it opened', () => {
+  it('an open breaker is decided by its probe, not by a request that was sent before it opened', () => {
     const probe = probeAt(1_000);
     expect(breaker.failed(1_100, 'down', undefined, old)).toBe(false);
     expect(breaker.succeeded(1_100, old)).toBe(false);
@@ -183,7 +183,7 @@ describe('an open breaker', () => {
     expect(breaker.succeeded(1_200, probe)).toBe(true);
   });
 
-  it('is not decided by a probe that was given up for another', () => {
+  it('an open breaker is not decided by a probe that was given up for another', () => {
     const first = probeAt(1_000);
     breaker.released(first);
     const second = probeAt(1_001);
@@ -193,13 +193,13 @@ describe('an open breaker', () => {
     expect(breaker.succeeded(1_200, second)).toBe(true);
   });
 
-  it('is decided by a probe that retries, for example with another key', () => {
+  it('an open breaker is decided by a probe that retries, for example with another key', () => {
     const probe = probeAt(1_000);
     breaker.released(probe);
     expect(breaker.succeeded(1_100, probe)).toBe(true);
   });
 
-  it('forgets everything at a reset', () => {
+  it('an open breaker forgets everything at a reset', () => {
     breaker.reset();
     expect([admits(0), fail(2)]).toEqual([true, false]);
   });
@@ -219,31 +219,31 @@ describe('an upstream that says when it will serve again', () => {
   const wait = 30_000;
   const refuse = (now: number, by = old, source?: string) => breaker.failed(now, 'busy', source, by, wait);
 
-  it('is not asked before, and one request then tries it', () => {
+  it('an upstream is not asked before its Retry-After has passed, and one request then tries it', () => {
     expect(refuse(0)).toBe(true);
     expect([admits(0), admits(wait - 1)]).toEqual([false, false]);
     expect([admits(wait), admits(wait)]).toEqual([true, false]);
   });
 
-  it('is believed in each response of one conversation', () => {
+  it('a Retry-After counts in each response of one conversation', () => {
     refuse(0, old, 'a');
     breaker.succeeded(wait, probeAt(wait));
     expect(refuse(wait + 1, old, 'a')).toBe(true);
     expect(admits(2 * wait)).toBe(false);
   });
 
-  it('is left out for the longer of the wait and the cooldown', () => {
+  it('a route is left out for the longer of Retry-After and cooldown', () => {
     fail(3);
     expect(breaker.failed(options.cooldown, 'busy', undefined, probeAt(options.cooldown), 1)).toBe(true);
     expect([admits(2 * options.cooldown), admits(3 * options.cooldown)]).toEqual([false, true]);
   });
 
-  it('is reported once, however many requests in flight are refused as well', () => {
+  it('a Retry-After is reported once, however many requests in flight are refused as well', () => {
     expect([refuse(0), refuse(10), refuse(20)]).toEqual([true, false, false]);
     expect([admits(wait + 19), admits(wait + 20)]).toEqual([false, true]);
   });
 
-  it('is left out on other instances as well', () => {
+  it('a Retry-After applies on other instances as well', () => {
     breaker.failed(0, 'busy', undefined, old, 3_000);
     const other = new Breaker(options);
     other.adopt(breaker.status(1_000), 5_000);

@@ -55,13 +55,13 @@ describe('a dead route', () => {
     for (let request = 0; request < 5; request++) await ask();
   });
 
-  it('is skipped after five failures, and costs nothing any more', async () => {
+  it('a dead route is skipped after five failures, and costs nothing any more', async () => {
     const before = broken.requests.length;
     for (let request = 0; request < 20; request++) expect((await ask()).status).toBe(200);
     expect(broken.requests.length - before).toBe(0);
   });
 
-  it('is shown at /readyz?verbose of the operator listener', async () => {
+  it('a dead route is shown at /readyz?verbose of the operator listener', async () => {
     expect((await verbose()).routes).toMatchObject([
       { route: 'broken/m', state: 'open', reason: expect.stringContaining('503') },
       { route: 'sound/m', state: 'closed', reason: null },
@@ -69,11 +69,11 @@ describe('a dead route', () => {
     ]);
   });
 
-  it('is not shown by the public listener', async () => {
+  it('a dead route is not shown by the public listener', async () => {
     expect(await verbose(gateway.url)).toEqual({ status: 'ok' });
   });
 
-  it('is listed by gateway routes, and reset by --reset', async () => {
+  it('a dead route is listed by gateway routes, and reset by --reset', async () => {
     expect((await command('--url', gateway.operatorUrl)).out).toMatch(
       /^route +breaker\nbroken\/m +open +until \S+: route: .*503.*\nsound\/m +closed\nbusy\/m +closed.*\n\nclosed: requests are sent/,
     );
@@ -81,7 +81,7 @@ describe('a dead route', () => {
     await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 30_000 });
   });
 
-  it('is not listed when no gateway runs, and the reason is printed', async () => {
+  it('a dead route is not listed when no gateway runs, and the reason is printed', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     expect(await command('--url', url)).toEqual({
       code: 1,
@@ -90,7 +90,7 @@ describe('a dead route', () => {
     });
   });
 
-  it('that does not exist cannot be reset, and the others are named', async () => {
+  it('an unknown route cannot be reset, and the known ones are named', async () => {
     const { code, errors } = await command('--reset', 'nobody/m');
     expect([code, errors]).toEqual([1, expect.stringContaining('Routes: broken/m, sound/m, busy/m')]);
   });
@@ -101,12 +101,12 @@ describe('keys that cool down', () => {
     expect((await ask('throttled')).status).toBe(200);
   });
 
-  it('are counted with their route', async () => {
+  it('keys that cool down are counted with their route', async () => {
     expect((await command('--url', gateway.operatorUrl)).out).toMatch(/^busy\/m +closed +2 keys cooling down$/m);
     expect(await coolingKeys()).toBe(2);
   });
 
-  it('may be used again when an operator resets their route', async () => {
+  it('keys that cool down may be used again when an operator resets their route', async () => {
     await command('--reset', 'busy/m');
     await vi.waitFor(async () => expect(await coolingKeys()).toBe(0), { timeout: 30_000 });
   });

@@ -26,32 +26,32 @@ function learned(firstContent: number, rate: number): Throughput {
 }
 
 describe('the throughput of a route', () => {
-  it('is not compared before it is known', () => {
+  it('the throughput of a route is not compared before it is known', () => {
     observe(throughput, 100, 50);
     expect(observe(throughput, 60_000, 1)).toBeUndefined();
   });
 
-  it('is slow at ten times the time to the first content', () => {
+  it('a route is slow at ten times the time to the first content', () => {
     expect(observe(learned(500, 50), 4_900, 50)).toBeUndefined();
     throughput = new Throughput();
     expect(observe(learned(500, 50), 5_100, 50)).toBe('first content after 5.1 s');
   });
 
-  it('is not slow below two seconds', () => {
+  it('a route is not slow below two seconds', () => {
     expect(observe(learned(50, 50), 1_900, 50)).toBeUndefined();
   });
 
-  it('is slow at a tenth of the throughput', () => {
+  it('a route is slow at a tenth of the throughput', () => {
     expect(observe(learned(500, 50), 500, 4)).toBe('4.0 tokens per second');
   });
 
-  it('is not lowered by slow answers', () => {
+  it('the throughput of a route is not lowered by slow answers', () => {
     learned(500, 50);
     for (let answer = 0; answer < 100; answer++) observe(throughput, 20_000, 50);
     expect(observe(throughput, 20_000, 50)).toBeDefined();
   });
 
-  it('is slow after answers that used to come at once', () => {
+  it('a route is slow after answers that used to come at once', () => {
     often(() => stream(60, 0));
     expect(stream(60, 9)).toBe('6.7 tokens per second');
   });

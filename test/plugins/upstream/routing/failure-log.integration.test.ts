@@ -34,21 +34,21 @@ async function ask(handlers: readonly [Handler, Handler], count = 1): Promise<vo
 }
 
 describe('the log of failing routes', () => {
-  it('has the first failure, long before a breaker opens, with what follows', async () => {
+  it('the log of failing routes has the first failure, long before a breaker opens, with what follows', async () => {
     await ask([refuse(503), serve]);
     expect(lines).toEqual([
       'warn  route u0/model-there failed, asking u1/model-there: route: The upstream is overloaded (status 503).',
     ]);
   });
 
-  it('has a throttled route', async () => {
+  it('the log of failing routes has a throttled route', async () => {
     await ask([refuse(429, { 'retry-after': '7' }), serve]);
     expect(lines).toEqual([
       'warn  route u0/model-there failed, asking u1/model-there: throttled: 429 retry after 7 s (secret words of the vendor)',
     ]);
   });
 
-  it('notes that no route is left', async () => {
+  it('the log of failing routes notes that no route is left', async () => {
     await ask([cut, refuse(500)]);
     expect(lines.map((line) => line.split(':')[0])).toEqual([
       'warn  route u0/model-there failed, asking u1/model-there',
@@ -56,7 +56,7 @@ describe('the log of failing routes', () => {
     ]);
   });
 
-  it('has one line a minute for a route, with the number of failures in between', async () => {
+  it('the log of failing routes has one line a minute for a route, with the number of failures in between', async () => {
     await ask([refuse(500), serve], 4);
     expect(lines).toHaveLength(1);
     fixture.now += 60_000;
@@ -65,12 +65,12 @@ describe('the log of failing routes', () => {
     expect(lines.filter((line) => line.includes(' failed, '))[1]).toMatch(/ \(3 more since the last line\)$/);
   });
 
-  it('leaves a refused key to its own line, and a refused request to the client', async () => {
+  it('the log of failing routes leaves a refused key to its own line, and a refused request to the client', async () => {
     await ask([refuse(401), refuse(400)]);
     expect(lines).toEqual([expect.stringContaining('upstream u0 rejected key 1 of 1')]);
   });
 
-  it('has an answer that breaks after its first content', async () => {
+  it('the log of failing routes has an answer that breaks after its first content', async () => {
     await using upstream = await createUpstream(breakingOff('half', fixture));
     const reply = await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true }));
     await refusalOf(textOf(reply));
@@ -79,7 +79,7 @@ describe('the log of failing routes', () => {
     ]);
   });
 
-  it('names a status once', async () => {
+  it('the log of failing routes names a status once', async () => {
     await ask([refuse(500), serve], 5);
     const opened = lines.find((line) => line.includes('breaker opened'));
     expect(opened?.match(/500/g)).toHaveLength(1);

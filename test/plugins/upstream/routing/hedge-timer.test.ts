@@ -27,26 +27,26 @@ async function lateAfter(hedgeTimer: HedgeTimer, within = 10_000): Promise<numbe
 }
 
 describe('the hedge timer', () => {
-  it('never fires without hedge_after and a doubtful connection', async () => {
+  it('the hedge timer never fires without hedge_after and a doubtful connection', async () => {
     const hedgeTimer = new HedgeTimer();
     hedgeTimer.begin();
     expect(await lateAfter(hedgeTimer)).toBeUndefined();
   });
 
-  it('fires after the hedge_after of the model', async () => {
+  it('the hedge timer fires after the hedge_after of the model', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
-  it('fires when the connection of the route is doubtful', async () => {
+  it('the hedge timer fires when the connection of the route is doubtful', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     hedgeTimer.connecting(connectionDoubtedAfter(300));
     expect(await lateAfter(hedgeTimer)).toBe(300);
   });
 
-  it('counts from the start of the attempt, although its connection was doubtful meanwhile', async () => {
+  it('the hedge timer counts from the start of the attempt, although its connection was doubtful meanwhile', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     const connection = connectionDoubtedAfter(300);
@@ -55,7 +55,7 @@ describe('the hedge timer', () => {
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
-  it('fires once for each route', async () => {
+  it('the hedge timer fires once for each route', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     expect(await lateAfter(hedgeTimer)).toBe(500);
@@ -64,7 +64,7 @@ describe('the hedge timer', () => {
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
-  it('does not fire when the route answers in time', async () => {
+  it('the hedge timer does not fire when the route answers in time', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     expect(await hedgeTimer.race([Promise.resolve('answer')])).toBe('answer');

@@ -9,16 +9,16 @@ describe('a pool of keys', () => {
   });
   const pick = (times: number, now = 0) => Array.from({ length: times }, () => pool.pick(now, 'm')).join('');
 
-  it('is used in turn', () => {
+  it('a pool of keys is used in turn', () => {
     expect(pick(7)).toBe('abcabca');
   });
 
-  it('skips a key that cools down', () => {
+  it('a pool of keys skips a key that cools down', () => {
     pool.coolDown('b', 'm', 1, 100);
     expect(pick(4)).toBe('acac');
   });
 
-  it('uses a key again when its cooldown is over, after those that were never throttled', () => {
+  it('a pool of keys uses a key again when its cooldown is over, after those that were never throttled', () => {
     pool.coolDown('a', 'm', 1, 100);
     expect(pick(3, 100)).toBe('bcb');
     pool.coolDown('b', 'm', 100, 300);
@@ -26,24 +26,24 @@ describe('a pool of keys', () => {
     expect(pick(2, 100)).toBe('aa');
   });
 
-  it('takes the key first that was throttled longest ago', () => {
+  it('a pool of keys takes the key first that was throttled longest ago', () => {
     for (const [at, key] of ['c', 'a', 'b'].entries()) pool.coolDown(key, 'm', at + 1, 100);
     expect(pick(2, 100)).toBe('cc');
   });
 
-  it('forgets after an hour that a key was throttled', () => {
+  it('a pool of keys forgets after an hour that a key was throttled', () => {
     pool.coolDown('b', 'm', 1, 100);
     expect(pick(3, 3_600_001)).toBe('abc');
   });
 
-  it('cools a key down for one model when it was throttled, for all when it was refused', () => {
+  it('a pool of keys cools a key down for one model when it was throttled, for all when it was refused', () => {
     pool.coolDown('a', 'm', 1, 100);
     pool.refuse('b', 1);
     expect([pool.pick(2, 'other'), pool.pick(2, 'other'), pool.pick(2, 'm')]).toEqual(['a', 'c', 'c']);
     expect([pool.coolingDown(2, 'm'), pool.coolingDown(2, 'other'), pool.coolingDown(2)]).toEqual([2, 1, 2]);
   });
 
-  it('reports the shortest wait of the throttled keys when none is ready', () => {
+  it('a pool of keys reports the shortest wait of the throttled keys when none is ready', () => {
     pool.refuse('a', 1);
     pool.coolDown('b', 'm', 1, 300);
     expect(pool.throttledFor(1, 'm')).toBeUndefined();
@@ -51,16 +51,16 @@ describe('a pool of keys', () => {
     expect(pool.throttledFor(1, 'm')).toBe(199);
   });
 
-  it('reports no wait when all keys were refused', () => {
+  it('a pool of keys reports no wait when all keys were refused', () => {
     for (const key of 'abc') pool.refuse(key, 1);
     expect(pool.throttledFor(2, 'm')).toBeUndefined();
   });
 
-  it('does not extend a cooldown for refusals of requests that were in flight', () => {
+  it('a pool of keys does not extend a cooldown for refusals of requests that were in flight', () => {
     expect([pool.refuse('a', 1), pool.refuse('a', 2), pool.refuse('a', 60_001)]).toEqual([60, 0, 120]);
   });
 
-  it('keeps the cooldowns of its keys over a reload, and forgets other keys', () => {
+  it('a pool of keys keeps the cooldowns of its keys over a reload, and forgets other keys', () => {
     const known = new Map();
     const before = new KeyPool(upstreamAt('http://x', { apiKeys: ['a', 'b'] }), known);
     before.coolDown('a', 'm', 1, 100);
@@ -68,31 +68,31 @@ describe('a pool of keys', () => {
     expect([after.pick(2, 'm'), after.pick(2, 'm'), [...known.keys()]]).toEqual(['c', 'c', ['c', 'a']]);
   });
 
-  it('returns the key whose cooldown ends first when all cool down', () => {
+  it('a pool of keys returns the key whose cooldown ends first when all cool down', () => {
     pool.coolDown('a', 'm', 1, 300);
     pool.coolDown('b', 'm', 1, 100);
     pool.coolDown('c', 'm', 1, 200);
     expect(pick(2)).toBe('bb');
   });
 
-  it('is ready while one key is', () => {
+  it('a pool of keys is ready while one key is', () => {
     pool.coolDown('a', 'm', 1, 100);
     pool.coolDown('b', 'm', 1, 100);
     expect(pool.isReady(0, 'm')).toBe(true);
   });
 
-  it('is not ready while all cool down, and ready again after the shortest cooldown', () => {
+  it('a pool of keys is not ready while all cool down, and ready again after the shortest cooldown', () => {
     for (const key of 'abc') pool.coolDown(key, 'm', 1, 100);
     expect([pool.isReady(99, 'm'), pool.isReady(100, 'm')]).toEqual([false, true]);
   });
 
-  it('never shortens a cooldown', () => {
+  it('a pool of keys never shortens a cooldown', () => {
     pool.coolDown('a', 'm', 1, 100);
     pool.coolDown('a', 'm', 1, 50);
     expect([pool.coolingDown(60, 'm'), pool.coolingDown(100, 'm')]).toEqual([1, 0]);
   });
 
-  it('lasts as long as the longer one of a key that was refused and throttled', () => {
+  it('the cooldown of a key that was refused and throttled lasts as long as the longer one', () => {
     const only = new KeyPool(upstreamAt('http://x', { apiKeys: ['a'] }));
     only.refuse('a', 0);
     only.coolDown('a', 'm', 0, 1_000);
@@ -101,12 +101,12 @@ describe('a pool of keys', () => {
     expect([only.isReady(199_999, 'm'), only.isReady(200_000, 'm')]).toEqual([false, true]);
   });
 
-  it('ignores a key that it does not have', () => {
+  it('a pool of keys ignores a key that it does not have', () => {
     pool.coolDown('z', 'm', 1, 100);
     expect(pick(3)).toBe('abc');
   });
 
-  it('returns an empty key when the upstream has none', () => {
+  it('a pool of keys returns an empty key when the upstream has none', () => {
     expect(new KeyPool(upstreamAt('http://x')).pick(0, 'm')).toBe('');
   });
 });

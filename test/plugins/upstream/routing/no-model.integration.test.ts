@@ -30,14 +30,14 @@ const askOver = async (...upstreams: FaultyUpstream[]): Promise<string[]> => {
 };
 
 describe('a route that does not have the model', () => {
-  it('is not asked first by the next requests', async () => {
+  it('a route that does not have the model is not asked first by the next requests', async () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     expect(await askOver(first, second)).toEqual(['u0/model-there failed 404', 'u1/model-there served 200']);
     expect(await askOver(first, second)).toEqual(['u1/model-there served 200']);
   });
 
-  it('is asked when no other serves', async () => {
+  it('a route that does not have the model is asked when no other serves', async () => {
     await using first = await createUpstream([notThere, serve]);
     await using second = await createUpstream((_request, response) => response.reset());
     await askOver(first, second);
@@ -45,7 +45,7 @@ describe('a route that does not have the model', () => {
     expect(fixture.health.isAvailable(routeTo(upstreamAt(first.url, { name: 'u0' })))).toBe(true);
   });
 
-  it('is tried again after a minute, and cools down for twice as long each time', async () => {
+  it('a route that does not have the model is tried again after a minute, and cools down for twice as long each time', async () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
@@ -56,7 +56,7 @@ describe('a route that does not have the model', () => {
     }
   });
 
-  it('starts with the shortest cooldown again once it has served', async () => {
+  it('a route that does not have the model starts with the shortest cooldown again once it has served', async () => {
     await using first = await createUpstream([notThere, notThere, serve, notThere]);
     await using second = await createUpstream(serve);
     await askOver(first, second);
@@ -69,7 +69,7 @@ describe('a route that does not have the model', () => {
     expect(await askOver(first, second)).toHaveLength(2);
   });
 
-  it('is shown, with the reason and for how long, and logged once', async () => {
+  it('a route that does not have the model is shown, with the reason and for how long, and logged once', async () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     await Promise.all([askOver(first, second), askOver(first, second), askOver(first, second)]);
@@ -88,7 +88,7 @@ describe('a route that does not have the model', () => {
     );
   });
 
-  it('is available again once an operator resets it', async () => {
+  it('a route that does not have the model is available again once an operator resets it', async () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     await askOver(first, second);

@@ -44,7 +44,7 @@ describe('a request that is too long for its route', () => {
     expect(attemptsOf(exchange).at(-1)).toBe('u1/model-there served 200');
   });
 
-  it('skips routes whose windows are not larger', async () => {
+  it('a request that is too long for its route skips routes whose windows are not larger', async () => {
     await using small = await createUpstream(tooLong);
     await using other = await createUpstream(serve);
     await using large = await createUpstream(serve);
@@ -65,7 +65,7 @@ describe('a request that is too long for its route', () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  it('is refused when the larger window is too small as well', async () => {
+  it('a request that is too long for its route is refused when the larger window is too small as well', async () => {
     await using small = await createUpstream(tooLong);
     await using large = await createUpstream(tooLong);
     const exchange = exchangeOver([small, 8_000], [large, 200_000]);
@@ -73,14 +73,14 @@ describe('a request that is too long for its route', () => {
     expect(attemptsOf(exchange)).toHaveLength(2);
   });
 
-  it('is reported as too long when the larger route is down, since a shorter one would be served', async () => {
+  it('a request that is too long for its route is reported as too long when the larger route is down, since a shorter one would be served', async () => {
     await using small = await createUpstream(tooLong);
     await using large = await createUpstream(down);
     const refused = await refusalOf(fixture.relay(exchangeOver([small, 8_000], [large, 200_000])));
     expect(refused).toMatchObject({ code: 'upstream_rejected', message: error.message });
   });
 
-  it('does not count against the route', async () => {
+  it('a request that is too long for its route does not count against the route', async () => {
     fixture.health.options.failures = 1;
     await using small = await createUpstream(tooLong);
     const route = routeTo(upstreamAt(small.url));

@@ -19,14 +19,14 @@ beforeEach(() => {
 });
 
 describe('keys', () => {
-  it('are used in turn', async () => {
+  it('keys are used in turn', async () => {
     await using upstream = await createUpstream(serve);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
     for (const _ of [1, 2, 3]) await fixture.relay(exchangeFor([route]));
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer a', 'Bearer b', 'Bearer a']);
   });
 
-  it.each([401, 429])('that are not accepted (%i) cost a key and not a route', async (status) => {
+  it.each([401, 429])('keys that are not accepted (%i) cost a key and not a route', async (status) => {
     await using upstream = await createUpstream([refuse(status), serve]);
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }))]);
     await fixture.relay(exchange);
@@ -34,14 +34,14 @@ describe('keys', () => {
     expect(attemptsOf(exchange)).toEqual([`one/model-there failed ${status}`, 'one/model-there served 200']);
   });
 
-  it('that are not accepted count as attempts', async () => {
+  it('keys that are not accepted count as attempts', async () => {
     await using upstream = await createUpstream(refuse(401));
     const there = upstreamAt(upstream.url, { apiKeys: ['a', 'b', 'c', 'd', 'e'] });
     await refusalOf(fixture.relay(exchangeFor([routeTo(there)])));
     expect(upstream.requests).toHaveLength(3);
   });
 
-  it('that all cool down give way to the next route', async () => {
+  it('keys that all cool down give way to the next route', async () => {
     await using first = await createUpstream(refuse(401));
     await using second = await createUpstream(serve);
     const exchange = exchangeFor([
@@ -56,7 +56,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('leave the last attempt to another route, however many keys there are', async () => {
+  it('keys leave the last attempt to another route, however many keys there are', async () => {
     await using first = await createUpstream(refuse(401));
     await using second = await createUpstream(serve);
     const exchange = exchangeFor([
@@ -67,7 +67,7 @@ describe('keys', () => {
     expect(attemptsOf(exchange)).toHaveLength(3);
   });
 
-  it('that all cool down are not used again while another route has an available one', async () => {
+  it('keys that all cool down are not used again while another route has an available one', async () => {
     await using first = await createUpstream([refuse(401), serve]);
     await using second = await createUpstream(serve);
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
@@ -79,14 +79,14 @@ describe('keys', () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
   });
 
-  it('that are all cooling down are used anyway when there is no other route', async () => {
+  it('keys that are all cooling down are used anyway when there is no other route', async () => {
     await using only = await createUpstream([refuse(401), serve]);
     const there = [routeTo(upstreamAt(only.url))];
     await refusalOf(fixture.relay(exchangeFor(there)));
     expect((await fixture.relay(exchangeFor(there))).status).toBe(200);
   });
 
-  it('that were throttled cool down for the Retry-After of the upstream', async () => {
+  it('keys that were throttled cool down for the Retry-After of the upstream', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '20' }), serve, serve, serve]);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
     await fixture.relay(exchangeFor([route]));
@@ -97,7 +97,7 @@ describe('keys', () => {
     expect(upstream.requests.map(({ headers }) => headers.authorization?.at(-1))).toEqual(['a', 'b', 'b', 'b']);
   });
 
-  it('that were all throttled are not used before the first is available, and the client gets Retry-After', async () => {
+  it('keys that were all throttled are not used before the first is available, and the client gets Retry-After', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
     const route = routeTo(upstreamAt(upstream.url));
     await refusalOf(fixture.relay(exchangeFor([route])));
@@ -109,17 +109,20 @@ describe('keys', () => {
     expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
-  it.each([429, 401])('that cool down after a %i are available as soon when the clock is set back', async (status) => {
-    await using upstream = await createUpstream([refuse(status, { 'retry-after': '60' }), serve]);
-    await using backup = await createUpstream(serve);
-    const routes = [routeTo(upstreamAt(upstream.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
-    await fixture.relay(exchangeFor(routes));
-    fixture.step = -86_400_000;
-    fixture.now += 60_000;
-    const exchange = exchangeFor(routes);
-    await fixture.relay(exchange);
-    expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);
-  });
+  it.each([429, 401])(
+    'keys that cool down after a %i are available as soon when the clock is set back',
+    async (status) => {
+      await using upstream = await createUpstream([refuse(status, { 'retry-after': '60' }), serve]);
+      await using backup = await createUpstream(serve);
+      const routes = [routeTo(upstreamAt(upstream.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+      await fixture.relay(exchangeFor(routes));
+      fixture.step = -86_400_000;
+      fixture.now += 60_000;
+      const exchange = exchangeFor(routes);
+      await fixture.relay(exchange);
+      expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);
+    },
+  );
 
   it.each([
     ['seconds', { 'retry-after': '2' }, 2_000],
@@ -135,7 +138,7 @@ describe('keys', () => {
     expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
-  it('that were throttled for one model are asked for another', async () => {
+  it('keys that were throttled for one model are asked for another', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
     const there = upstreamAt(upstream.url, { apiKeys: ['a'] });
     await refusalOf(fixture.relay(exchangeFor([routeTo(there)])));
@@ -143,7 +146,7 @@ describe('keys', () => {
     expect((await fixture.relay(exchangeFor([other]))).status).toBe(200);
   });
 
-  it('that were throttled for different times give the shortest Retry-After', async () => {
+  it('keys that were throttled for different times give the shortest Retry-After', async () => {
     const waits: Record<string, string> = { 'Bearer a': '5', 'Bearer b': '60' };
     await using upstream = await createUpstream((request, response) =>
       refuse(429, { 'retry-after': waits[request.headers.authorization ?? ''] ?? '1' })(request, response),
@@ -152,14 +155,14 @@ describe('keys', () => {
     expect((await refusalOf(fixture.relay(exchangeFor([route])))).details.retryAfter).toBe(5);
   });
 
-  it('that were throttled count where the others were refused', async () => {
+  it('keys that were throttled count where the others were refused', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '7' }), refuse(401)]);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
     const error = await refusalOf(fixture.relay(exchangeFor([route])));
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
-  it('that were throttled leave the error to the fault of another route', async () => {
+  it('keys that were throttled leave the error to the fault of another route', async () => {
     await using first = await createUpstream(refuse(429, { 'retry-after': '60' }));
     await using second = await createUpstream(refuse(500));
     const routes = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
@@ -168,7 +171,7 @@ describe('keys', () => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
   });
 
-  it('that are refused are logged once for each cooldown, without showing one', async () => {
+  it('keys that are refused are logged once for each cooldown, without showing one', async () => {
     const lines: string[] = [];
     fixture = createRelayFixture({}, (line) => lines.push(line));
     await using upstream = await createUpstream((_request, response) =>
@@ -189,7 +192,7 @@ describe('a connection that was closed while idle', () => {
   /** Answers once and then resets, on the same connection. */
   const staleAfterFirst: Handler[] = [serve, cut, serve];
 
-  it('is retried at once on a new one', async () => {
+  it('a connection that was closed while idle is retried at once on a new one', async () => {
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));
@@ -200,7 +203,7 @@ describe('a connection that was closed while idle', () => {
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'one/model-there served 200']);
   });
 
-  it('does not count as an attempt', async () => {
+  it('a connection that was closed while idle does not count as an attempt', async () => {
     fixture = createRelayFixture({ maxAttempts: 1 });
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
@@ -209,7 +212,7 @@ describe('a connection that was closed while idle', () => {
     expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
-  it('does not count against the route', async () => {
+  it('a connection that was closed while idle does not count against the route', async () => {
     fixture.health.options.failures = 1;
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
@@ -219,7 +222,7 @@ describe('a connection that was closed while idle', () => {
     expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
   });
 
-  it('does not change the cooldown when the route is throttled then', async () => {
+  it('a connection that was closed while idle does not change the cooldown when the route is throttled then', async () => {
     await using upstream = await createUpstream([serve, cut, refuse(429, { 'retry-after': '7' })]);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));
@@ -228,7 +231,7 @@ describe('a connection that was closed while idle', () => {
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
-  it('is retried once and not more often', async () => {
+  it('a connection that was closed while idle is retried once and not more often', async () => {
     await using upstream = await createUpstream([serve, cut, cut, serve]);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));
@@ -279,7 +282,7 @@ describe('a connection that breaks within the head of an answer', () => {
     expect(fixture.health.status([route])).toMatchObject([{ state: 'open' }]);
   });
 
-  it('is not stale either when it had carried whole answers before', async () => {
+  it('a connection that breaks within the head of an answer is not stale either when it had carried whole answers before', async () => {
     await using upstream = await createUpstream([serve, begin]);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));

@@ -41,20 +41,20 @@ const wantsSchema = { response_format: { type: 'json_schema', json_schema: { nam
 const instruction = expect.stringContaining(JSON.stringify(schema));
 
 describe('a Chat request of a Chat client', () => {
-  it('has the thoughts of every turn where the vendor insists on them, and the empty string where they are lost', () => {
+  it('a Chat request has the reasoning of every turn where the vendor requires it, and the empty string where it is lost', () => {
     const said = { role: 'assistant', content: 'hello', reasoning_content: 'hm' };
     const { body } = toVendor('chat', 'deepseek', 'deepseek-v4', { messages: [said, ...toolTurn] });
     const thoughts = (body['messages'] as JsonObject[]).map(({ reasoning_content: text }) => text);
     expect(thoughts).toEqual(['hm', undefined, '', undefined]);
   });
 
-  it('has thoughts in turns with calls only, where these are asked for', () => {
+  it('a Chat request has reasoning only in turns with calls, where the vendor requires it there', () => {
     const messages = [{ role: 'assistant', content: 'hello' }, ...toolTurn];
     const { body } = toVendor('chat', 'moonshot', 'kimi-k2.6', { messages });
     expect(body['messages']).toEqual([messages[0], asks, { ...toolTurn[1], reasoning_content: '' }, toolTurn[2]]);
   });
 
-  it('has its schema in the instructions where only JSON is known', () => {
+  it('a Chat request has its schema in the instructions where the vendor supports only JSON objects', () => {
     const messages = [{ role: 'system', content: 'Be brief.' }, asks];
     const { body, notes } = toVendor('chat', 'deepseek', 'deepseek-v4', { messages, ...wantsSchema });
     expect(body['response_format']).toEqual({ type: 'json_object' });
@@ -65,7 +65,7 @@ describe('a Chat request of a Chat client', () => {
     expect(notes).toEqual(['approximated json_schema as instruction']);
   });
 
-  it('has an instruction of its own where nothing of it is known', () => {
+  it('a Chat request has an instruction for JSON where the vendor supports no output format', () => {
     const { body } = sent(
       'chat',
       { messages: [asks], ...wantsSchema },
@@ -88,12 +88,12 @@ describe('a Chat request of a Chat client', () => {
     expect(body['tool_choice']).toEqual(wanted);
   });
 
-  it('says seed as the vendor does', () => {
+  it('a Chat request names the seed as the vendor does', () => {
     const { body } = toVendor('chat', 'mistral', 'mistral-large', { messages: [asks], seed: 5 });
     expect([body['seed'], body['random_seed']]).toEqual([undefined, 5]);
   });
 
-  it('has ids of nine characters where only these are taken, the same for call and result', () => {
+  it('a Chat request has call ids of nine characters where the vendor requires them, the same for call and result', () => {
     const { body } = toVendor('chat', 'mistral', 'mistral-large', { messages: toolTurn });
     const [, { tool_calls: calls }, { tool_call_id: id }] = body['messages'] as [
       JsonObject,
@@ -104,7 +104,7 @@ describe('a Chat request of a Chat client', () => {
     expect(calls[0].id).toBe(id);
   });
 
-  it('has text as a string where lists are refused', () => {
+  it('a Chat request has text as a string where lists of parts are refused', () => {
     const parts = { role: 'user', content: ['one', 'two'].map((text) => ({ type: 'text', text })) };
     const { body } = toVendor('chat', 'deepseek', 'deepseek-v4', { messages: [parts] });
     expect(body['messages']).toEqual([{ role: 'user', content: 'one\n\ntwo' }]);
@@ -135,34 +135,34 @@ describe('a Chat request of a Chat client', () => {
 describe('a Messages request of a Messages client', () => {
   const thinking = { type: 'enabled', budget_tokens: 5_000 };
 
-  it('thinks adaptively where budgets are refused', () => {
+  it('a Messages request has adaptive thinking where budgets are refused', () => {
     const { body } = toVendor('messages', 'anthropic', 'claude-opus-5', { messages: [asks], thinking });
     expect(body['thinking']).toMatchObject({ type: 'adaptive' });
     expect(body['output_config']).toEqual({ effort: 'medium' });
   });
 
-  it('has a budget where thinking is not adaptive', () => {
+  it('a Messages request has a budget where adaptive thinking is not supported', () => {
     const adaptive = { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, max_tokens: 10_000 };
     const { body } = toVendor('messages', 'anthropic', 'claude-sonnet-4-5', { messages: [asks], ...adaptive });
     expect(body['thinking']).toEqual({ type: 'enabled', budget_tokens: 2_048 });
     expect(body).not.toHaveProperty('output_config');
   });
 
-  it('has a budget that leaves room for the answer', () => {
+  it('a Messages request has a thinking budget that leaves room for the answer', () => {
     const greedy = { max_tokens: 32_000, thinking: { type: 'enabled', budget_tokens: 32_000 } };
     const { body, notes } = toVendor('messages', 'anthropic', 'claude-sonnet-4-5', { messages: [asks], ...greedy });
     expect(body['thinking']).toEqual({ type: 'enabled', budget_tokens: 16_000 });
     expect(notes).toEqual(['approximated the budget of thinking as 16000']);
   });
 
-  it('stays as it is where it fits', () => {
+  it('a Messages request that the route accepts is unchanged', () => {
     const fitting = { messages: [asks], max_tokens: 10_000, thinking };
     expect(toVendor('messages', 'anthropic', 'claude-sonnet-4-5', fitting).body).toMatchObject(fitting);
     const asIs = { messages: [asks], thinking: { type: 'adaptive' }, output_config: { effort: 'max' } };
     expect(toVendor('messages', 'anthropic', 'claude-opus-5', asIs).body).toMatchObject(asIs);
   });
 
-  it('loses what the model cannot do, and says so', () => {
+  it('a Messages request loses what the model does not support, with notes', () => {
     const profile: ProfileSettings = {
       capabilities: { tools: false, images: false, reasoning: false, structured_output: 'none' },
     };
@@ -189,14 +189,14 @@ describe('a Messages request of a Messages client', () => {
 });
 
 describe('a Responses request of a Responses client', () => {
-  it('requests neither reasoning nor its state where the model has none', () => {
+  it('a Responses request asks for neither reasoning nor its state where the model has none', () => {
     const asked = { input: 'hi', reasoning: { effort: 'high' }, include: ['reasoning.encrypted_content'] };
     const { body, notes } = toVendor('responses', 'openai', 'gpt-4.1', asked);
     expect(body).toEqual({ model: 'model-there', input: 'hi' });
     expect(notes).toEqual(['dropped reasoning']);
   });
 
-  it('has its schema in the input where it is not known', () => {
+  it('a Responses request has its schema in the input where schemas are not supported', () => {
     const text = { verbosity: 'low', format: { type: 'json_schema', name: 'a', schema } };
     const { body } = sent('responses', { input: 'hi', text }, { capabilities: { structured_output: 'object' } });
     expect(body['text']).toEqual({ verbosity: 'low', format: { type: 'json_object' } });
@@ -205,7 +205,7 @@ describe('a Responses request of a Responses client', () => {
 });
 
 describe('a Gemini request of a Gemini client', () => {
-  it('has its schema in the instructions, and forces no tool, where that is refused', () => {
+  it('a Gemini request has its schema in the instructions, and forces no tool, where that is refused', () => {
     const asked = {
       contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
       generation_config: { response_mime_type: 'application/json', responseJsonSchema: schema },
@@ -253,7 +253,7 @@ const shows: readonly [TextFormat, JsonObject][] = [
 describe('a route of the client’s own format that sees no images', () => {
   const blind = mergeProfiles({ capabilities: { images: false } });
 
-  it.each(shows)('leaves them to the next route: %s', (format, body) => {
+  it.each(shows)('a route without image support leaves images to the next route: %s', (format, body) => {
     const routes = [
       routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [format] }), { profile: blind }),
       routeTo(upstreamAt('http://127.0.0.1:2/v1', { formats: ['chat'] })),
@@ -263,7 +263,7 @@ describe('a route of the client’s own format that sees no images', () => {
     expect(routes.map((route) => modelCall.canServe(route))).toEqual([false, true]);
   });
 
-  it('refuses with what the model does not take when there is no other', () => {
+  it('a route without image support refuses images if it is the only one', () => {
     expect(() => sent('chat', shows[0]![1], { capabilities: { images: false } })).toThrow(
       expect.objectContaining({
         code: 'unsupported_content',
@@ -272,7 +272,7 @@ describe('a route of the client’s own format that sees no images', () => {
     );
   });
 
-  it('passes every byte of a request without any', () => {
+  it('a route without image support passes every byte of a request without images', () => {
     const text = '{"model":"test",  "messages":[{"role":"user","content":[{"type":"text","text":"image"}]}]}';
     const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: blind });
     const request = { ...requestOf('chat', JSON.parse(text) as JsonObject), text, bytes: Buffer.from(text) };
@@ -281,7 +281,7 @@ describe('a route of the client’s own format that sees no images', () => {
 });
 
 describe('a route of the client’s own format that reads no files', () => {
-  it('is told in words what a text file says', () => {
+  it('a route without file support gets the content of a text file as text', () => {
     const source = { type: 'text', media_type: 'text/plain', data: 'three' };
     const messages = [{ role: 'user', content: [{ type: 'document', source }] }];
     const { body } = sent('messages', { messages }, { capabilities: { files: false } });

@@ -71,7 +71,7 @@ describe('a clean stream', () => {
     { ...head, choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
   ];
 
-  it('passes as the very same events', () => {
+  it('a clean stream passes as the same events', () => {
     const repair = newRepair();
     const events = [...clean, '[DONE]'].map((each) =>
       streamEvent(`data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`),
@@ -80,7 +80,7 @@ describe('a clean stream', () => {
     expect(repair.failure).toBeUndefined();
   });
 
-  it('passes with comments, events without choices and members of the vendor', () => {
+  it('a clean stream passes with comments, events without choices and members of the vendor', () => {
     const repair = newRepair();
     const azure = { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [] };
     const last = { ...finish('stop'), citations: ['https://a.test'], usage: { prompt_tokens: 1 } };
@@ -103,11 +103,11 @@ const line = (body: JsonObject) => `data: ${JSON.stringify(body)}\n\n`;
 const word = (content: string, more: JsonObject = {}) => line({ ...chunk({ content }), ...more });
 
 describe('a chunk of a stream', () => {
-  it('is never plain when it is long', () => {
+  it('a long chunk is never plain', () => {
     expect(isLastPlain(line(begin), word('a'), word('b'.repeat(70_000)), word('c'.repeat(70_000)))).toBe(false);
   });
 
-  it('is plain when it differs from one before in its text only', () => {
+  it('a chunk that differs from an earlier one only in its text is plain', () => {
     expect(isLastPlain(line(begin), word('a'), word('b "usage":{'))).toBe(true);
   });
 
@@ -123,13 +123,13 @@ describe('a chunk of a stream', () => {
 });
 
 describe('calls in a stream', () => {
-  it('without index and type get both', () => {
+  it('calls in a stream without index and type get both', () => {
     const given = { id: 'c1', function: { name: 'a', arguments: '{}' } };
     const chunks = repaired([begin, calls(given, { ...given, id: 'c2' }), finish('tool_calls')]);
     expect(entriesOf(chunks)).toEqual([entry(0, 'c1', 'a', '{}'), entry(1, 'c2', 'a', '{}')]);
   });
 
-  it('with one index and several ids get an index each', () => {
+  it('calls with one index and several ids get an index each', () => {
     const chunks = repaired([
       begin,
       calls(entry(0, 'c1', 'a', '{"x":')),
@@ -178,18 +178,18 @@ describe('calls in a stream', () => {
     expect(finishesOf(chunks)).toEqual(['tool_calls']);
   });
 
-  it('get it in their own entry when they finish with it', () => {
+  it('a call without input that ends in its own chunk gets an empty object in that entry', () => {
     const given = { index: 0, id: 'c1', type: 'function', function: { name: 'a', arguments: '' } };
     const chunks = repaired([begin, finish('tool_calls', { tool_calls: [given] })]);
     expect(entriesOf(chunks)).toEqual([entry(0, 'c1', 'a', '{}')]);
   });
 
-  it('whose arguments are an object get its text', () => {
+  it('a call whose arguments are an object gets their JSON', () => {
     const given = { index: 0, id: 'c1', type: 'function', function: { name: 'a', arguments: { x: 1 } } };
     expect(entriesOf(repaired([begin, calls(given)]))).toEqual([entry(0, 'c1', 'a', '{"x":1}')]);
   });
 
-  it('keep the digits of long numbers', () => {
+  it('calls in a stream keep the digits of long numbers', () => {
     const text = JSON.stringify(calls({ ...entry(0, 'c1', 'a'), function: { name: 'a', arguments: {} } }));
     const long = text.replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
     const [event] = newRepair().event(streamEvent(`data: ${long}\n\n`));
@@ -197,7 +197,7 @@ describe('calls in a stream', () => {
     expect(given?.['function']).toEqual({ name: 'a', arguments: '{"id":12345678901234567890}' });
   });
 
-  it('keep members of the vendor, and lose repeated names and ids', () => {
+  it('calls keep members of the vendor, and lose repeated names and ids', () => {
     const signed = { ...entry(3, 'c1', 'a'), extra_content: { google: { thought_signature: 's' } } };
     const chunks = repaired([begin, calls(signed), calls({ ...entry(3, 'other', 'a', '{}') })]);
     expect(entriesOf(chunks)).toEqual([{ ...signed, index: 0 }, entry(1, 'other', 'a', '{}')]);
@@ -205,7 +205,7 @@ describe('calls in a stream', () => {
     expect(entriesOf(same)[1]).toEqual(next(0, '1}'));
   });
 
-  it('wait for a name that comes later, and are left out without one', () => {
+  it('a call waits for a name that arrives later, and is left out without one', () => {
     const chunks = repaired([
       begin,
       calls({ index: 0, id: 'c1', type: 'function', function: { arguments: '{"x"' } }),
@@ -216,7 +216,7 @@ describe('calls in a stream', () => {
     expect(entriesOf(chunks)).toEqual([entry(0, 'c1', 'a', '{"x":1}')]);
   });
 
-  it('in place of tools are written as tools, unless the client knows only functions', () => {
+  it('a deprecated function call becomes a tool call, unless the client sent only functions', () => {
     const old = [begin, chunk({ function_call: { name: 'a', arguments: '{}' } }), finish('function_call')];
     const chunks = repaired(old);
     expect(entriesOf(chunks)).toEqual([entry(0, 'call_x_0', 'a', '{}')]);
@@ -224,7 +224,7 @@ describe('calls in a stream', () => {
     expect(repaired(old, newRepair({ functions: [{ name: 'a' }] }))).toEqual(old);
   });
 
-  it('have text as their input when they are freeform', () => {
+  it('a freeform call has text as its input', () => {
     const custom = { index: 0, id: 'c1', type: 'custom', custom: { name: 'a', input: '' } };
     const given = [begin, calls(custom), calls({ index: 0, custom: { input: 'text {' } }), finish('tool_calls')];
     expect(repaired(given)).toEqual(given);
@@ -248,11 +248,11 @@ describe('the finish reason of a stream', () => {
     expect(finishesOf(repaired([begin, chunk({ content: 'a' }), finish(given)]))).toEqual([reason]);
   });
 
-  it('stop of calls becomes tool_calls', () => {
+  it('the finish reason stop of a stream with calls becomes tool_calls', () => {
     expect(finishesOf(repaired([begin, calls(entry(0, 'c1', 'a', '{}')), finish('stop')]))).toEqual(['tool_calls']);
   });
 
-  it('comes once, with what the vendor says beside its repetition', () => {
+  it('a repeated finish reason is sent once, with the other members of the repetition', () => {
     const chunks = repaired([
       begin,
       chunk({ content: 'a' }),
@@ -263,11 +263,11 @@ describe('the finish reason of a stream', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [{ delta: {}, finish_reason: null }], usage: { prompt_tokens: 1 } });
   });
 
-  it.each(['', 'null'])('“%s” is none', (given) => {
+  it.each(['', 'null'])('the finish reason “%s” counts as missing', (given) => {
     expect(finishesOf(repaired([begin, finish(given, { content: 'a' }), finish('stop')]))).toEqual(['stop']);
   });
 
-  it('comes before [DONE] when the vendor never gives one', () => {
+  it('a vendor that never gives a finish reason gets one before [DONE]', () => {
     expect(finishesOf(repaired([begin, chunk({ content: 'a' }), '[DONE]'], sure()))).toEqual(['stop']);
     const called = repaired([begin, calls(entry(0, 'c1', 'a', '{"x":1}')), '[DONE]'], sure());
     expect(finishesOf(called)).toEqual(['tool_calls']);
@@ -275,13 +275,13 @@ describe('the finish reason of a stream', () => {
     expect([entriesOf(chunks).at(-1), finishesOf(chunks)]).toEqual([next(0, '{}'), ['tool_calls']]);
   });
 
-  it('is not invented for a vendor whose habits are unknown, and is noted as missing', () => {
+  it('a missing finish reason of an unknown vendor is noted, not invented', () => {
     const repair = newRepair();
     expect(repaired([begin, chunk({ content: 'a' }), '[DONE]'], repair)).toEqual([begin, chunk({ content: 'a' })]);
     expect([repair.notes, repair.failure]).toEqual([['missing finish reason'], undefined]);
   });
 
-  it('is missed as a failure once the route has given one', () => {
+  it('a missing finish reason is a failure once the route has given one', () => {
     const profile = mergeProfiles();
     const context = { id: 'x', model: 'asked', created: 9, request: {} };
     const stream = [begin, chunk({ content: 'a' })];
@@ -291,7 +291,7 @@ describe('the finish reason of a stream', () => {
     expect(repair.failure).toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('does not come when there was no content, or an error', () => {
+  it('no finish reason is added after an error or without content', () => {
     expect(finishesOf(repaired([begin, '[DONE]']))).toEqual([]);
     expect(finishesOf(repaired([begin, chunk({ content: 'a' }), { error: { message: 'gone' } }, '[DONE]']))).toEqual(
       [],
@@ -301,14 +301,14 @@ describe('the finish reason of a stream', () => {
     ]);
   });
 
-  it('does not come inside a call: that is a failure', () => {
+  it('a stream that ends inside a call is a failure', () => {
     const repair = newRepair();
     const chunks = repaired([begin, calls(entry(0, 'c1', 'a', '{"x":')), calls(next(0, '"}')), '[DONE]'], repair);
     expect(finishesOf(chunks)).toEqual([]);
     expect(repair.failure?.message).toContain('inside a tool call');
   });
 
-  it('comes for each of several answers', () => {
+  it('each of several answers gets its finish reason', () => {
     const repair = newRepair({ n: 2 }, { finish_reason: false });
     const given = [
       two(0, { role: 'assistant', content: 'a' }),
@@ -323,7 +323,7 @@ describe('the finish reason of a stream', () => {
 });
 
 describe('the text of a stream', () => {
-  it('is not repeated by a whole message behind it', () => {
+  it('a whole message after the deltas does not repeat their text', () => {
     const message = { role: 'assistant', content: 'hello', tool_calls: null };
     const { delta: _, ...last } = choice(null, { message, finish_reason: 'stop' });
     const chunks = repaired([
@@ -336,7 +336,7 @@ describe('the text of a stream', () => {
     expect(chunks.at(-1)).toEqual({ ...head, choices: [{ index: 0, delta: {}, finish_reason: null }], usage: {} });
   });
 
-  it('is that of a whole message when nothing came before', () => {
+  it('a whole message without deltas becomes the text of the stream', () => {
     const message = { role: 'assistant', content: 'hello', annotations: [{ type: 'url_citation' }] };
     const chunks = repaired([{ ...head, choices: [{ index: 0, message, finish_reason: 'stop' }] }]);
     expect(chunks).toEqual([{ ...head, choices: [{ index: 0, finish_reason: 'stop', delta: message }] }]);
@@ -356,7 +356,7 @@ describe('the text of a stream', () => {
     expect(textOf(repaired(given))).toBe('hello');
   });
 
-  it('is text where the vendor sends parts, and reasoning where they are thoughts', () => {
+  it('text parts become text, and thinking parts become reasoning', () => {
     const chunks = repaired([
       chunk({ role: 'assistant', content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
       chunk({
@@ -370,7 +370,7 @@ describe('the text of a stream', () => {
     expect([textOf(chunks), textOf(chunks, 'reasoning_content')]).toEqual(['ab', 'Hm']);
   });
 
-  it('loses its inline thinking where the route has any', () => {
+  it('inline thinking is removed from the text of a stream', () => {
     const given = [
       chunk({ role: 'assistant', content: '<thi' }),
       chunk({ content: 'nk>Hm</think>a' }),
@@ -382,7 +382,7 @@ describe('the text of a stream', () => {
     expect(textOf(repaired(given))).toBe('<think>Hm</think>ab');
   });
 
-  it('has its inline thinking once when the vendor gives it as reasoning too', () => {
+  it('inline thinking that the vendor also sends as reasoning is sent once', () => {
     const given = [
       chunk({ role: 'assistant', content: '<think>Hm', reasoning_content: 'Hm' }),
       chunk({ content: '</think>a' }),
@@ -391,7 +391,7 @@ describe('the text of a stream', () => {
     expect([textOf(chunks), textOf(chunks, 'reasoning_content')]).toEqual(['a', 'Hm']);
   });
 
-  it('held back until the end comes with the finish', () => {
+  it('text that was held back until the end comes with the finish reason', () => {
     const quirks = { inline_thinking: true };
     expect(textOf(repaired([begin, chunk({ content: '<th' }), finish('stop')], newRepair({}, quirks)))).toBe('<th');
     expect(textOf(repaired([begin, chunk({ content: '<th' }), '[DONE]'], newRepair({}, quirks)))).toBe('<th');
@@ -401,13 +401,13 @@ describe('the text of a stream', () => {
 const detail = (text: string): JsonObject => chunk({ reasoning_details: [{ type: 'reasoning.text', text, index: 0 }] });
 
 describe('the reasoning of a stream', () => {
-  it('is taken from details, which may repeat all before them', () => {
+  it('reasoning is read from details, which may repeat all earlier ones', () => {
     const chunks = repaired([begin, detail('First'), detail('First, then'), chunk({ content: 'a' })]);
     expect(textOf(chunks, 'reasoning_content')).toBe('First, then');
     expect(deltasOf(chunks)[2]?.['reasoning_details']).toEqual([{ type: 'reasoning.text', text: ', then', index: 0 }]);
   });
 
-  it('is not repeated when its last piece comes twice', () => {
+  it('reasoning is not repeated when its last piece arrives twice', () => {
     const last = chunk({ reasoning_content: ' and that is the reason.' });
     const chunks = repaired([begin, chunk({ reasoning_content: 'So' }), last, last, chunk({ content: 'a' })]);
     expect(textOf(chunks, 'reasoning_content')).toBe('So and that is the reason.');
@@ -431,7 +431,7 @@ describe('a chunk', () => {
     expect(repaired([begin, { ...head, choices: [given] }]).at(-1)).toEqual(chunk({}));
   });
 
-  it('gets the members and the role that clients insist on, the same in all', () => {
+  it('every chunk gets the members that clients require, the same in all', () => {
     const chunks = repaired([
       bare({ content: 'a' }),
       bare({ content: 'b' }),
@@ -446,7 +446,7 @@ describe('a chunk', () => {
     ]);
   });
 
-  it('with the usage gets the id of the others', () => {
+  it('the chunk with the usage gets the id of the others', () => {
     const { id: _, ...rest } = head;
     const chunks = repaired([begin, finish('stop'), { ...rest, choices: [], usage: { prompt_tokens: 1 } }]);
     expect(chunks.at(-1)).toMatchObject({ id: head.id });
@@ -482,7 +482,7 @@ describe('a whole answer', () => {
   const ends = ['stop', 'length', 'content_filter', 'eos', 'tool_calls', 'STOP', '', null];
   const heads: JsonObject[] = [{}, { id: '' }, { object: 'x' }, { created: null }, { model: null }];
 
-  it.each(heads)('with %j that passes at a glance is one that needs no repair', (changed) => {
+  it.each(heads)('a whole answer that is recognized as clean needs no repair: %j', (changed) => {
     for (const message of messages) {
       for (const finish_reason of ends) {
         const body = { ...whole(message, { finish_reason }), ...changed };
@@ -492,13 +492,13 @@ describe('a whole answer', () => {
     }
   });
 
-  it('that is clean is the very same object', () => {
+  it('a clean whole answer is returned as the same object', () => {
     for (const clean of [whole({ content: 'a' }), whole({ tool_calls: [call] }, { finish_reason: 'tool_calls' })]) {
       expect(wholeOf(clean)).toBe(clean);
     }
   });
 
-  it('has its calls repaired, and other members kept', () => {
+  it('the calls of a whole answer are repaired, and other members kept', () => {
     const given = { function: { name: 'a', arguments: '' }, vendor: 1 };
     const body = wholeOf(whole({ tool_calls: [given, { ...given, id: '' }, call] }));
     expect(body).toMatchObject({ citations: ['https://a.test'], choices: [{ finish_reason: 'tool_calls' }] });
@@ -510,7 +510,7 @@ describe('a whole answer', () => {
     ]);
   });
 
-  it('has text, reasoning and a finish reason of the format', () => {
+  it('a whole answer gets text, reasoning and a finish reason of the format', () => {
     const parts = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
       { type: 'text', text: 'a' },
@@ -524,7 +524,7 @@ describe('a whole answer', () => {
     expect(choiceIn(inline, { inline_thinking: true })).toMatchObject({ message, finish_reason: 'stop' });
   });
 
-  it('has each of several answers repaired', () => {
+  it('each of several whole answers is repaired', () => {
     const body = { choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] };
     expect(wholeOf(body, newRepair({ n: 2 }))).toEqual({
       id: 'chatcmpl-x',
@@ -539,14 +539,14 @@ describe('a whole answer', () => {
     });
   });
 
-  it('keeps the digits of long numbers in arguments that are an object', () => {
+  it('arguments that are an object keep the digits of long numbers', () => {
     const given = whole({ tool_calls: [{ ...call, function: { name: 'a', arguments: {} } }] });
     const text = JSON.stringify(given).replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
     const repairedText = JSON.stringify(newRepair().whole(JSON.parse(text) as JsonObject, text));
     expect(repairedText).toContain(String.raw`{\"id\":12345678901234567890}`);
   });
 
-  it('that is an error, or no answer, stays one', () => {
+  it('an error, or a body without an answer, stays as it is', () => {
     const body = { error: { message: 'no' }, choices: [] };
     expect(wholeOf(body)).toBe(body);
     const silent = whole({}, { finish_reason: null });

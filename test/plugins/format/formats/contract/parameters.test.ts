@@ -77,13 +77,13 @@ const wrong: [Format, string, JsonValue[]][] = [
 ];
 
 describe('a parameter', () => {
-  it.each(right)('that is right passes: %s, %s', (format, name, values) => {
+  it.each(right)('a parameter that is right passes: %s, %s', (format, name, values) => {
     expect(values.map((value) => complaint({ [name]: value }, descriptors[format].client.parameters)?.message)).toEqual(
       values.map(() => undefined),
     );
   });
 
-  it.each(wrong)('that is wrong is refused: %s, %s', (format, name, values) => {
+  it.each(wrong)('a parameter that is wrong is refused: %s, %s', (format, name, values) => {
     expect(
       values.map((value) => complaint({ [name]: value }, descriptors[format].client.parameters)?.details.param),
     ).toEqual(values.map(() => name));
@@ -123,28 +123,31 @@ describe('a parameter', () => {
     expect(complaint(body, descriptors[format].client.parameters)?.details.param).toBe(param);
   });
 
-  it('that is wrong is refused with what it must be', () => {
+  it('a parameter that is wrong is refused with what it must be', () => {
     const error = complaint({ temperature: 3 }, chatParameters);
     expect([error?.code, error?.message]).toEqual(['invalid_request', '`temperature` must be a number from 0 to 2.']);
   });
 
-  it.each(['chat', 'responses', 'messages', 'images'] as const)('that is null counts as left out, in %s', (format) => {
-    const nulls = Object.fromEntries(
-      [...descriptors[format].client.parameters.byMember.keys()].map((name) => [name, null]),
-    );
-    expect(complaint(nulls, descriptors[format].client.parameters)).toBeUndefined();
-  });
+  it.each(['chat', 'responses', 'messages', 'images'] as const)(
+    'a parameter that is null counts as left out, in %s',
+    (format) => {
+      const nulls = Object.fromEntries(
+        [...descriptors[format].client.parameters.byMember.keys()].map((name) => [name, null]),
+      );
+      expect(complaint(nulls, descriptors[format].client.parameters)).toBeUndefined();
+    },
+  );
 
-  it('that is unknown is left to the upstream', () => {
+  it('a parameter that is unknown is left to the upstream', () => {
     expect(complaint({ tomorrow: { never: 'knows' } }, chatParameters)).toBeUndefined();
   });
 
-  it('that a body only inherits is not there', () => {
+  it('a parameter that a body only inherits counts as missing', () => {
     const body = Object.create({ temperature: 'hot' }) as JsonObject;
     expect(complaint(body, chatParameters)).toBeUndefined();
   });
 
-  it('that comes first in the rules is named when several are wrong', () => {
+  it('a parameter that comes first in the rules is named when several are wrong', () => {
     expect(complaint({ top_p: 9, n: 0 }, chatParameters)?.details.param).toBe('n');
   });
 });
@@ -166,13 +169,13 @@ describe('a required parameter', () => {
     expect(missing).toEqual(names);
   });
 
-  it('is missing when it is null, and the message names what it must be', () => {
+  it('a required parameter is missing when it is null, and the message names what it must be', () => {
     expect(complaint({ messages: null }, chatParameters, ['messages'])?.message).toBe(
       'Missing required parameter: `messages`. It must be a list with at least one entry.',
     );
   });
 
-  it('comes before one that is wrong', () => {
+  it('a required parameter comes before one that is wrong', () => {
     expect(complaint({ temperature: 9 }, chatParameters, ['messages'])?.details.param).toBe('messages');
   });
 });

@@ -13,7 +13,7 @@ function streamed(...lines: readonly JsonObject[]) {
 const whole = (body: JsonObject) => new OllamaDecoder().whole(body);
 
 describe('a reply of Ollama', () => {
-  it('is the same streamed as whole', () => {
+  it('a reply of Ollama is the same streamed as whole', () => {
     const calls = [{ function: { name: 'now', arguments: { zone: 'UTC' } } }];
     const inPieces = settle(
       streamed(
@@ -37,7 +37,7 @@ describe('a reply of Ollama', () => {
     });
   });
 
-  it('tells its calls apart, with ids or without', () => {
+  it('a reply of Ollama tells its calls apart, with ids or without', () => {
     const call = { function: { name: 'now', arguments: {} } };
     const tool_calls = [{ id: 'c1', ...call }, call, call];
     const { blocks } = settle(whole(line({ content: '', tool_calls }, done))).reply;
@@ -56,17 +56,17 @@ describe('a reply of Ollama', () => {
     expect(settle(whole(body)).reply.finish).toBe(finish);
   });
 
-  it('that is an error inside a stream fails', () => {
+  it('a reply of Ollama that is an error inside a stream fails', () => {
     const fragments = streamed(line({ content: 'Hi' }), { error: 'model runner has unexpectedly stopped' });
     expect(fragments.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
   });
 
-  it.each(['load', 'unload'])('that only did %s the model is no answer', (done_reason) => {
+  it.each(['load', 'unload'])('a reply of Ollama that only did %s the model is no answer', (done_reason) => {
     const fragments = whole(line({ role: 'assistant', content: '' }, { done: true, done_reason }));
     expect(fragments).toMatchObject([{ type: 'text' }, { type: 'error', error: { code: 'upstream_failed' } }]);
   });
 
-  it.each([{}, { models: [] }])('without a message is no answer: %j', (body) => {
+  it.each([{}, { models: [] }])('a reply of Ollama without a message is no answer: %j', (body) => {
     expect(whole(body)).toMatchObject([{ type: 'error', error: { code: 'upstream_failed' } }]);
   });
 });

@@ -17,7 +17,7 @@ const weather = clientTool({ name: 'weather', schema: { type: 'object', properti
 const asks = [says('user', 'Hi')];
 
 describe('a request to Ollama', () => {
-  it('has instructions, images without data URLs, and results by the name of the tool', () => {
+  it('a request to Ollama has instructions, images without data URLs, and results by the name of the tool', () => {
     const parts: Part[] = [text('Look'), picture];
     const items = [
       { type: 'message', role: 'user', parts } as const,
@@ -36,12 +36,12 @@ describe('a request to Ollama', () => {
     ]);
   });
 
-  it('gives back the reasoning that came as text', () => {
+  it('a request to Ollama gives back the reasoning that came as text', () => {
     const items = [...asks, { type: 'reasoning', text: 'Hm.', state: undefined } as const, says('assistant', 'Hello')];
     expect(sent({ items }).body['messages']).toMatchObject([{}, { content: 'Hello', thinking: 'Hm.' }]);
   });
 
-  it('has sampling, limit and stop sequences among its options', () => {
+  it('a request to Ollama has sampling, limit and stop sequences among its options', () => {
     const { body, notes } = sent({
       items: asks,
       sampling: { temperature: 0.5, topK: 3, seed: 1 },
@@ -52,7 +52,7 @@ describe('a request to Ollama', () => {
     expect(notes).toEqual([]);
   });
 
-  it('goes by the quirks of the route', () => {
+  it('a request to Ollama goes by the quirks of the route', () => {
     const quirks = { sampling: false, max_output_tokens: 32, stop: 1 };
     const wanted = { items: asks, sampling: { temperature: 0.5 }, maxOutputTokens: 64, stop: ['END', 'STOP'] };
     const { body, notes } = sent(wanted, { quirks });
@@ -72,13 +72,13 @@ describe('a request to Ollama', () => {
     expect(sent({ items: asks, reasoning }, { quirks }).body['think']).toBe(think);
   });
 
-  it('asks a model that cannot reason for no reasoning', () => {
+  it('a request to Ollama asks a model that cannot reason for no reasoning', () => {
     const reasoning = { effort: 'high', budget: undefined, wantsText: true } as const;
     const { body, notes } = sent({ items: asks, reasoning }, { capabilities: { reasoning: false } });
     expect([body['think'], notes]).toEqual([undefined, ['dropped reasoning']]);
   });
 
-  it('asks for JSON by a schema, or for any', () => {
+  it('a request to Ollama asks for JSON by a schema, or for any', () => {
     const output = {
       type: 'json_schema',
       name: 'a',
@@ -90,7 +90,7 @@ describe('a request to Ollama', () => {
     expect(sent({ items: [says('user', 'JSON')], output: { type: 'json_object' } }).body['format']).toBe('json');
   });
 
-  it('leaves out tools that must not be called, and notes a call that it cannot force', () => {
+  it('a request to Ollama leaves out tools that must not be called, and notes a call that it cannot force', () => {
     const items = asks;
     expect(sent({ items, tools: [weather], toolChoice: { type: 'none' } }).body['tools']).toBeUndefined();
     const forced = sent({ items, tools: [weather], toolChoice: { type: 'required' } });

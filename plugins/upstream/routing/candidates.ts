@@ -1,11 +1,10 @@
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
 import { throttled } from '#core/gateway/model-call/upstream-error.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Admission } from '../health/breaker.ts';
 import type { Allowance } from './allowance.ts';
-import { summarize } from './final-error.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { availableFirst, orderRoutes, widerThan } from './route-order.ts';
@@ -145,4 +144,53 @@ export function throttlingOf({ keys, monotonic }: CandidateParts, route: Route, 
   const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
   const message = cause instanceof Error ? cause.message : undefined;
   return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000, message), { status: 429 });
+}
+
+/**
+ * The error that the client gets when no route served.
+ *
+ * @param wait ms until a route or key that was not tried may be used; undefined without one
+ */
+export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
+  const last = faults.at(-1);
+  if (last === undefined) return unavailable(wait);
+  // Even if wider routes failed: a shorter request would have been served, and the client can send one.
+  const overflow = faults.find(({ kind }) => kind === 'overflow');
+  if (overflow !== undefined) return overflow.error;
+  // The route is not at fault and may serve the next request.
+  const local = faults.find(({ kind }) => kind === 'local');
+  if (local !== undefined) return local.error;
+  const failed = faults.findLast(({ kind }) => kind === 'route');
+  if (failed !== undefined) return withShortestWait(failed.error, faults, wait);
+  const limited = faults.filter(({ kind }) => kind === 'throttled');
+  const first = limited.toSorted((a, b) => waitOf(a) - waitOf(b))[0];
+  if (first !== undefined && limited.length === faults.length) return first.error;
+  const refused = faults.find(({ kind }) => kind === 'key');
+  if (refused === undefined) return last.error;
+  // A retry helps as long as something besides the refused keys can serve.
+  if (first !== undefined) return first.error;
+  return wait === undefined ? refused.error : unavailable(wait);
+}
+
+/** The error with the shortest wait for any route, where its own route asked for one. */
+function withShortestWait(error: GatewayError, faults: readonly Fault[], wait: number | undefined): GatewayError {
+  const { code, message, details } = error;
+  if (details.retryAfter === undefined) return error;
+  const others = faults.flatMap((fault) => fault.error.details.retryAfter ?? []);
+  const retryAfter = Math.min(...others, wait === undefined ? Infinity : Math.max(1, wait / 1000));
+  return new GatewayError(code, message, { ...details, retryAfter });
+}
+
+function unavailable(wait: number | undefined): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'The model is unavailable: none of its routes is in service. Try again later.',
+    {
+      retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
+    },
+  );
+}
+
+function waitOf({ error }: Fault): number {
+  return error.details.retryAfter ?? 0;
 }

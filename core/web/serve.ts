@@ -94,7 +94,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
     else if (error.status >= 500) logFailure(request, failed, error.details.cause ?? error);
     if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
-      // The page around the part that htmx wanted is loaded again, and leads to the sign-in.
+      // htmx asked for a part of a page: the whole page is reloaded, which leads to the sign-in.
       if (isHtmx(request)) return h.response('').header('hx-refresh', 'true').header('cache-control', 'no-store');
       const next = encodeURIComponent(request.url.pathname + request.url.search);
       return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');

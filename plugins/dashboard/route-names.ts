@@ -4,9 +4,9 @@ import { dashboardSection, type RouteVisibility } from './section.ts';
 
 /** Names routes for one reader, by `dashboard.routes` of gateway.yaml. */
 export interface RouteNames {
-  /** False when the reader may not tell routes apart: no column, no label. */
+  /** False if the reader may not tell routes apart; the page then has neither column nor label. */
   readonly areShown: boolean;
-  /** True when the reader may read what upstreams said, which names vendors and accounts of the operator. */
+  /** True if the reader may see upstreams' messages, which name vendors and accounts of the operator. */
   readonly areVendorsShown: boolean;
   /**
    * The label of a route; '' when it is hidden.
@@ -17,24 +17,24 @@ export interface RouteNames {
   label(route: string, model: string | null): string;
 }
 
-/** Operators see names whatever customers may see: they know their routes, and look for faults. */
+/** Operators always see names: they know their routes, and look for faults. */
 export function routeNamesFor({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
-  const sight = isOperator ? 'names' : host.section(dashboardSection).routes;
-  return createRouteNames(sight, host.catalog, t, isOperator);
+  const visibility = isOperator ? 'names' : host.section(dashboardSection).routes;
+  return createRouteNames(visibility, host.catalog, t, isOperator);
 }
 
 export function createRouteNames(
-  sight: RouteVisibility,
+  visibility: RouteVisibility,
   catalog: Pick<Catalog, 'resolve'>,
   t: PageRequest['t'],
   areVendorsShown = false,
 ): RouteNames {
   return {
-    areShown: sight !== 'hidden',
+    areShown: visibility !== 'hidden',
     areVendorsShown,
     label(route, model) {
-      if (sight === 'names') return route;
-      if (sight === 'hidden') return '';
+      if (visibility === 'names') return route;
+      if (visibility === 'hidden') return '';
       const place = placeOf(route, model, catalog);
       return place === undefined ? t('requests.route.former') : t('requests.route.number', { number: place });
     },

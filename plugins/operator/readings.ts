@@ -8,11 +8,11 @@ import { countChecks } from '#core/business/payments/payment-figures.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
-/** Ms after which a reading is made again, so that many operators cost no more than one. The old one is shown meanwhile. */
+/** Ms after which a reading is refreshed, so that many operators cost no more than one. The old one is shown meanwhile. */
 const ages = { traffic: 5_000, passes: 30_000 };
 const deadline = 5_000;
 
-/** Days and minutes of the sparks. */
+/** Days and minutes that the sparklines cover. */
 export const sparkDays = 14;
 export const trafficMinutes = 60;
 

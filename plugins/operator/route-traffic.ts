@@ -3,7 +3,7 @@ import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
-/** How a route has done lately. */
+/** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
   /** Median ms to the first content of the requests that it served; undefined without any. */
   readonly firstTokenMs: number | undefined;

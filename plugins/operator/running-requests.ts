@@ -5,7 +5,7 @@ import type { Observer } from '#core/gateway/pipeline/stage.ts';
 export class RunningRequests implements Observer {
   readonly name = 'running-requests';
   /**
-   * When each came, epoch ms, by id. Not the exchanges: V8 replaces the table of a collection that is always changing, and an
+   * Time of arrival by id, epoch ms. Not the exchanges: V8 replaces the table of a collection that is always changing, and an
    * outgrown table would keep their bodies in memory until the next full collection.
    */
   readonly #running = new Map<string, number>();

@@ -12,7 +12,7 @@ export interface TableCell {
 export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
-  /** Where it stands in the two lines of a row on phones. */
+  /** Its position in the two lines of a row on phones. */
   readonly at: 'title' | 'end' | 'note' | 'note-end' | 'hide';
 }
 

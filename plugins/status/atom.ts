@@ -62,7 +62,7 @@ function describe({ startedAt, endedAt, lowestAnswered }: Incident, t: Translate
   return `${t('status.until', span)}.${lowest}`;
 }
 
-/** When an entry has something new: its beginning, and its end. */
+/** The time of an entry's latest change: its end, or its beginning. */
 function updatedAt({ startedAt, openedAt, endedAt }: Incident): number {
   return endedAt ?? openedAt ?? startedAt;
 }

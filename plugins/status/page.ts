@@ -4,7 +4,7 @@ import { viewPath } from '#core/web/pages/views.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
 
-/** Seconds after which an open page shows what time alone has changed. */
+/** Seconds after which an open page is updated even without new data. */
 const interval = 5;
 
 /** `/status`, a public page. */

@@ -7,8 +7,8 @@ import { describeConnectionError, isConnectionError } from '#core/platform/error
 import type { Logger } from '#core/platform/logger.ts';
 import { installNames } from '#core/platform/names/install.ts';
 import type { CoreCommandContext } from './context.ts';
-import { stopOnErrors } from './stop-on-errors.ts';
 import type { StopSignals } from './stop-signals.ts';
+import { type ForeignPlugins, isForeignRejection, pluginOf } from '#core/extension/origin.ts';
 
 export function defineStart(parser: Parser, context: CoreCommandContext, createSignals: () => StopSignals): void {
   parser
@@ -127,4 +127,23 @@ async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
     `    -d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'`,
     '',
   ];
+}
+
+/**
+ * Stops the gateway at an unhandled error: the state of the process is then unknown, so running exchanges finish and the process
+ * exits.
+ *
+ * A promise that a third-party plugin has forgotten to await ends nothing: its rejection is logged.
+ */
+function stopOnErrors(signals: StopSignals, log: Logger, plugins: ForeignPlugins): void {
+  const onError = (error: unknown) => signals.fail(error instanceof Error ? error : new Error(String(error)));
+  process.on('uncaughtException', (error) => {
+    const plugin = pluginOf(error, plugins);
+    if (plugin !== undefined) log.error(`plugin ${plugin} threw an uncaught exception`);
+    onError(error);
+  });
+  process.on('unhandledRejection', (error) => {
+    if (!isForeignRejection(error, plugins)) return onError(error);
+    log.error(`plugin ${pluginOf(error, plugins) ?? '(unknown)'} left a rejected promise unhandled`, error);
+  });
 }

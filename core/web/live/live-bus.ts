@@ -45,7 +45,7 @@ export class LiveBus implements AsyncDisposable {
     this.#services = services;
   }
 
-  /** False while changes of other instances may be missed: what is kept until one comes could be old unnoticed. */
+  /** False while changes of other instances may be missed, so that cached values may be stale. */
   get isConnected(): boolean {
     return !this.#isShared || (this.#isSubscribed && this.#services.shared.events.isConnected);
   }
@@ -161,7 +161,7 @@ export function liveBus(host: Pick<Host, 'keep'> & BusServices): LiveBus {
 }
 
 /**
- * Lets open pages that follow the topic show its news, on every instance. Call it when the change is committed, never on the
+ * Updates open pages that follow the topic, on every instance. Call it when the change is committed, never on the
  * path of a request: it is cheap, and many calls count as one.
  *
  * @param accountIds whose news; all accounts when left out

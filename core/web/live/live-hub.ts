@@ -171,18 +171,18 @@ export class LiveHub implements AsyncDisposable {
     this.#isChecking = false;
     if (open === undefined) return this.#stop(ids);
     if (this.#isStopped) this.#resume();
-    // Only those that were asked for: others have been opened meanwhile.
+    // Only sessions that were checked; others have been opened meanwhile.
     for (const [stream, { sessionId, page }] of this.#readers) {
       if (sessionId === undefined || !ids.has(sessionId)) continue;
       const session = open.get(sessionId);
       if (session !== undefined && (page.role !== 'operator' || session.isOperator)) continue;
-      // The page is there for visitors as well.
+      // Visitors may see the page too: the stream opens again without the session.
       if (page.role === 'public') stream.finish();
       else stream.end('signed_out');
     }
   }
 
-  /** Nothing else would tell the readers: what they wait for is not written either. */
+  /** Readers would not notice otherwise: while the database is away, nothing changes on their pages. */
   #stop(ids: ReadonlySet<string>): void {
     this.#isStopped = true;
     for (const [stream, { sessionId }] of this.#readers)
@@ -208,7 +208,7 @@ const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
 };
 
 /**
- * Follows what PostgreSQL notifies of, whichever process has written it.
+ * Follows PostgreSQL's notifications of changes, by whatever process.
  *
  * @returns the function that ends it
  */
@@ -217,7 +217,7 @@ export function followDatabase(
   onChange: (change: LiveChange) => void,
 ): () => void {
   const stops = Object.entries(channels).map(([channel, topics]) => {
-    // The database was away: everything may have changed.
+    // Notifications may have been lost, so everything may have changed.
     return notifications.listen(
       channel,
       (id) => topics.forEach((topic) => onChange({ topic, accounts: new Set([id]) })),

@@ -107,7 +107,7 @@ export class LiveView {
     this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
   }
 
-  /** True when someone can take a rendering; otherwise the first who can asks for it. */
+  /** True if a stream can take a rendering. Otherwise, the first stream that can requests one. */
   #hasReader(): boolean {
     return this.#streams.keys().some((stream) => stream.isReady);
   }

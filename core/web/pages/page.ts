@@ -88,7 +88,7 @@ export interface PageForm<S extends JsonSchema = JsonSchema> {
   readonly path?: string;
   /** The fields, as an object. Values are converted to the types of the schema; fields that it does not name are dropped. */
   readonly fields: S;
-  /** True: a form that is sent twice is answered once, and the second sender reads that it was already sent. */
+  /** True: a form is processed once; sending it again shows that it was already sent. */
   readonly once?: boolean;
   /**
    * Does what the form is for.
@@ -132,7 +132,7 @@ export interface PageRequest {
   /** Id of the session; its row is in `session`. */
   readonly sessionId: string | undefined;
   readonly isOperator: boolean;
-  /** The browser, as it names itself; '' when it does not. */
+  /** User-Agent of the browser; '' if it sent none. */
   readonly userAgent: string;
   /** IP address of the client, according to trusted proxies. */
   readonly address: string;
@@ -143,7 +143,7 @@ export interface PageRequest {
   formToken(path: string): string;
   /** Stores the visitor's choice in a cookie for a year. It takes effect at the next request. */
   remember(preference: Preference, value: string): void;
-  /** Signs the account in: a session with a new id, in place of the one there was. */
+  /** Signs the account in with a new session, which replaces the current one. */
   signIn(accountId: string): Promise<void>;
   /** Ends the session. */
   signOut(): Promise<void>;

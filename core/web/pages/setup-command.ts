@@ -67,7 +67,10 @@ function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** A word as it is where the shell reads no more into it. Commas are lists in PowerShell, brackets are patterns in zsh. */
+/**
+ * A word, quoted unless the shell gives none of its characters a meaning. Commas are lists in PowerShell, brackets are patterns in
+ * zsh.
+ */
 function wordOf(shell: SetupShell, text: string): string {
   if (shell === 'posix') return /^[\w./:%@+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
   // PowerShell takes typographic quotes for quotes.

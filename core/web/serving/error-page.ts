@@ -17,7 +17,7 @@ import type { Visit } from './visit.ts';
 /** Statuses with their own text on error pages; the others use that of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
-/** Seconds after which a page that is not available is worth another try. */
+/** Retry-After of a page that is unavailable, in seconds. */
 const retryAfter = 5;
 
 /** Error codes in JSON, for paths that are not model calls. */

@@ -33,7 +33,7 @@ export class Visit implements PageRequest {
   readonly #request: Request;
   readonly #h: ResponseToolkit;
 
-  /** @param path of the page, when another address answers for it */
+  /** @param path of the page, if the request came to another path */
   constructor(request: Request, h: ResponseToolkit, host: Host, translator: Translator, path: string = request.path) {
     this.#request = request;
     this.path = path;

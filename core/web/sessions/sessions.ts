@@ -17,7 +17,7 @@ const maxDays = 90;
 const maxIdleDays = 14;
 /** Ms after which a query for sessions counts as failed. */
 const readTimeout = 2_000;
-/** Seconds between two notes of its last use: not every page is a write. */
+/** Seconds between updates of the last use, so that not every page view is a write. */
 const lastUseStep = 60;
 
 /** A session that has just been made. Only the browser keeps the token; the database has its SHA-256. */
@@ -30,7 +30,7 @@ export interface IssuedSession {
 /** A session as its owner sees it in a list. */
 export interface SessionRecord {
   readonly id: string;
-  /** The browser, as it named itself; '' when it did not. */
+  /** User-Agent of the browser; '' if it sent none. */
   readonly userAgent: string;
   readonly createdAt: Date;
   /** Up to a minute behind. */
@@ -93,7 +93,7 @@ export class Sessions {
   }
 
   /**
-   * The session of a token, and notes that it is used. Undefined when it has ended, or never was, or its account is blocked.
+   * Finds the session of a token and updates its last use. Undefined if it has ended or never existed, or its account is blocked.
    * Never older than the call.
    *
    * @throws DeadlineExceeded, BatchFull, or what the query fails with
@@ -102,7 +102,7 @@ export class Sessions {
     return this.#byDigest.load(digest(token).toString('hex'));
   }
 
-  /** Rows that another instance notes at the same moment are skipped: two that wait for each other would be a deadlock. */
+  /** Skips rows that another instance is updating: two instances that wait for each other would deadlock. */
   async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
     const rows = await this.#database.query<SessionRow>(
       `with found as (
@@ -141,7 +141,7 @@ export class Sessions {
     return new Map(rows.map(({ id, email }) => [id, { email: email ?? undefined }]));
   }
 
-  /** The sessions of an account, the one used last first. */
+  /** The sessions of an account, most recently used first. */
   async list(accountId: string): Promise<SessionRecord[]> {
     const rows = await this.#database.query<SessionListRow>(
       `select s.id, s.user_agent, ${epochs('s.created_at', 's.last_used_at', 's.expires_at')}
@@ -166,7 +166,7 @@ export class Sessions {
     return rows.length > 0;
   }
 
-  /** Ends the session of a token, whosever it is. */
+  /** Ends the session of a token, of any account. */
   async revokeToken(token: string): Promise<void> {
     await this.#database.query('delete from session where token_sha256 = ?', [digest(token)]);
   }

@@ -62,7 +62,7 @@ async function readSession(host: Host, token: string): Promise<OpenSession | und
   }
 }
 
-/** Pages that fail because something is away fail by the hundred: one line a minute tells of it. */
+/** During an outage, pages fail by the hundred; one line a minute reports it. */
 export function noteOutage({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
   if (keep('page-outages', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
 }

@@ -50,7 +50,7 @@ export function formatDuration(ms: number, language: Language, locale: string, {
 
 const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
 
-/** Formats what is left of a time, rounded up to whole seconds: it reads 00:00:00 only at the end. */
+/** Formats remaining time, rounded up to whole seconds: it reads 00:00:00 only at the end. */
 export function formatRemaining(ms: number, language: Language): FormattedRemaining {
   const left = Math.max(0, Math.ceil(ms / second) * second);
   const count = Math.floor(left / day);

@@ -15,7 +15,7 @@ import {
 
 /** Requests in the table of the home page. */
 const latestRequests = 4;
-/** Hours that are read with every update: new records are of these, but for those of a crash or an outage. */
+/** Hours that are read with every update. Only records delayed by a crash or an outage are older. */
 const recentHours = 2;
 /** Ms after which earlier hours are read again. */
 const earlierKeptFor = 60_000;
@@ -25,7 +25,7 @@ const keptAccounts = 1_000;
 /** What the chart covers. */
 export type Range = '24h' | '30d';
 
-/** Counts of one hour, of one model. Times to the first content are known of the last 24 hours. */
+/** Counts of one hour and model. Times to the first content exist for the last 24 hours. */
 export type UsageRow = UsageCounts & Partial<TimedUsage> & Pick<UsageKeys, 'hour' | 'model'>;
 
 /** What an account has sent. */

@@ -7,7 +7,7 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 /** Models in the list; the others are counted. */
 const listedModels = 5;
 
-/** One bar, and one row of the table that says the same. */
+/** One bar, and the row of the table with the same numbers. */
 export interface ChartBar {
   readonly iso: string;
   readonly label: string;
@@ -41,7 +41,7 @@ function barsOfHours(hours: readonly HourSum[], format: Format): ChartBar[] {
 function barsOfDays(hours: readonly HourSum[], format: Format): ChartBar[] {
   // The day is written as the reader counts days, so that hours of one day have one text.
   const days = Map.groupBy(hours, ({ hour }) => format.day(new Date(hour)).text);
-  // Of the first day only its last hours are in the range.
+  // Only the last hours of the first day are in the range.
   return [...days.values()]
     .slice(-30)
     .map((ofDay) => barOf(format.shortDay(new Date(ofDay[0]?.hour ?? 0)), ofDay, format));

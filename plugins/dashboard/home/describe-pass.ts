@@ -2,7 +2,7 @@ import { activePeriod, type AccountRecord } from '#core/business/accounts/accoun
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Ms before the end of a pass from which on the page reminds of it. */
+/** Ms before the end of a pass at which the page starts to remind of it. */
 const reminderTime = 24 * 60 * 60 * 1000;
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
@@ -59,7 +59,7 @@ function emptyTicks() {
   return ticks(7, 0, 1, 1);
 }
 
-/** A reminder above the pass; undefined while nothing is to be done. */
+/** A reminder above the pass; undefined if the account has nothing to do. */
 export function describeReminder({ kind, endsAt }: PassState, now: number, path: string, { t, format }: Reader) {
   const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
   if (kind === 'ended' && endsAt !== undefined)

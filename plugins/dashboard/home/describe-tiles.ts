@@ -11,7 +11,7 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 const sparkWidth = 200;
 const sparkHeight = 32;
 
-/** A figure with a line below it, and how it went in the last 24 hours. */
+/** A figure with a caption, and its course over the last 24 hours. */
 export interface FigureTile {
   readonly id: string;
   readonly label: string;
@@ -48,13 +48,13 @@ function describeRequests(
   };
 }
 
-/** Requests of these hours; of the last one as much as has passed of the running hour. */
+/** Requests of these hours. The last hour counts in proportion to the elapsed part of the current one. */
 function countSoFar(hours: readonly HourSum[], now: number): number {
   const passed = (now % usageHour) / usageHour;
   return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * passed : requests)));
 }
 
-/** '' where yesterday is no measure: nothing was sent. */
+/** '' if nothing was sent yesterday, so that there is nothing to compare with. */
 function compare(all: number, before: number, { t, format }: Reader): string {
   if (before < 1) return '';
   const change = all / before - 1;
@@ -89,7 +89,7 @@ function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): Fig
     value: shown?.value ?? '–',
     unit: shown?.unit ?? '',
     note: slow === undefined ? t('home.tile.none') : t('home.tile.under', { duration: format.duration(slow).text }),
-    // Hours in which nothing was sent are no zeros.
+    // An hour without requests has no value; it is not zero.
     spark: sparkOf(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
   };
 }

@@ -15,11 +15,17 @@ type UsageView = ReturnType<typeof describe>;
 /** Descriptions of a reading, by reader and minute. */
 const described = new WeakMap<AccountUsage, Map<string, UsageView>>();
 
-/** Figures, chart, models and latest requests. Of one reading, readers alike share them. @param now epoch ms */
+/**
+ * Figures, chart, models and latest requests. Readers with the same language and time zone share those of one reading.
+ *
+ * @param now epoch ms
+ */
 export function describeUsage(usage: AccountUsage, range: Range, now: number, request: PageRequest): UsageView {
   const { language, format, isOperator, host } = request;
-  const sight = routeNamesFor(request).areShown;
-  const key = [language, format.timeZone, isOperator, sight, Math.floor(now / minute), host.service.name].join(' ');
+  const areRoutesShown = routeNamesFor(request).areShown;
+  const key = [language, format.timeZone, isOperator, areRoutesShown, Math.floor(now / minute), host.service.name].join(
+    ' ',
+  );
   const views = described.get(usage) ?? new Map<string, UsageView>();
   described.set(usage, views);
   const known = views.get(key);

@@ -12,12 +12,12 @@ import { connectPath, tryPath } from '../paths.ts';
 import type { RouteNames } from '../route-names.ts';
 import { addressOf, type ModelsQuery } from './query.ts';
 
-/** Icons of the states; what is not known is neither good nor bad. */
+/** Icons of the states. An unknown state is neither good nor bad. */
 const icons: Readonly<Record<ModelState, string>> = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'info' };
 
 const supportIcons: Readonly<Record<FeatureSupport, string>> = { yes: 'ok', partly: 'info', no: 'close' };
 
-/** Whose clients speak a format. */
+/** The vendor whose SDKs and tools use a format. */
 const families: Readonly<Record<string, string>> = {
   chat: 'OpenAI',
   responses: 'OpenAI',

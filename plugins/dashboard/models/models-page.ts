@@ -29,7 +29,7 @@ export function createModelsPage(gateway: Gateway): Page {
     show: async (request) => ({
       path: modelsPath,
       search: readQuery(request.query).search,
-      // The stream of the open page follows the address it was opened at, not what was searched since.
+      // The stream of an open page keeps the search that the page was opened with, not later ones.
       isHeld: request.query['hold'] === '1',
       isEmpty: request.host.catalog.models.length === 0,
       noPass: (await needsPass(request)) ? describeNoPass(request) : undefined,

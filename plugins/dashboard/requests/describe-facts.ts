@@ -135,7 +135,7 @@ function wordsOf(note: string, t: Translate): string {
 /** A program in front of its language, as the SDKs of OpenAI and Anthropic write it: `OpenAI/Python 1.54.0`. */
 const sdk = /^(\w[\w.-]*)\/(Python|JS|Node|TypeScript|Go|Java|Ruby|PHP|\.NET) (\d[\w.+-]*)/i;
 const product = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
-/** By the products in the User-Agent of a browser, the telling ones first: all others name Chrome or Safari too. */
+/** By the products in the User-Agent of a browser, the specific ones first, because all others name Chrome or Safari too. */
 const browsers = { Firefox: 'Firefox', Edg: 'Edge', OPR: 'Opera', Chrome: 'Chrome', Version: 'Safari' } as const;
 
 /**

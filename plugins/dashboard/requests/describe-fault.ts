@@ -56,7 +56,7 @@ function whyStopped(
   return record.outcome === 'aborted' ? 'left' : 'stopped';
 }
 
-/** What the gateway did about it; '' for an attempt that was stopped, or beside one that went on. */
+/** What the gateway did next; '' for an attempt that was stopped, or while another one continued. */
 export function describeConsequence(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],

@@ -22,7 +22,7 @@ export interface RequestRow {
   readonly output: string;
   readonly firstToken: string;
   readonly total: string;
-  /** On the scale of the page's slowest request; undefined for one whose end is not known. */
+  /** Relative to the page's slowest request; undefined if the end of this one is unknown. */
   readonly bar: LatencyBar | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface RequestDay {
   readonly rows: readonly RequestRow[];
 }
 
-/** Stands for what is not known, or does not apply. */
+/** Shown for a value that is unknown or does not apply. */
 export const dash = '—';
 
 /** Columns of the table. */

@@ -11,7 +11,7 @@ import { columnsOf, firstTokenOf } from './describe-row.ts';
 import { describeStatus } from './describe-status.ts';
 import { requestsPath } from './query.ts';
 
-/** One request with its own address, to be kept and sent around. */
+/** One request at an address of its own, which can be bookmarked and shared. */
 export const detailPage: Page = {
   path: `${requestsPath}/{id}`,
   role: 'account',

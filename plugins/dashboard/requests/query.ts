@@ -4,7 +4,7 @@ import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
 export const requestsPath = '/dashboard/requests';
 
-/** What the list can be narrowed to by one click. */
+/** Filters that are one click each. */
 export const chips = ['all', 'errors', 'failover', 'cached'] as const;
 export type Chip = (typeof chips)[number];
 
@@ -23,17 +23,17 @@ export interface RequestsQuery {
   readonly model: string; // '' for all
   readonly status: string; // one of the choices or a status; '' for any
   readonly time: RangeName;
-  /** Shows what is older than this request; '' for the newest. */
+  /** Shows requests older than this one; '' for the newest. */
   readonly before: string;
   /** False when the reader has paused live updates. */
   readonly isLive: boolean;
   /** The request that the reader looks for; '' for none. */
   readonly id: string;
-  /** Parameters that mean nothing, with their values: the page names them. */
+  /** Invalid parameters with their values, which the page reports. */
   readonly ignored: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Reads the query of the page. What it does not understand is left out and listed; nothing is refused. */
+/** Reads the query of the page. Invalid parameters are ignored and listed; none is an error. */
 export function readQuery(query: Readonly<Record<string, string>>): RequestsQuery {
   const ignored: { name: string; value: string }[] = [];
   const read = <T extends string>(name: string, otherwise: T, isValid: (value: string) => boolean): T => {

@@ -36,7 +36,7 @@ export async function ask(
   const startedAt = performance.now();
   try {
     const token = await signToken(page);
-    // Loaded with the first question: commands ask none.
+    // Loaded with the first question, because commands never need it.
     const { request } = await import('undici');
     const { statusCode, headers, body } = await request(`${addressOf(listener)}/v1/chat/completions`, {
       method: 'POST',

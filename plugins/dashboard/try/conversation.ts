@@ -17,8 +17,8 @@ export const tryBounds = {
 } as const;
 
 /**
- * The conversation that a form sends along; empty for what is not one. It is the reader's own, so nothing in it is trusted,
- * and nothing of it needs to be proved.
+ * The conversation in a form; empty if the value is malformed. It is the reader's own, so nothing in it is trusted,
+ * and none of it needs proof.
  */
 export function readHistory(text: string | undefined): TryMessage[] {
   try {

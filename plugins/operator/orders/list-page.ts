@@ -14,7 +14,7 @@ const states = [
   'paid',
   'refunded',
 ] as const satisfies OrderState[];
-/** What the list can be narrowed to. */
+/** Filters of the list. */
 const choices = ['flagged', ...states] as const;
 
 const pageSize = 50;
@@ -111,7 +111,7 @@ const kindOfState: Readonly<Record<OrderState, TableCell['kind']>> = {
   cancelled: undefined,
 };
 
-/** The state of an order; an open flag hides it, because it is what to look at. */
+/** The state of an order. An open flag takes its place, because it needs attention first. */
 export function stateCell({ state, flags }: Order, t: PageRequest['t']): TableCell {
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const flag = open.find(({ kind }) => severityOf(kind) === 'bad') ?? open[0];

@@ -59,7 +59,7 @@ function journalState({ lost_records: lost }: JournalStatus, t: Reader['t']) {
     : { kind: 'ok', text: t('operator.journal_state.shipping') };
 }
 
-/** The queue, and what the payments wait for. */
+/** The queue of jobs, and the checks of payments that are due. */
 export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { t, format } = request;
   const readings = overviewReadings(request.host);
@@ -82,7 +82,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   };
 }
 
-/** What is usually nothing is listed only when there is some. */
+/** Values that are usually zero are listed only if they are not. */
 function describeChecks({ refunds, notifications }: CheckCounts, { t, format }: Reader) {
   const counts = [
     { name: t('operator.jobs_refunds'), count: refunds },

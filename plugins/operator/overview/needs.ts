@@ -9,7 +9,9 @@ const listedFlags = 10;
 /** Characters of an upstream's message. */
 const longestError = 120;
 
-/** What waits for the operator: failing health checks, rejected keys of upstreams, then flags of orders, the worst first, then the oldest. */
+/**
+ * What needs the operator: failing health checks, rejected keys of upstreams, then flags of orders, the worst first, then the oldest.
+ */
 export async function describeNeeds(
   gateway: Pick<Registry, 'healthChecks'>,
   request: PageRequest,
@@ -45,7 +47,7 @@ function describeRejectedKey({ upstream, at, error }: RejectedKey, { t, format, 
   const pieces: TextPiece[] = readEmphasis(t('operator.key_rejected_text', { upstream }));
   const words = error?.replace(/^key: /, '') ?? '';
   const shown = words.length > longestError ? `${words.slice(0, longestError - 1)}…` : words;
-  // Not part of the text above: an asterisk in it is no emphasis.
+  // Appended separately, so that an asterisk in it is not read as emphasis.
   if (shown !== '') pieces.push({ text: ` (${shown})`, isStrong: false });
   return {
     upstream,

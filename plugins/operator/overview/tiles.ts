@@ -5,9 +5,9 @@ import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.t
 import type { RunningRequests } from '../running-requests.ts';
 import { overviewReadings } from '../readings.ts';
 
-/** Ms after which a running request is a long one. */
+/** Ms after which a running request counts as long. */
 const long = 60_000;
-/** Minutes that the rate is the mean of, and that one point of the failures stands for. */
+/** Minutes over which the rate is averaged, and that one point of the failures covers. */
 const steps = { rate: 5, failures: 3 };
 const spark = { width: 200, height: 32 };
 

@@ -125,8 +125,10 @@ async function readRefund(
   if (stated !== undefined) return stated;
   const evidence = await readStatus(host, provider, charge, 'poll');
   await settle(host.database, provider, evidence);
-  const listed = evidence.refunds?.find(({ key }) => key === request.key)?.state;
-  return { state: listed ?? (evidence.state === 'refunded' ? 'done' : 'unknown'), raw: evidence.raw };
+  const { refunds, state, raw } = evidence;
+  // Where refunds are listed, another one may have returned the money.
+  const listed = refunds?.find(({ key }) => key === request.key)?.state;
+  return { state: listed ?? (refunds === undefined && state === 'refunded' ? 'done' : 'unknown'), raw };
 }
 
 async function record(host: Host, refund: PendingRefund, { state, raw }: Refund): Promise<void> {

@@ -315,6 +315,15 @@ describe('a refund that is under way', () => {
 });
 
 describe('a refund that has failed', () => {
+  it('because the money had gone back from the dashboard is not counted as that refund', async () => {
+    const { id } = await pay();
+    fake.giveBack(referenceOf(order), price);
+    fake.fail('refund', new PaymentError('rejected', 'nothing is left'));
+    await refundPayment(host, id, asked);
+    expect(await books()).toMatchObject({ amounts: [price, -price], state: 'refunded' });
+    expect((await reread()).refunds.map(({ state }) => state)).toEqual(['failed', 'done']);
+  });
+
   it('closes its flag when as much has gone back by hand, not before', async () => {
     const { id } = await pay();
     fake.fail('refund', new PaymentError('rejected', 'the window is over'));

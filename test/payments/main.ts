@@ -2,11 +2,16 @@
  * `npm run payments`: 10,000 orders over two gateways on one PostgreSQL, with shuffled, duplicated, delayed and forged
  * notifications and 100 kills between. Prints the promised figures, and exits with 1 when one is missed.
  *
- *     npm run payments -- --short                        180 orders and 2 kills
+ * Then 10,000 random sequences of payments, refunds and notifications, against a model.
+ *
+ *     npm run payments -- --short                        180 orders and 2 kills, 200 sequences
  *     npm run payments -- --orders 1000 --kills 10       another size
+ *     npm run payments -- --sequences 10000              only the sequences
  */
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/global-postgres.ts';
+import type { Figure } from '../chaos/figure.ts';
+import { booksOf } from './books.ts';
 import { paymentSoak, soakOf } from './soak.ts';
 
 const { values } = parseArgs({
@@ -14,15 +19,20 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     orders: { type: 'string' },
     kills: { type: 'string', default: '10' },
+    sequences: { type: 'string' },
   },
 });
-const experiment =
-  values.orders === undefined ? paymentSoak : soakOf(sizeOf(Number(values.orders), Number(values.kills)));
+const soak = values.orders === undefined ? paymentSoak : soakOf(sizeOf(Number(values.orders), Number(values.kills)));
+const experiments = values.sequences === undefined ? [soak, booksOf()] : [booksOf(Number(values.sequences))];
 
 await using postgres = await startPostgres();
-console.log(`${experiment.name}: ${experiment.description}`);
 const began = performance.now();
-const figures = await experiment.run({ postgres, isShort: values.short, print: (line) => console.log(line) });
+const figures: Figure[] = [];
+for (const experiment of experiments) {
+  console.log(`${experiment.name}: ${experiment.description}`);
+  const context = { postgres, isShort: values.short, print: (line: string) => console.log(line) };
+  figures.push(...(await experiment.run(context)));
+}
 for (const { name, count, seen, aim, isMet, details = [] } of figures) {
   console.log(`  ${isMet ? 'ok    ' : 'MISSED'} ${name}: ${seen} of ${count} (aim: ${aim})`);
   for (const detail of details.slice(0, 20)) console.log(`         ${detail}`);

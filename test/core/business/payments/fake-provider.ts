@@ -32,6 +32,14 @@ interface FakeRefund {
   state: 'pending' | 'done' | 'failed';
 }
 
+/** What a notification says. */
+export interface FakeNotice {
+  readonly reference: string;
+  readonly key: string;
+  readonly paymentId?: string;
+  readonly evidence?: PaymentEvidence;
+}
+
 type Call = 'charge' | 'status' | 'cancel' | 'refund';
 
 /** A provider in memory, whose answers a test decides. */
@@ -43,6 +51,8 @@ export class FakeProvider {
   refundState: Refund['state'] = 'done';
   /** As Midtrans and Xendit do: evidence lists the refunds of its payment. Otherwise it says only that all is back. */
   listsRefunds = false;
+  /** How the next refund of a charge ends, by reference, where it differs from `refundState`. */
+  readonly ways = new Map<string, 'done' | 'pending' | 'rejected' | 'lost'>();
   /** As Xendit does: a second charge for a reference is another charge, and a second refund while one is pending is refused. */
   takesEveryCharge = false;
   refusesRepeatedRefunds = false;
@@ -159,18 +169,26 @@ export class FakeProvider {
           throw new PaymentError('rejected', 'REFUND_IN_PROGRESS');
         this.refunds.set(key, amount);
         const charge = this.#charge(reference);
-        const state = this.refundState === 'unknown' ? 'pending' : this.refundState;
+        const known = charge.refunds.get(key);
+        if (known !== undefined) return { state: known.state, raw: { key } };
+        const way = this.ways.get(reference);
+        if (way === 'rejected') throw new PaymentError('rejected', 'the window is over');
+        const usual = this.refundState === 'unknown' ? 'pending' : this.refundState;
+        const state = way === 'lost' ? 'pending' : (way ?? usual);
         charge.refunds.set(key, { paymentId: paymentId ?? charge.providerReference, amount, state });
+        if (way === 'lost') throw new PaymentError('unknown', 'timeout');
+        if (way !== undefined) return { state: way, raw: { key } };
         if (!this.listsRefunds && state === 'done') charge.state = 'refunded';
         return { state: this.refundState, raw: { key } };
       }),
     readNotification: ({ body, headers }) => {
       if (headers['x-secret'] !== 'right') return undefined;
-      const read = JSON.parse(body.toString()) as { reference: string; key: string; evidence?: PaymentEvidence };
+      const read = JSON.parse(body.toString()) as FakeNotice;
       return {
         reference: read.reference,
         providerReference: this.charges.get(read.reference)?.providerReference,
         eventKey: read.key,
+        ...(read.paymentId !== undefined && { paymentId: read.paymentId }),
         ...(read.evidence !== undefined && { evidence: read.evidence }),
       };
     },

@@ -23,4 +23,10 @@ export const folders: readonly MutatedFolder[] = [
   { name: 'plugins/mail', tests: ['test/plugins/mail/'] },
   { name: 'core/business/accounts', tests: ['test/core/business/accounts/', 'test/plugins/accounts/'] },
   { name: 'plugins/log', tests: ['test/plugins/log/'] },
+  {
+    name: 'core/business/payments',
+    tests: ['test/core/business/payments/', 'test/plugins/payments/', 'test/plugins/payment-providers/'],
+  },
+  { name: 'plugins/midtrans', tests: ['test/plugins/payment-providers/'] },
+  { name: 'plugins/xendit', tests: ['test/plugins/payment-providers/'] },
 ];

@@ -29,8 +29,11 @@ async function readList(host: Host, provider: string, span: TimeSpan): Promise<P
   const movements: StatedMovement[] = [];
   let cursor: string | undefined;
   do {
-    const page = await askProvider(host, provider, async (connection, signal) =>
-      connection.listMovements?.(span, cursor, signal),
+    const page = await askProvider(
+      host,
+      provider,
+      async (connection, signal) => connection.listMovements?.(span, cursor, signal),
+      { urgency: 'poll' },
     );
     movements.push(...(page?.movements ?? []));
     if (movements.length > mostMovements)

@@ -390,3 +390,45 @@ describe('the list of orders', () => {
     expect(await readOrder(database, { id: 'no id' })).toBeUndefined();
   });
 });
+
+/** The last attempt of the order, as it is on record. */
+const readAttempt = async () => {
+  const [row] = await database.query<{ state: string; charge: string; is_checked: boolean }>(
+    'select state, charge, next_check_at is not null as is_checked from payment_attempt where reference = ?',
+    [referenceOf(order)],
+  );
+  return row;
+};
+
+describe('what a provider has stated', () => {
+  it.each([
+    ['paid', false],
+    ['refunded', false],
+    ['disputed', true],
+    ['failed', true],
+    ['expired', true],
+    ['pending', true],
+    ['unknown', true],
+  ] as const)('%s leaves further checks: %s', async (state, isChecked) => {
+    await settleNow(paid({ state }));
+    expect(await readAttempt()).toMatchObject({ state, is_checked: isChecked });
+  });
+
+  it.each([
+    ['pending', 'created'],
+    ['unknown', 'unknown'],
+  ] as const)('%s about a charge of unknown outcome makes it %s', async (state, charge) => {
+    await database.query(`update payment_attempt set charge = 'unknown' where reference = ?`, [referenceOf(order)]);
+    await settleNow(stated({ state }));
+    expect((await readAttempt())?.charge).toBe(charge);
+  });
+
+  it('is the time at which an order was paid, for one that is refunded before it is seen as well', async () => {
+    const paidAt = new Date('2026-01-02T03:04:05Z');
+    await settleNow(paid({ state: 'refunded', paidAt }));
+    expect((await reread()).paidAt).toEqual(paidAt);
+    order = await startOrder(host, accountId, 1);
+    await settleNow(stated({ state: 'expired', paidAt }));
+    expect((await reread()).paidAt).toBeUndefined();
+  });
+});

@@ -1,0 +1,131 @@
+/**
+ * `npm run bench:counted`: what one request makes the gateway do, in numbers that do not depend on how busy the machine is, and
+ * fails when one is over its budget (budget.json). `.ci/run` runs it.
+ */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { type Load, loads, sendLoad } from '../load.ts';
+import type { Figures, Ready } from '../process-figures.ts';
+import type { Counts } from './counters.ts';
+import budgets from './budget.json' with { type: 'json' };
+
+/** Rounds of a few requests, one at a time. The lowest of a round counts: what runs in the background is not part of a request. */
+const rounds = 3;
+const warmUp = 300;
+
+type Figure = 'system calls' | 'promises' | 'timers' | 'heap bytes' | 'passes over the body';
+type Budget = Partial<Record<Figure, number>>;
+
+const upstream = await start('upstream.ts', []);
+const gateway = await start('gateway.ts', [`http://127.0.0.1:${upstream.port}`]);
+const measured = loads.filter(({ name }) => name in budgets).map((load) => ({ ...load, concurrency: 1 }));
+const excesses: string[] = [];
+try {
+  const costs = new Map<string, Budget>();
+  for (const load of measured) costs.set(load.name, { ...(await systemCalls(load)), ...(await allocations(load)) });
+  // Afterwards: counting makes calls and objects of its own.
+  for (const load of measured) report(load, { ...costs.get(load.name), ...(await counts(load)) });
+} finally {
+  for (const { child } of [gateway, upstream]) await stop(child);
+}
+for (const excess of excesses) console.error(excess);
+process.exit(excesses.length === 0 ? 0 : 1);
+
+function report(load: Load, figures: Budget): void {
+  const budget: Budget = budgets[load.name as keyof typeof budgets];
+  console.log(`${load.name}, per ${load.unitsPerRequest === 1 ? 'request' : 'event'}:`);
+  for (const [name, limit] of Object.entries(budget)) {
+    const value = figures[name as Figure];
+    if (value === undefined) continue;
+    console.log(`  ${name.padEnd(22)} ${value.toFixed(2).padStart(10)} of ${limit}`);
+    if (value > limit) excesses.push(`${load.name}: ${value.toFixed(2)} ${name}, over the budget of ${limit}`);
+  }
+}
+
+async function allocations(load: Load): Promise<Budget> {
+  await send(load, load.unitsPerRequest === 1 ? warmUp : 1);
+  const { allocated } = await lowest(load, () => ask<Figures>('figures'));
+  return { 'heap bytes': allocated };
+}
+
+async function counts(load: Load): Promise<Budget> {
+  const { promises, timers, walked } = await lowest(load, () => ask<Counts>('counts'));
+  return { promises, timers, 'passes over the body': walked / load.body.length };
+}
+
+/** How much each number grows for a request, or an event. */
+async function lowest<T extends object>(load: Load, read: () => Promise<T>): Promise<T> {
+  const grown: Record<string, number>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = (await read()) as Record<string, number>;
+    await send(load, perRound(load));
+    const after = Object.entries(await read()) as [string, number][];
+    grown.push(Object.fromEntries(after.map(([name, value]) => [name, value - (before[name] ?? 0)])));
+  }
+  const units = perRound(load) * load.unitsPerRequest;
+  const least = (name: string) => Math.min(...grown.map((round) => round[name] ?? 0)) / units;
+  return Object.fromEntries(Object.keys(grown[0] ?? {}).map((name) => [name, least(name)])) as T;
+}
+
+function perRound({ unitsPerRequest }: Load): number {
+  return unitsPerRequest === 1 ? 20 : 1;
+}
+
+function send(load: Load, requests: number): Promise<void> {
+  return sendLoad(gateway.port, gateway.key, load, requests);
+}
+
+/** By strace, where it is installed and allowed to look. */
+async function systemCalls(load: Load): Promise<Budget> {
+  let least = Infinity;
+  for (let round = 0; round < 2; round++) {
+    const total = await traced(() => send(load, perRound(load)));
+    if (total === undefined) return {};
+    least = Math.min(least, total);
+  }
+  return { 'system calls': least / perRound(load) / load.unitsPerRequest };
+}
+
+/** Calls of the thread that runs the event loop. */
+async function traced(work: () => Promise<void>): Promise<number | undefined> {
+  const tracer = spawn('strace', ['-c', '-p', String(gateway.child.pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let summary = '';
+  const ended = new Promise<void>((end) => tracer.once('close', () => end()).once('error', () => end()));
+  const attached = new Promise<void>((look) => {
+    tracer.stderr.on('data', (chunk: Buffer) => {
+      summary += chunk.toString();
+      if (summary.includes('attached')) look();
+    });
+  });
+  await Promise.race([attached, ended]);
+  if (!summary.includes('attached')) return undefined;
+  await work();
+  tracer.kill('SIGINT');
+  await ended;
+  // Share of the time, seconds, µs a call, calls, errors if there were any.
+  const [, , , calls] = /^.*\btotal$/m.exec(summary)?.[0].trim().split(/\s+/) ?? [];
+  return calls === undefined ? undefined : Number(calls);
+}
+
+async function start(file: string, parameters: string[]): Promise<Ready & { child: ChildProcess }> {
+  const child = fork(resolve(import.meta.dirname, '..', file), parameters, { silent: true });
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`)));
+  const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
+  ended.catch(() => undefined);
+  return { ...ready, child };
+}
+
+async function ask<T>(question: string): Promise<T> {
+  const answered = once(gateway.child, 'message', { signal: AbortSignal.timeout(10_000) });
+  gateway.child.send(question);
+  const [answer] = (await answered) as [T];
+  return answer;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}

@@ -6,7 +6,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
-import { turnFor } from '#core/platform/timing/turn.ts';
+import { nextTurn } from '#core/platform/timing/turn.ts';
 import { checkParameters } from './formats/contract/parameters.ts';
 import { clientCall } from './formats/formats.ts';
 import { asJsonArray } from './formats/gemini/reply/json-array.ts';
@@ -76,15 +76,20 @@ export const formatStage = defineStage({
         const called = clientCall(exchange.endpoint);
         if (called === undefined) return;
         const { format, endpoint } = called;
-        const asked = await store.enter(exchange, await readClientRequest(exchange, format, endpoint));
+        const read = await readClientRequest(exchange, format, endpoint);
+        // Waits only where there is something to wait for: each would make two promises.
+        const stored = store.enter(exchange, read);
+        const asked = stored instanceof Promise ? await stored : stored;
         const model = findModel(host, asked.model);
         const request = { ...asked, model: nameInReply(model, asked.model) };
-        await turnFor(request.text.length);
-        checkParameters(checkedBody(request.body), format.client.parameters, endpoint.required);
-        const threaded = await threads.open(exchange, request, model);
-        const remembered = await reasoning.open(exchange, threaded, model);
         const isLong = request.text.length > bounds.stepwiseBody;
-        const call = await (isLong ? openLongCall : openCall)(exchange, model, remembered);
+        if (isLong) await nextTurn();
+        checkParameters(checkedBody(request.body), format.client.parameters, endpoint.required);
+        const opened = threads.open(exchange, request, model);
+        const threaded = opened instanceof Promise ? await opened : opened;
+        const kept = reasoning.open(exchange, threaded, model);
+        const remembered = kept instanceof Promise ? await kept : kept;
+        const call = isLong ? await openLongCall(exchange, model, remembered) : openCall(exchange, model, remembered);
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) {

@@ -86,7 +86,7 @@ export class Journal implements Disposable {
 
   begin(exchange: Exchange): void {
     if (this.#isFull) return;
-    if (this.#inFlight.begin(exchange)) Promise.resolve().then(this.#writeFresh).catch(this.#noteFailure);
+    if (this.#inFlight.begin(exchange)) queueMicrotask(this.#writeFresh);
   }
 
   enter(exchange: Exchange): void {
@@ -206,9 +206,14 @@ export class Journal implements Disposable {
     this.onFinished();
   }
 
+  /** As `#flushNow`. */
   readonly #writeFresh = (): void => {
-    this.#inFlight.writeFresh(this.#writer);
-    if (!this.#isClosed) this.#flush();
+    try {
+      this.#inFlight.writeFresh(this.#writer);
+      if (!this.#isClosed) this.#flush();
+    } catch (error) {
+      this.#noteFailure(error);
+    }
   };
 
   readonly #beginLines = (): Buffer => this.#inFlight.beginLines();
@@ -234,7 +239,9 @@ export class Journal implements Disposable {
     }
   };
 
-  readonly #noteFailure = (error: unknown): void => noteFailure(this.#options.log, 'writing the journal', error);
+  #noteFailure(error: unknown): void {
+    noteFailure(this.#options.log, 'writing the journal', error);
+  }
 
   #startAging(): NodeJS.Timeout {
     const age = guarded(this.#options.log, 'writing the journal', () => {

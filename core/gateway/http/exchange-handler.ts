@@ -22,6 +22,11 @@ const discardTime = 5_000;
 /** Ms for which stages may keep running after their exchange is over. */
 const settleTime = 10_000;
 
+/** What of the reply is on its way; nothing when the client has left or nothing could be sent. */
+interface Delivery {
+  sent?: SendProgress;
+}
+
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
 export class ExchangeHandler {
   readonly #endpoints: EndpointTable;
@@ -79,18 +84,13 @@ export class ExchangeHandler {
       const { pipeline } = serving;
       const closed = this.#untilClosed(exchange, req, res);
       pipeline.begin(exchange);
-      let sent: SendProgress | undefined;
+      const delivery: Delivery = {};
       // For a client that has left already there is only the record.
-      const answered = exchange.isClientGone
-        ? undefined
-        : this.#answer(exchange, res, serving).then((result) => {
-            sent = result;
-            if (!req.complete) discardBody(req);
-          });
+      const answered = exchange.isClientGone ? undefined : this.#answer(exchange, req, res, serving, delivery);
       const duration = await closed;
       // The signal has reached the stages; what they report belongs in the record.
-      if (sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
-      await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
+      if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
+      await pipeline.finish(exchange, outcomeOf(exchange, res, delivery.sent, duration));
     } finally {
       exchange.memory.release();
     }
@@ -111,21 +111,23 @@ export class ExchangeHandler {
     return promise;
   }
 
-  /** Runs the pipeline and starts to send the reply. Undefined when the client has left or nothing could be sent. Never rejects. */
+  /** Runs the pipeline and starts to send the reply, unless the client has left. Never rejects. */
   async #answer(
     exchange: Exchange,
+    request: IncomingMessage,
     response: ServerResponse,
     { pipeline, host, writeTimeout }: Serving,
-  ): Promise<SendProgress | undefined> {
+    delivery: Delivery,
+  ): Promise<void> {
     let reply: Reply | undefined;
     try {
       reply = await pipeline.answer(exchange);
       if (response.destroyed) {
         discard(reply);
-        return undefined;
+        return;
       }
       const headers: Record<string, string> = this.#isClosing ? { connection: 'close' } : {};
-      return sendReply(response, exchange, reply, {
+      delivery.sent = sendReply(response, exchange, reply, {
         headers,
         writeTimeout,
         bodyTimeout: pipeline.bodyTimeout,
@@ -136,7 +138,8 @@ export class ExchangeHandler {
       // A header that HTTP does not allow, for example. This is the only place that sees it.
       if (reply !== undefined) discard(reply);
       this.#contain(exchange, response, host, error);
-      return undefined;
+    } finally {
+      if (!request.complete) discardBody(request);
     }
   }
 

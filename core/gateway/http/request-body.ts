@@ -11,7 +11,7 @@ import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
-import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+import { nextTurn } from '#core/platform/timing/turn.ts';
 
 export interface BodyLimits {
   /** Bytes, after decompression. */
@@ -89,7 +89,7 @@ export class RequestBody implements BodySource {
     const text = await this.text();
     const isLong = text.length > bounds.stepwiseBody;
     if (isLong) await nextTurn();
-    requireUtf8(await this.bytes(), text);
+    requireUtf8(this.#received ?? (await this.bytes()), text);
     requireReadable(text);
     if (isLong) await nextTurn();
     return parseJsonBody(text);
@@ -97,7 +97,7 @@ export class RequestBody implements BodySource {
 
   async #decode(): Promise<string> {
     const bytes = await this.bytes();
-    await turnFor(bytes.length);
+    if (bytes.length > bounds.stepwiseBody) await nextTurn();
     const text = bytes.toString();
     const isWide = text.length < bytes.length;
     if (isWide && !this.#memory.grow(text.length * footprint.wideText)) throw tooMuch(this.#memory);

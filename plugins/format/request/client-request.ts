@@ -5,7 +5,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { exactInputSteps, exactSteps, mayHoldLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { inTurns, turnFor } from '#core/platform/timing/turn.ts';
+import { inTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
 import type { KeptReasoning } from '../canonical/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../formats/contract/descriptor.ts';
@@ -52,12 +52,13 @@ export async function readClientRequest(
   }
   const read = { format, purpose, model, isStream: isStream ?? body['stream'] === true };
   const text = await source.text();
-  await turnFor(text.length);
+  if (text.length > bounds.stepwiseBody) await nextTurn();
   const given = isAmbiguous(text, format)
     ? await unambiguous(text, format)
     : { bytes: await source.bytes(), text, body };
-  await turnFor(given.text.length);
-  return { ...read, ...given, exact: await exactOf(given.text) };
+  const isLong = given.text.length > bounds.stepwiseBody;
+  if (isLong) await nextTurn();
+  return { ...read, ...given, exact: isLong ? await exactOf(given.text) : undefined };
 }
 
 async function unambiguous(
@@ -72,7 +73,7 @@ async function unambiguous(
 
 /** Reads a long body here, in separate turns of the event loop, and not when it is first needed. */
 async function exactOf(text: string): Promise<ClientRequest['exact']> {
-  if (text.length <= bounds.stepwiseBody || !mayHoldLongNumbers(text)) return undefined;
+  if (!mayHoldLongNumbers(text)) return undefined;
   return { text, body: (await inTurns(exactInputSteps(text))) as JsonObject };
 }
 

@@ -56,7 +56,7 @@ export class Candidates {
   }
 
   /** Returns the next route that may be tried now; undefined when there is none, or the allowance is exhausted. */
-  async next(calls: RouteCalls): Promise<AdmittedRoute | undefined> {
+  next(calls: RouteCalls): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
     this.#order(calls);
     while (this.#allowance.hasAttempts) {
       const route = this.#routes.shift();
@@ -64,8 +64,8 @@ export class Candidates {
       // Asked late: most requests need one route, and the answer may take a translation.
       if (!calls.canServe(route)) continue;
       const admitted = this.#admit(route);
-      const result = admitted instanceof Promise ? await admitted : admitted;
-      if (result !== undefined) return result;
+      if (admitted instanceof Promise) return admitted.then((claimed) => claimed ?? this.next(calls));
+      if (admitted !== undefined) return admitted;
     }
     return undefined;
   }

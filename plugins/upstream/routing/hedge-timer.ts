@@ -26,7 +26,12 @@ export class HedgeTimer {
   }
 
   /** The first of these to end; `late` when it is time to ask another route, once for each route. */
-  async race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
+  race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
+    const [only] = running;
+    return only !== undefined && running.length === 1 && this.#left === Infinity ? only : this.#race(running);
+  }
+
+  async #race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
       const result = await firstOrTimeout(running, this.#left);
       if (result !== timedOut) return result;

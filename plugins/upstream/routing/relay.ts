@@ -6,7 +6,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { Allowance } from './allowance.ts';
-import { Candidates, type FailedRoute } from './candidates.ts';
+import { type AdmittedRoute, Candidates, type FailedRoute } from './candidates.ts';
 import { accountSession } from './conversation.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
@@ -104,7 +104,8 @@ export class Relay {
     const failed: OrderedFailure[] = [];
     // A refusal by one route stops new attempts, not those in flight: a backup may lack what only this request needs.
     let refusal: OrderedFailure | undefined;
-    await this.#startNext();
+    const starting = this.#startNext();
+    if (starting !== undefined) await starting;
     while (this.#running.size > 0) {
       const ended = await this.#nextResult();
       if (ended === 'late') {
@@ -135,9 +136,15 @@ export class Relay {
   }
 
   /** Starts an attempt on the next available route, if there is one. */
-  async #startNext(): Promise<void> {
-    if (this.#isOver) return;
-    const admitted = await this.#context.candidates.next(this.#calls);
+  #startNext(): Promise<void> | undefined {
+    if (this.#isOver) return undefined;
+    const next = this.#context.candidates.next(this.#calls);
+    if (next instanceof Promise) return next.then((admitted) => this.#start(admitted));
+    this.#start(next);
+    return undefined;
+  }
+
+  #start(admitted: AdmittedRoute | undefined): void {
     if (admitted === undefined) return;
     this.#context.hedgeTimer.begin();
     const attempts = new RouteAttempts(this.#context, admitted, this.#calls);

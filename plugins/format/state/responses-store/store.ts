@@ -44,8 +44,11 @@ export class ResponsesStore {
    *
    * @throws GatewayError what `expand` throws
    */
-  async enter(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
-    if (exchange.endpoint.name !== 'responses') return request;
+  enter(exchange: Exchange, request: ClientRequest): ClientRequest | Promise<ClientRequest> {
+    return exchange.endpoint.name === 'responses' ? this.#resolve(exchange, request) : request;
+  }
+
+  async #resolve(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
     const host = this.#host;
     const { previous_response_id: id, ...body }: ResponsesRequest = request.body;
     const previousId = typeof id === 'string' ? id : undefined;

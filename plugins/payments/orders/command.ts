@@ -148,7 +148,7 @@ function defineRefund(parser: Parser, context: CommandContext): void {
     )
     .action((handle: string | undefined, options: RefundFlags) =>
       withHost(context, async (host) => {
-        const { detailsOf, paymentToPayBack, refundPayment } = await operations();
+        const { detailsOf, paymentToPayBack, refundAsOperator } = await operations();
         const { order, payment } = await paymentToPayBack(host, handle, options.payment);
         const { amount = refundable(order, payment), days, reason } = options;
         if (options.yes !== true) {
@@ -156,7 +156,12 @@ function defineRefund(parser: Parser, context: CommandContext): void {
           await confirm([`Refund ${formatMoney(amount, payment.currency)} of order ${order.code} ${how}?`]);
         }
         const isManual = options.manual === true;
-        const refunded = await refundPayment(host, payment.id, { amount: options.amount, days, reason, isManual });
+        const refunded = await refundAsOperator(host, order, payment, {
+          amount: options.amount,
+          days,
+          reason,
+          isManual,
+        });
         print(context, host, options, await detailsOf(host, refunded.order));
         if (refunded.refund.state === 'failed')
           throw new CommandFailed(
@@ -174,8 +179,13 @@ function defineClose(parser: Parser, context: CommandContext): void {
     .addHelpText('after', examples(['gateway orders close-refund ORD-7F3K2MQX-R1 --as failed --note "ticket 8123"']))
     .action((key: string, options: { as: 'done' | 'failed'; note: string } & Output) =>
       withHost(context, async (host) => {
-        const { closeRefund, detailsOf } = await operations();
-        print(context, host, options, await detailsOf(host, await closeRefund(host, key, options.as, options.note)));
+        const { closeAsOperator, detailsOf } = await operations();
+        print(
+          context,
+          host,
+          options,
+          await detailsOf(host, await closeAsOperator(host, key, options.as, options.note)),
+        );
       }),
     );
 }

@@ -10,6 +10,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { flagOrder } from '#core/business/payments/flags.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { ordersCommand } from '../../../plugins/payments/orders/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
@@ -220,6 +221,13 @@ describe('orders refund', () => {
     expect(output).toMatch(/state +refunded/);
     expect(output).toContain('operator');
     expect(output).toMatch(/refund +7 /);
+    expect(await listActions(database, { subject: id, limit: 5 })).toMatchObject([
+      {
+        action: 'order.refund',
+        outcome: 'done',
+        note: expect.stringMatching(/amount: all, manual, bought twice$/) as string,
+      },
+    ]);
   });
 
   it('is asked about first, and changes nothing where nobody can answer', async () => {

@@ -17,14 +17,22 @@ import { records } from './experiments/records.ts';
 import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
 import { resets } from './experiments/resets.ts';
+import { stranger } from './experiments/stranger.ts';
 import { silentConnections } from './experiments/silent-connections.ts';
 import { tinyChunks } from './experiments/tiny-chunks.ts';
 import { unwritableDatabase } from './experiments/unwritable-database.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
 
-/** In the order in which they run. */
+/** In the order in which they run. Those that wait come first, the longest ones at their head. */
 export const experiments: readonly Experiment[] = [
+  clock,
+  names,
+  silentConnections,
+  dripping,
+  slowlorisBody,
+  brokenStart,
+  lostDuringStart,
   table,
   failover,
   cutStreams,
@@ -41,15 +49,9 @@ export const experiments: readonly Experiment[] = [
   drain,
   deadRoute,
   burst,
-  silentConnections,
-  names,
-  dripping,
-  slowlorisBody,
   eventLoop,
   redis,
-  clock,
   tinyChunks,
   memory,
-  brokenStart,
-  lostDuringStart,
+  stranger,
 ];

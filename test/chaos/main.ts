@@ -7,7 +7,7 @@
  *     npm run chaos -- --long                   the largest numbers
  *     npm run chaos -- --soak 15                minutes of mixed load, to watch memory
  */
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { startPostgres } from '../support/global-postgres.ts';
 import { experiments } from './experiments.ts';
 import { type Experiment, type Figure, inParallel } from './figure.ts';
@@ -16,7 +16,7 @@ import { soak } from './soak.ts';
 
 const maxDetails = 20;
 /** Experiments that mostly wait, at the same time. */
-const patientAtOnce = 4;
+const patientAtOnce = 3;
 const marks: Readonly<Record<Verdict, string>> = { met: 'ok    ', missed: 'MISSED', 'not measured': 'SLOW  ' };
 
 const { values } = parseArgs({
@@ -81,7 +81,7 @@ async function perform(experiment: Experiment): Promise<Judged[]> {
 
 /** An experiment that cannot be carried out misses its aim; the others run nevertheless. */
 function failureOf(error: unknown): Figure {
-  const details = [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+  const details = [inspect(error)];
   return { name: 'the experiment as a whole', count: 1, seen: 'an error', aim: 'none', isMet: false, details };
 }
 

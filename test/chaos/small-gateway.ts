@@ -19,6 +19,10 @@ export interface SmallGatewayOptions {
   readonly megabytes: number; // of the process
   /** Models by name, with what their upstream answers. It does not keep the requests. */
   readonly models: Readonly<Record<string, (response: ServerResponse) => void>>;
+  /** Changes of gateway.yaml. */
+  readonly change?: (yaml: string) => string;
+  /** Prepares the fixture, and returns the environment of the process. */
+  readonly prepare?: (fixture: ChaosFixture) => Promise<Record<string, string>>;
 }
 
 /** A gateway with little memory, which is watched, and small requests beside what attacks it. */
@@ -58,9 +62,12 @@ export class SmallGateway implements AsyncDisposable {
     });
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
     const fixture = resources.use(await openChaosFixture(options.postgres));
-    await fixture.home.write(yamlFor(options, url, bystanders.upstream));
+    const { change = (yaml: string) => yaml, prepare } = options;
+    await fixture.home.write(change(yamlFor(options, url, bystanders.upstream)));
     // Not through the proxy of the fixture, which the attack would keep waiting: keys are looked up in the database.
-    const started = await fixture.home.start({ ...allocator, NODE_OPTIONS: heapIn(options.megabytes) });
+    const environment = await prepare?.(fixture);
+    const flags = [heapIn(options.megabytes), environment?.['NODE_OPTIONS'] ?? ''].join(' ');
+    const started = await fixture.home.start({ ...environment, ...allocator, NODE_OPTIONS: flags });
     // The key is known from then on: what the attack delays is not the database.
     await fetch(`${started.url}/v1/models`, { headers: { authorization: `Bearer ${fixture.home.key}` } });
     bystanders.begin({ url: started.url, key: fixture.home.key });

@@ -11,7 +11,7 @@ const longestWait = 1_000; // ms
 export const clientLeft: Experiment = {
   name: 'client-left',
   description: 'clients leave while they wait, and while they read',
-  async run({ postgres, isShort }) {
+  async run({ postgres, isShort, isLong }) {
     /** When upstreams saw the connection close. */
     const closings: { at: number; ending: string }[] = [];
     let arrived = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ export const clientLeft: Experiment = {
       },
     });
     const client = fixture.client(await fixture.start());
-    const count = isShort ? 24 : 1_000;
+    const count = isShort ? 24 : isLong ? 1_000 : 500;
     // One at a time, so that a closing belongs to the client that has just left.
     const waits: number[] = [];
     const seen = await inParallel(count, 1, async (index) => {

@@ -11,7 +11,9 @@ import { countRecords, describeObservation } from '../records.ts';
 import { until } from '../until.ts';
 
 const hour = 3_600_000;
-const steps = { long: [-hour, hour, -24 * hour], short: [-hour] };
+const steps = { long: [-hour, hour, -24 * hour, 0], usual: [-hour, hour, 0], short: [-hour] };
+/** Ms for which the database hangs after the first step. */
+const hanging = 12_000;
 /** Ms that a route may stay out, whose cooldown is two seconds. */
 const longestOut = 30_000;
 /** Ms in which repeated jobs must run again: two looks of a minute each, and their periods. */
@@ -25,7 +27,7 @@ export const clock: Experiment = {
   isPatient: true,
   description:
     "the gateway's clock is set back and forward: routes come back in time, jobs go on, no request or record is lost",
-  async run({ postgres, isShort, print }) {
+  async run({ postgres, isShort, isLong, print }) {
     let isDown = false;
     await using fixture = await openChaosFixture(postgres, {
       stage: '{ breaker: { failures: 3, cooldown: 2 } }',
@@ -42,7 +44,7 @@ export const clock: Experiment = {
     if (early.length > 0) throw new Error(`${early.join(', ')} did not run before the clock was set`);
     const load = startLoad(client);
     const [routes, jobs]: [string[], string[]] = [[], []];
-    const taken = steps[isShort ? 'short' : 'long'];
+    const taken = steps[isShort ? 'short' : isLong ? 'long' : 'usual'];
     for (const step of taken) {
       isDown = true;
       await untilOut(client, gateway);
@@ -51,14 +53,17 @@ export const clock: Experiment = {
       const out = await outFor(client);
       print(`  ${step / hour} h: the route was back after ${(out / 1000).toFixed(1)} s`);
       if (out > longestOut) routes.push(`${step / hour} h: out for ${out} ms`);
+      if (step === taken[0] && !isShort) await hang(fixture);
       const stopped = await stoppedJobs(fixture, step);
       if (stopped.length > 0) jobs.push(`${step / hour} h: ${stopped.join(', ')} did not run\n${gateway.output()}`);
     }
+    const verdict = await verdictOnJobs(gateway);
     const seen = await load.stop();
     const lost = seen.filter(({ ending }) => ending !== 'complete');
     return [
       noneOf('steps of the clock after which a route stayed out for longer than its cooldown', taken.length, routes),
       noneOf('steps of the clock after which repeated jobs did not run', taken.length * frequent.length, jobs),
+      noneOf('verdicts after them that repeated jobs do not run', 1, verdict),
       noneOf('requests lost while the clock was set', seen.length, lost.map(describeObservation)),
       noneOf('records missing or duplicated then', seen.length, await wrongRecords(fixture, gateway, seen)),
     ];
@@ -66,7 +71,7 @@ export const clock: Experiment = {
 };
 
 /** A file by which a gateway's clock is set, and what makes the gateway read it. */
-async function settableClock({ home }: ChaosFixture) {
+export async function settableClock({ home }: ChaosFixture) {
   const file = join(home.folder, 'clock');
   const set = async (step: number) => {
     await writeFile(`${file}.new`, String(step));
@@ -134,6 +139,25 @@ async function stoppedJobs({ home }: ChaosFixture, step: number): Promise<string
     const stopped = frequent.filter((name) => rows.every(({ id }) => id !== name));
     if (stopped.length === 0 || performance.now() > end) return stopped;
     await setTimeout(500);
+  }
+}
+
+async function hang({ database }: ChaosFixture): Promise<void> {
+  database.turn('stall');
+  await setTimeout(hanging);
+  database.turn('open');
+}
+
+/** The reason of the health check of jobs that still fails when it has had the time to look; none when it passes. */
+async function verdictOnJobs({ operatorUrl }: GatewayProcess): Promise<string[]> {
+  const end = performance.now() + longestWithoutJobs;
+  for (;;) {
+    const { checks } = (await (await fetch(`${operatorUrl}/readyz?verbose`)).json()) as {
+      checks: { name: string; ok: boolean; reason?: string }[];
+    };
+    const failing = checks.filter(({ name, ok }) => name === 'jobs' && !ok);
+    if (failing.length === 0 || performance.now() > end) return failing.map(({ reason }) => reason ?? 'no reason');
+    await setTimeout(1_000);
   }
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import type { Observation } from '../client.ts';
 import { playOpen } from '../faults.ts';
-import { type Experiment, noneOf } from '../figure.ts';
+import { type Experiment, inParallel, noneOf } from '../figure.ts';
 import { type ChaosFixture, openChaosFixture } from '../fixture.ts';
 import { answered, sendLoad } from '../mixed-load.ts';
 import { findMistake, recordsOf } from '../records.ts';
@@ -42,25 +42,24 @@ const damages: readonly Damage[] = [
 /** The data folder goes while requests are recorded: none may lose its record, and readiness must say what is wrong. */
 export const dataFolder: Experiment = {
   name: 'data-folder',
-  isPatient: true,
   description: 'no record is lost when the data folder is removed, replaced or unmounted',
   async run({ postgres, isShort, print }) {
     const missing: string[] = [];
     const silent: string[] = [];
     let count = 0;
     const chosen = isShort ? damages.slice(0, 2) : damages;
-    for (const damage of chosen) {
+    await inParallel(chosen.length, 2, async (index) => {
+      const damage = chosen[index] as Damage;
       await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });
       const outcome = await hurt(fixture, damage, isShort ? 60 : 500);
       if (outcome === undefined) {
-        print(`  ${damage.name}: skipped, because volumes cannot be mounted here`);
-        continue;
+        return print(`  ${damage.name}: skipped, because volumes cannot be mounted here`);
       }
       count += outcome.count;
       missing.push(...outcome.mistakes.map((mistake) => `${damage.name}: ${mistake}`));
       if (!outcome.isReported) silent.push(damage.name);
       print(`  ${damage.name}: ${outcome.count} requests`);
-    }
+    });
     return [
       noneOf('records missing, duplicated or wrong after the data folder went', count, missing),
       noneOf('ways of losing it that neither log nor readiness reported', chosen.length, silent),

@@ -11,7 +11,7 @@ const deadline = 4;
 const dripInterval = 100; // ms
 
 /** Numbers of the experiment with non-streaming responses only: many more, with a longer deadline. */
-const slowloris = { count: 3_000, concurrency: 150, deadline: 8 };
+const slowloris = { short: 24, usual: 1_500, long: 3_000, concurrency: 150, deadline: 8 };
 
 const stageWith = (seconds: number) =>
   `{ deadline: ${seconds}, retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }`;
@@ -39,16 +39,17 @@ export const slowlorisBody: Experiment = {
   name: 'slowloris-body',
   isPatient: true,
   description: 'the first route sends whole answers byte by byte',
-  async run({ postgres, isShort, print }) {
+  async run({ postgres, isShort, isLong, print }) {
+    const count = slowloris[isShort ? 'short' : isLong ? 'long' : 'usual'];
     await using fixture = await openChaosFixture(postgres, {
       stage: stageWith(slowloris.deadline),
       plays: { bytes: (scene) => drip(scene, bytesOf(scene)) },
     });
     const client = fixture.client(await fixture.start());
     let answered = 0;
-    const seen = await inParallel(isShort ? 24 : slowloris.count, slowloris.concurrency, async (index) => {
+    const seen = await inParallel(count, slowloris.concurrency, async (index) => {
       const observed = await client.ask({ format: formatAt(index), isStream: false, model: 'bytes' });
-      if (++answered % 500 === 0) print(`  ${answered} of ${slowloris.count}`);
+      if (++answered % 500 === 0) print(`  ${answered} of ${count}`);
       return observed;
     });
     return await figuresOf(fixture, 'whole answers lost while the first route sent single bytes', seen);

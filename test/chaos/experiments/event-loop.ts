@@ -13,7 +13,7 @@ const crowd = 8;
 
 /** Seconds after which no further requests, answers and crowds are sent, so that a slow machine measures fewer of them. */
 const budgets = {
-  usual: { requests: 50, answers: 40, crowds: 20 },
+  usual: { requests: 30, answers: 20, crowds: 10 },
   long: { requests: 150, answers: 110, crowds: 40 },
 };
 const progressInterval = 10_000; // ms
@@ -21,7 +21,7 @@ const progressInterval = 10_000; // ms
 /** JSON from clients and upstreams that takes long to read: how long the event loop of the gateway stands still. */
 export const eventLoop: Experiment = {
   name: 'event-loop',
-  description: `JSON that takes long to read, from clients and from upstreams; at most ${minutesOf(budgets.usual)} minutes, ${minutesOf(budgets.long)} with --long`,
+  description: `JSON that takes long to read, from clients and from upstreams; at most a minute, ${minutesOf(budgets.long)} with --long`,
   async run({ postgres, isShort, isLong, print }) {
     let answer = { type: '', text: '' };
     await using fixture = await openChaosFixture(postgres, {

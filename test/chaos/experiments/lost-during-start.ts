@@ -15,7 +15,7 @@ export const lostDuringStart: Experiment = {
   isPatient: true,
   description: 'PostgreSQL is lost during a start: the gateway serves, or ends and says why',
   async run({ postgres, isShort, isLong, print }) {
-    const starts = isShort ? 8 : isLong ? 40 : 24;
+    const starts = isShort ? 8 : isLong ? 40 : 20;
     let served = 0;
     const results = await inParallel(starts, 2, async (index) => {
       await using fixture = await openChaosFixture(postgres);

@@ -6,7 +6,7 @@ import { type Experiment, type ExperimentContext, type Figure, inParallel, noneO
 import { SmallGateway } from '../small-gateway.ts';
 
 /** At each size, without `--soak`. */
-const seconds = { short: 12, usual: 40, long: 60 };
+const seconds = { short: 12, usual: 30, long: 60 };
 const attackers = 12;
 const customers = 3;
 
@@ -107,7 +107,7 @@ async function post({ url, key, dispatcher }: Attack, body: Buffer, headers: obj
   return String(statusCode);
 }
 
-const attacks: Readonly<Record<string, (attack: Attack) => Promise<string>>> = {
+export const attacks: Readonly<Record<string, (attack: Attack) => Promise<string>>> = {
   'images of 20 MB': (attack) => post(attack, bodies.image20),
   'images of 31 MB': (attack) => post(attack, bodies.image31),
   'images, translated': (attack) => post(attack, bodies.translated20),
@@ -157,7 +157,7 @@ const events = (text: string) => {
   };
 };
 
-const models = {
+export const models = {
   fine: json(message('seen')),
   translated: json(
     JSON.stringify({

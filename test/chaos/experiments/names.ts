@@ -160,7 +160,7 @@ async function openSecondAddress(port: number) {
 }
 
 /** The file of the scripted names, and what makes a gateway read it. */
-async function scriptNames({ home }: ChaosFixture) {
+export async function scriptNames({ home }: ChaosFixture) {
   const file = join(home.folder, 'names.json');
   const here = { address: '127.0.0.1' };
   let all: ScriptedNames = {

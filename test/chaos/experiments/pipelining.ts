@@ -59,7 +59,7 @@ export const pipelining: Experiment = {
 };
 
 /** Sends 20,000 requests on each connection, as long as the gateway takes them. */
-function flood(url: string, path: string, isRead: boolean): Disposable {
+export function flood(url: string, path: string, isRead: boolean): Disposable {
   const { hostname, port } = new URL(url);
   const requests = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(20_000);
   const sockets = Array.from({ length: connections }, () => {

@@ -71,9 +71,9 @@ const disturbances: readonly Disturbance[] = [
 export const records: Experiment = {
   name: 'records',
   description: 'every request has one correct record, however gateways end and databases disconnect',
-  async run({ postgres, isShort, print }) {
+  async run({ postgres, isShort, isLong, print }) {
     await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });
-    const wanted = isShort ? 200 : 10_000;
+    const wanted = isShort ? 200 : isLong ? 10_000 : 5_000;
     const seen: Observation[] = [];
     const kills: number[] = [];
     // The last two combine it all: a database that disconnects, and a gateway that ends meanwhile.

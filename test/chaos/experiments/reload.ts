@@ -33,14 +33,14 @@ const refusals: readonly ((yaml: string) => string)[] = [
 export const reload: Experiment = {
   name: 'reload',
   description: 'gateway.yaml is changed and reloaded under load',
-  async run({ postgres, isShort }) {
+  async run({ postgres, isShort, isLong }) {
     await using fixture = await openChaosFixture(postgres);
     const yaml = `plugins: [./fragile.mjs]\n${fixture.yaml.replace('- log', '- log\n  - fragile')}`;
     await writeFile(join(fixture.home.folder, 'fragile.mjs'), fragile);
     await fixture.home.write(yaml);
     const gateway = await fixture.start();
     const client = fixture.client(gateway);
-    const reloads = isShort ? 3 : 50;
+    const reloads = isShort ? 3 : isLong ? 50 : 25;
     const seen: Observation[] = [];
     const over = new AbortController();
     const load = Promise.all(

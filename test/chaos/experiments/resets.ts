@@ -67,11 +67,15 @@ const departures = routes.flatMap((route) =>
 export const resets: Experiment = {
   name: 'resets',
   description: 'clients reset or half-close their connections, while others are served',
-  async run({ postgres, isShort }) {
+  async run({ postgres, isShort, isLong }) {
     await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen }, keepsRequests: false });
     const gateway = await fixture.start();
     const client = fixture.client(gateway);
-    const leaving = leaveEverywhere(gateway.url, fixture.home.key, isShort ? 2 * departures.length : 4_000);
+    const leaving = leaveEverywhere(
+      gateway.url,
+      fixture.home.key,
+      isShort ? 2 * departures.length : isLong ? 4_000 : 2_000,
+    );
     const others = await askMeanwhile(client, leaving);
     const recorded = await leaving;
     const lines = gateway.output().split('\n');
@@ -91,17 +95,25 @@ export const resets: Experiment = {
 async function leaveEverywhere(url: string, key: string, count: number): Promise<string[]> {
   const { port } = new URL(url);
   const agents = await inParallel(count, 20, async (index) => {
-    const { route, moment, play, way, leave } = departures[index % departures.length] as (typeof departures)[number];
+    const { route, moment, way } = departureAt(index);
     const agent = `${index}: ${way} ${moment} of ${route.line}`;
-    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    await once(socket, 'connect');
-    await play(socket, headOf(route, agent, key), bodyOf(route));
-    leave(socket.resume());
-    await closed;
+    await depart(Number(port), key, index, agent);
     return route.hasRecord === true && sendsHead(moment) ? [agent] : [];
   });
   return agents.flat();
+}
+
+const departureAt = (index: number) => departures[index % departures.length] as (typeof departures)[number];
+
+/** A client that breaks off, on one of the routes, at one of the moments and in one of the ways. */
+export async function depart(port: number, key: string, index: number, agent: string): Promise<void> {
+  const { route, play, leave } = departureAt(index);
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await Promise.race([once(socket, 'connect'), closed]);
+  await play(socket, headOf(route, agent, key), bodyOf(route));
+  leave(socket.resume());
+  await closed;
 }
 
 function bodyOf({ body = '' }: Route): string {

@@ -46,7 +46,7 @@ export const tinyChunks: Experiment = {
 };
 
 /** Each character a chunk. @returns the status; NaN without an answer */
-async function sendInBytes(
+export async function sendInBytes(
   url: string,
   path: string,
   body: string,

@@ -36,7 +36,6 @@ const refusals: readonly Refusal[] = [
 /** The database responds but takes no records: requests are served, the verdict says so, and every record arrives afterwards. */
 export const unwritableDatabase: Experiment = {
   name: 'unwritable-database',
-  isPatient: true,
   description: 'a database that takes no records is reported, and has every record afterwards',
   async run({ postgres, isShort, print }) {
     await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });

@@ -37,10 +37,10 @@ async function startWith(plugin: string, stage: string): Promise<GatewayProcess>
   return home.start();
 }
 
-async function ask(url: string, key = home.key): Promise<Response> {
+async function ask(url: string, key = home.key, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model: 'test', messages: [{ role: 'user', content: 'hi' }] }),
   });
 }
@@ -150,62 +150,87 @@ describe('npm packages, installed next to gateway.yaml,', () => {
   });
 });
 
-describe('an npm package', () => {
-  it('that writes an invalid header is named in the log, and its client gets an error', async () => {
-    await install('stamp-broken', { type: 'module', exports: './index.js' }, { 'index.js': stampOf('stamp') });
-    await using gateway = await startWith('stamp-broken', 'stamp: { text: "a\\nb" }');
-    const response = await ask(gateway.url);
-    expect([response.status, await response.json()]).toMatchObject([500, { error: { type: 'server_error' } }]);
-    const id = response.headers.get('x-request-id');
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    expect(gateway.output()).toContain('stage "stamp" returned a header "x-stamp" that HTTP does not allow');
-    const rows = await home.database.query('SELECT outcome, error_code FROM request_log WHERE id = ?', [id]);
-    expect(rows).toEqual([{ outcome: 'failed', error_code: 'internal_error' }]);
-  });
-
-  it('whose stage never ends is named in the log, and its client gets an error', async () => {
-    const text = `
-export const stuck = {
-  name: 'stuck', description: 'Waits for nothing.', options: { type: 'object', additionalProperties: false },
-  create: () => ({ enter: () => new Promise(() => undefined) }),
-};`;
-    await install('stuck', { type: 'module', exports: './index.js' }, { 'index.js': text });
-    const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- auth\n  - stuck\n');
-    await home.write(`plugins: [stuck]\n${yaml}`, 'stage_timeout: 1');
-    await using gateway = await home.start();
-    const response = await ask(gateway.url);
-    expect([response.status, await response.json()]).toMatchObject([500, { error: { type: 'server_error' } }]);
-    expect(gateway.output()).toContain('stage "stuck" has not finished after 1 s (enter)');
-  });
-
-  it('whose stream breaks during the slow leave of another stage fails one request, not the gateway', async () => {
-    const text = `
+/** Stages that fail for requests whose header `x-fault` names them. */
+const faulty = `
 import { Readable } from 'node:stream';
-const options = { type: 'object', additionalProperties: false };
-const slow = {
-  name: 'slow', description: 'Leaves late.', options,
-  create: () => ({ leave: () => new Promise((resolve) => setTimeout(resolve, 50)) }),
-};
-const brittle = {
-  name: 'brittle', description: 'Breaks.', options,
-  create: () => ({
+const stages = {
+  stamp: { leave: (reply) => ({ ...reply, headers: { ...reply.headers, 'x-stamp': 'a\\nb' } }) },
+  stuck: { enter: () => new Promise(() => undefined) },
+  slow: { leave: () => new Promise((resolve) => setTimeout(resolve, 50)) },
+  brittle: {
     enter() {
       const body = new Readable({ read() {} });
       setImmediate(() => body.destroy(new Error('brittle on purpose')));
       return { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
     },
-  }),
+  },
+  bomb: { enter: () => void Promise.reject(new Error('boom')) },
 };
-export const plugin = { name: 'brittle', register: ({ gateway }) => [slow, brittle].forEach((one) => gateway.stage(one)) };`;
-    await install('brittle', { type: 'module', exports: './index.js' }, { 'index.js': text });
-    await using gateway = await startWith('brittle', 'slow\n  - brittle');
-    const response = await ask(gateway.url);
-    expect([response.status, await response.json()]).toMatchObject([500, { error: { type: 'server_error' } }]);
-    const id = response.headers.get('x-request-id');
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    expect(gateway.output()).toContain('brittle on purpose');
-    const rows = await home.database.query('SELECT outcome, status, error_code FROM request_log WHERE id = ?', [id]);
-    expect(rows).toEqual([{ outcome: 'failed', status: 500, error_code: 'internal_error' }]);
+const isFor = ({ headers }, name) => headers['x-fault']?.split(' ').includes(name);
+export const plugin = {
+  name: 'faulty',
+  register({ gateway }) {
+    for (const [name, { enter, leave }] of Object.entries(stages))
+      gateway.stage({
+        name, description: 'Fails.', options: { type: 'object', additionalProperties: false },
+        create: () => ({
+          ...(enter && { enter: (exchange) => (isFor(exchange, name) ? enter() : undefined) }),
+          ...(leave && { leave: (exchange, reply) => (isFor(exchange, name) ? leave(reply) : undefined) }),
+        }),
+      });
+  },
+};`;
+
+describe('an npm package', () => {
+  const faults = ['stamp', 'stuck', 'slow brittle', 'bomb', 'bomb again'];
+  const answers = new Map<string, { readonly status: number; readonly text: string; readonly id: string | null }>();
+  let exitCode: number | string;
+  let output: string;
+
+  beforeAll(async () => {
+    await install('faulty', { type: 'module', exports: './index.js' }, { 'index.js': faulty });
+    const stages = ['stamp', 'stuck', 'slow', 'brittle', 'bomb'].map((name) => `  - ${name}\n`);
+    const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', `- auth\n${stages.join('')}`);
+    await home.write(`plugins: [faulty]\n${yaml}`, 'stage_timeout: 2');
+    await using gateway = await home.start();
+    const collect = async (fault: string) => {
+      const response = await ask(gateway.url, home.key, { 'x-fault': fault });
+      const { status, headers } = response;
+      answers.set(fault, { status, text: await response.text(), id: headers.get('x-request-id') });
+    };
+    await Promise.all(faults.map(collect));
+    exitCode = await gateway.end('SIGTERM');
+    output = gateway.output();
+  }, 180_000);
+
+  const answerTo = (fault: string) => {
+    const { status, text } = answers.get(fault) ?? { status: 0, text: 'null' };
+    return [status, JSON.parse(text)];
+  };
+  const serverError = [500, { error: { type: 'server_error' } }];
+  const recordOf = (fault: string) =>
+    home.database.query('SELECT outcome, status, error_code FROM request_log WHERE id = ?', [answers.get(fault)?.id]);
+
+  it('that writes an invalid header is named in the log, and its client gets an error', async () => {
+    expect(answerTo('stamp')).toMatchObject(serverError);
+    expect(output).toContain('stage "stamp" returned a header "x-stamp" that HTTP does not allow');
+    expect(await recordOf('stamp')).toEqual([{ outcome: 'failed', status: 500, error_code: 'internal_error' }]);
+  });
+
+  it('whose stage never ends is named in the log, and its client gets an error', () => {
+    expect(answerTo('stuck')).toMatchObject(serverError);
+    expect(output).toContain('stage "stuck" has not finished after 2 s (enter)');
+  });
+
+  it('whose stream breaks during the slow leave of another stage fails one request, not the gateway', async () => {
+    expect(answerTo('slow brittle')).toMatchObject(serverError);
+    expect(output).toContain('brittle on purpose');
+    expect(await recordOf('slow brittle')).toEqual([{ outcome: 'failed', status: 500, error_code: 'internal_error' }]);
+  });
+
+  it('that leaves a rejected promise unhandled is named, and does not end the gateway', () => {
+    expect([answers.get('bomb')?.status, answers.get('bomb again')?.status, exitCode]).toEqual([200, 200, 0]);
+    expect(output.match(/plugin faulty left a rejected promise unhandled: Error: boom/g)).toHaveLength(2);
   });
 
   it('that pipes a body by hand is named when the body breaks, and the stream of its client ends', async () => {
@@ -237,19 +262,6 @@ export const breaker = {
     const response = await ask(gateway.url);
     expect(await response.text()).toMatch(/^data: 1\n\ndata: \{"error":.*\n\ndata: \[DONE\]\n\n$/);
     expect(gateway.output()).toContain('stage "piper" has sent no chunk for 1 s (body)');
-  });
-
-  it('that leaves a rejected promise unhandled is named, and does not end the gateway', async () => {
-    const text = `
-export const bomb = {
-  name: 'bomb', description: 'Fails in the background.', options: { type: 'object', additionalProperties: false },
-  create: () => ({ enter: () => void Promise.reject(new Error('boom')) }),
-};`;
-    await install('bomb', { type: 'module', exports: './index.js' }, { 'index.js': text });
-    await using gateway = await startWith('bomb', 'bomb');
-    for (let request = 0; request < 2; request++) expect((await ask(gateway.url)).status).toBe(200);
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    expect(gateway.output().match(/plugin bomb left a rejected promise unhandled: Error: boom/g)).toHaveLength(2);
   });
 
   it('that throws in a timer is named, and ends the gateway after its running requests', async () => {

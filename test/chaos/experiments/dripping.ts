@@ -19,7 +19,6 @@ const stageWith = (seconds: number) =>
 /** The first route sends its answer drop by drop, so that it is never silent; the backup must serve within the deadline. */
 export const dripping: Experiment = {
   name: 'dripping',
-  isPatient: true,
   description: 'the first route drips: whitespace, pings, single bytes of an answer',
   async run({ postgres, isShort }) {
     await using fixture = await openChaosFixture(postgres, {
@@ -37,7 +36,6 @@ export const dripping: Experiment = {
 /** The same with the bytes of whole answers: the figure that is too small for `dripping` to see. */
 export const slowlorisBody: Experiment = {
   name: 'slowloris-body',
-  isPatient: true,
   description: 'the first route sends whole answers byte by byte',
   async run({ postgres, isShort, isLong, print }) {
     const count = slowloris[isShort ? 'short' : isLong ? 'long' : 'usual'];

@@ -8,7 +8,7 @@ export const OperatorToken = defineEntity({
   properties: {
     id: p.uuid().primary(),
     name: impersonal(p.text().unique()),
-    sha256: p.blob().unique().check('length(sha256) = 32'),
+    sha256: impersonal(p.blob().unique().check('length(sha256) = 32')),
     scope: p.enum(['read', 'act'] as const),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     expiresAt: p.datetime(),
@@ -25,7 +25,7 @@ export const OperatorCall = defineEntity({
     token: () => p.manyToOne(OperatorToken).primary().deleteRule('cascade'),
     key: impersonal(p.text().primary()),
     /** Of method, path and body. */
-    sha256: p.blob(),
+    sha256: impersonal(p.blob()),
     /** Null: it is running, or the process died meanwhile. */
     status: p.integer().nullable(),
     answer: impersonal(p.text().nullable()),

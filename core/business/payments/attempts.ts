@@ -138,7 +138,10 @@ function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charg
 }
 
 /** Why the payer of this code would not pay what the page says; undefined when he would. */
-function findQrProblem({ price, currency }: Order, { qr, total }: Charge): string | undefined {
+export function findQrProblem(
+  { price, currency }: Pick<Order, 'price' | 'currency'>,
+  { qr, total }: Charge,
+): string | undefined {
   if (qr === undefined) return undefined;
   if (currency !== 'IDR') return `its QR code is in rupiah, and the order in ${currency}`;
   const expected = total?.amount ?? price;
@@ -164,20 +167,23 @@ async function refuseCharge(
   problem: string,
 ): Promise<void> {
   host.log.error(`payment ${reference} of ${provider} is not shown: ${problem}`);
-  await host.database.fork().transactional(async (transaction) => {
+  const isRefused = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [id]);
-    await transaction.execute(
-      `update payment_attempt set charge = 'rejected', provider_reference = coalesce(provider_reference, ?), error = ?,
-         next_check_at = null where reference = ?`,
-      [providerReference, problem.slice(0, 1_000), reference],
+    // Another charge may be recorded, which stays payable.
+    const refused = await transaction.execute<unknown[]>(
+      `update payment_attempt set charge = 'rejected', provider_reference = ?, error = ?, next_check_at = null
+       where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
+      [providerReference, problem.slice(0, 1_000), reference, providerReference, providerReference],
     );
+    if (refused.length === 0) return false;
     await transaction.execute(
       `update plan_order set state = 'failed' where id = ? and state in ('created', 'pending')`,
       [id],
     );
     await flagOrder(transaction, { orderId: id, accountId }, 'invalid_qr', reference);
+    return true;
   });
-  await cancelCharge(host, provider, { reference, providerReference });
+  if (isRefused) await cancelCharge(host, provider, { reference, providerReference });
 }
 
 /** Cancels a charge, as far as the provider allows it: what has been paid meanwhile is settled. */

@@ -4,7 +4,9 @@ import { grantDays } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { cancelOrder, checkNow, newCharge, quote, startOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
+import { chargeOrder } from '#core/business/payments/attempts.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
+import { crc16 } from '#core/business/payments/qris.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { fakeQr } from '../../../support/fake-qr.ts';
@@ -197,6 +199,9 @@ describe('a charge', () => {
     ['a broken checksum', (qr: string) => `${qr.slice(0, -4)}0000`],
     ['one rupiah', (_: string, reference: string) => fakeQr(reference, 1)],
     ['ten times the price', (_: string, reference: string) => fakeQr(reference, 950_000)],
+    ['no amount', (qr: string) => resign(qr.replace('540595000', ''))],
+    ['another currency', (qr: string) => resign(qr.replace('5303360', '5303840'))],
+    ['a fee on top', (qr: string) => resign(qr.replace('5802ID', '55020256035005802ID'))],
   ])('whose QR code carries %s is not shown, and the operator is told', async (_, falsify) => {
     fake.qrOf = ({ reference, amount }) => falsify(fakeQr(reference, amount), reference);
     const order = await start(7);
@@ -205,6 +210,15 @@ describe('a charge', () => {
     expect(fake.charges.get(referenceOf(order))?.cancels).toBe(1);
     fake.qrOf = ({ reference, amount }) => fakeQr(reference, amount);
     expect(await newCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
+  });
+
+  it('is not made after its order was cancelled', async () => {
+    fake.fail('charge', new PaymentError('temporary', 'no connection'));
+    const order = await start(7);
+    fake.failures.clear();
+    await cancelOrder(host, order.id);
+    await chargeOrder(host, order.id);
+    expect(fake.calls).toEqual(['charge']);
   });
 
   it('whose QR code was not shown counts when it is paid nevertheless', async () => {
@@ -304,12 +318,26 @@ describe('another charge', () => {
 
 describe('a charge that is answered after another one for the same reference', () => {
   it('is not shown: its payment would be taken for that of another order', async () => {
-    fake.connection.charge = async ({ reference }) => {
+    fake.connection.charge = async ({ reference, amount }) => {
       const evidence = { reference, providerReference: 'first', state: 'pending', raw: {} } as const;
       await settle(database, 'fake', evidence);
-      return { providerReference: 'second', qr: 'QR second' };
+      return { providerReference: 'second', qr: fakeQr(reference, amount) };
     };
     expect(await start(7)).toMatchObject({ attempt: { providerReference: 'first', qr: undefined } });
+  });
+
+  it('fails nothing when its QR code lies: the first charge can be paid', async () => {
+    fake.connection.charge = async ({ reference }) => {
+      const evidence = { reference, providerReference: `first ${reference}`, state: 'pending', raw: {} } as const;
+      await settle(database, 'fake', evidence);
+      return { providerReference: `second ${reference}`, qr: 'nonsense' };
+    };
+    const order = await start(7);
+    expect(order.attempt).toMatchObject({ providerReference: `first ${referenceOf(order)}`, error: undefined });
+    expect(order.attempt?.charge).not.toBe('rejected');
+    expect(fake.calls).not.toContain('cancel');
+    expect(order.state).not.toBe('failed');
+    expect(order.flags).toEqual([]);
   });
 });
 
@@ -381,3 +409,9 @@ describe('the orders of an account', () => {
     expect((await listOrders(database, { accountId: other }, undefined, 10)).orders).toEqual([]);
   });
 });
+
+/** The payload with the checksum of its content. */
+function resign(payload: string): string {
+  const signed = payload.slice(0, -4);
+  return signed + crc16(signed);
+}

@@ -6,9 +6,10 @@ import { PaymentError } from './payment-provider.ts';
 
 /**
  * What a call is for. Reads after a notification go first, since money has come. A buyer who waits for a QR code or asks
- * for a check comes next, and polls, which find the same a minute later, use what the others leave.
+ * for a check comes next. Polls, which find the same a minute later, use what the others leave; so do the books, which are read in
+ * full and can wait.
  */
-export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll';
+export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
 /** Place in the queue, and ms for which a call of this urgency waits for its turn. */
 const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly patience: number }>> = {
@@ -16,6 +17,7 @@ const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly pati
   charge: { rank: 1, patience: 15_000 },
   buyer: { rank: 1, patience: 5_000 },
   poll: { rank: 2, patience: 2_000 },
+  books: { rank: 3, patience: 120_000 },
 };
 /** Seconds of the rate that may be used at once, and the part of the rate that remains: together 60 seconds' worth a minute. */
 const burst = { seconds: 4, remainder: 56 / 60 };
@@ -195,7 +197,7 @@ export class CallBudget {
 }
 
 async function takeFrom(limiter: Shared['limiter'], key: string, limits: Limits, urgency: Urgency): Promise<number> {
-  if (urgency === 'poll') {
+  if (urgency === 'poll' || urgency === 'books') {
     const { remaining } = await limiter.peek(key, limits);
     const missing = Math.floor(limits.burst * reserve) + 1 - remaining;
     if (missing > 0) return (missing * 1_000) / limits.limit;

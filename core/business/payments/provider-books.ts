@@ -33,7 +33,7 @@ async function readList(host: Host, provider: string, span: TimeSpan): Promise<P
       host,
       provider,
       async (connection, signal) => connection.listMovements?.(span, cursor, signal),
-      { urgency: 'poll' },
+      { urgency: 'books' },
     );
     movements.push(...(page?.movements ?? []));
     if (movements.length > mostMovements)
@@ -91,7 +91,7 @@ export async function readCharge(
       providerReference: providerReference ?? undefined,
       paymentId: paymentId ?? undefined,
     };
-    const evidence = await readStatus(host, provider, charge, 'poll');
+    const evidence = await readStatus(host, provider, charge, 'books');
     await settle(host.database, provider, evidence);
     return evidence;
   } catch (error) {

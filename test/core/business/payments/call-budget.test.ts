@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CallBudget, type Urgency } from '#core/business/payments/call-budget.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 
 let budget: CallBudget;
 beforeEach(() => {
@@ -98,4 +99,52 @@ describe('a budget of calls', () => {
     await vi.advanceTimersByTimeAsync(1);
     await expect(other.turn(10, 'charge', CallBudget.patience('charge'))).rejects.toBeInstanceOf(PaymentError);
   });
+
+  it('lets 240 buyers of twenty seconds wait less than five at ten calls a second', async () => {
+    const calls: Promise<number | PaymentError>[] = [];
+    for (let buyer = 0; buyer < 240; buyer++) {
+      calls.push(turn('charge'));
+      await vi.advanceTimersByTimeAsync(20_000 / 240);
+    }
+    await vi.advanceTimersByTimeAsync(15_000);
+    const waits = await Promise.all(calls);
+    expect(waits.filter((time) => typeof time === 'number' && time < 5_000)).toHaveLength(240);
+  });
+
+  it('makes a reconciliation wait in a rush, and refuses it nothing', async () => {
+    const buyers = turns(60);
+    const read = turn('books');
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await read).toBeGreaterThan(3_000);
+    await Promise.all(buyers);
+  });
+
+  it('is one budget for two instances', async () => {
+    const shared = new MemoryShared();
+    const times = Promise.all([minuteOf(shared), minuteOf(shared)]);
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect((await times).flat().filter((time) => time < 60_000).length).toBeLessThanOrEqual(600);
+  });
+
+  it('is divided among the instances while the shared store is down', async () => {
+    const down = () => Promise.reject(new SharedUnavailable('down'));
+    const shared = new MemoryShared();
+    Object.assign(shared, { limiter: { instances: 2, take: down, peek: down, release: down } });
+    const times = minuteOf(shared);
+    await vi.advanceTimersByTimeAsync(130_000);
+    const afterBurst = (await times).filter((time) => time > 10_000 && time < 20_000);
+    expect(afterBurst.length).toBeGreaterThan(40);
+    expect(afterBurst.length).toBeLessThanOrEqual(51);
+  });
 });
+
+/** Ms at which each of 400 calls got its turn at ten a second. */
+async function minuteOf(shared: MemoryShared): Promise<number[]> {
+  const own = new CallBudget('payments:fake:charge', shared);
+  const began = performance.now();
+  const at = async () => {
+    await own.turn(10, 'charge', began + 600_000);
+    return performance.now() - began;
+  };
+  return Promise.all(Array.from({ length: 400 }, at));
+}

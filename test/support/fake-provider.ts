@@ -68,6 +68,8 @@ export interface FakeFault {
   readonly times?: number;
   /** True: what was asked happens, and only its answer is lost. */
   readonly isApplied?: boolean;
+  /** Seconds that a rate limit names; default: 3. */
+  readonly retryAfter?: number;
 }
 
 export interface FakeRequest {
@@ -357,7 +359,8 @@ export abstract class FakeProvider implements AsyncDisposable {
 
   #failWith(fault: FakeFault, response: ServerResponse, applied: FakeAnswer | undefined): void {
     if (fault.with === 'error') return send(response, this.failure(500));
-    if (fault.with === 'rate-limit') return send(response, this.failure(429), { 'retry-after': '3' });
+    if (fault.with === 'rate-limit')
+      return send(response, this.failure(429), { 'retry-after': String(fault.retryAfter ?? 3) });
     if (fault.with === 'html') {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>');
     } else if (fault.with === 'cut') {

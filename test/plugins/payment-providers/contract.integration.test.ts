@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { StatedMovement } from '#core/business/payments/payment-provider.ts';
+import { findQrProblem } from '#core/business/payments/attempts.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
 import { plugin as xendit } from '../../../plugins/xendit/index.ts';
+import { fakeQr } from '../../support/fake-qr.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import { plugin as tripay } from '../../../docs/examples/tripay/index.ts';
 import { createFakeTripay } from '../../support/fake-tripay.ts';
@@ -358,5 +360,24 @@ describe.each(Object.entries(providers))('%s', (_name, open) => {
     provider.fake.break({ with: 'rate-limit' });
     const call = provider.connection.charge(requestFor(), signal);
     await expect(call).rejects.toMatchObject({ kind: 'temporary', retryAfter: 3 });
+  });
+
+  it('waits after a rate limit, and makes the charge', async () => {
+    await using provider = await open();
+    provider.fake.break({ with: 'rate-limit', times: 1, retryAfter: 0 });
+    const charge = await provider.chargeInTurn();
+    expect(charge.providerReference).toBe(provider.fake.charge(ours).providerReference);
+    expect(provider.fake.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  });
+
+  it.each([
+    ['for another amount', () => fakeQr(ours, 1)],
+    ['that is garbage', () => 'garbage'],
+  ])('hands a payload on to core, which refuses one %s', async (_title, lie) => {
+    await using provider = await open();
+    provider.fake.qrOf = lie;
+    const request = requestFor();
+    const charge = await provider.connection.charge(request, signal);
+    expect(findQrProblem({ price: request.amount, currency: request.currency }, charge)).toContain('its QR code');
   });
 });

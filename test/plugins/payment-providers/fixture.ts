@@ -1,7 +1,10 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { askProvider } from '#core/business/payments/ask-provider.ts';
+import { keepProviders } from '#core/business/payments/connections.ts';
 import type {
+  Charge,
   ChargeReference,
   ChargeRequest,
   PaymentConnection,
@@ -16,6 +19,8 @@ export interface Connected<Fake extends FakeProvider = FakeProvider> extends Asy
   readonly connection: PaymentConnection;
   /** Creates a charge. */
   charge(change?: Partial<ChargeRequest>): Promise<ChargeReference>;
+  /** The same as core does it: with its turn under the rate limit. */
+  chargeInTurn(): Promise<Charge>;
   /** Reads a notification as the route would. */
   read(notification: FakeNotification): PaymentNotification | undefined;
 }
@@ -48,7 +53,9 @@ export async function connect<Fake extends FakeProvider>(
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<Connected<Fake>> {
   const host = createTestHost({ now: Date.now(), sections: { [fake.name]: { ...fake.section, ...settings } } });
-  const connection = (await providerOf(plugin)).connect(host);
+  const provider = await providerOf(plugin);
+  keepProviders(host, new Map([[provider.name, provider]]));
+  const connection = provider.connect(host);
   return {
     fake,
     connection,
@@ -57,6 +64,8 @@ export async function connect<Fake extends FakeProvider>(
       const { providerReference } = await connection.charge(request, signal);
       return { reference: request.reference, providerReference };
     },
+    chargeInTurn: () =>
+      askProvider(host, provider.name, ({ charge }, until) => charge(requestFor(), until), { urgency: 'charge' }),
     read: ({ headers, body }) =>
       connection.readNotification({ headers, body: Buffer.from(body), query: new URLSearchParams() }),
     async [Symbol.asyncDispose]() {

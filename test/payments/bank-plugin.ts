@@ -28,6 +28,7 @@ async function ask(path: string, body: object, signal: AbortSignal): Promise<nev
       body: JSON.stringify(body),
       signal,
     });
+    if (response.status === 429) throw new PaymentError('temporary', 'HTTP 429', { isRateLimited: true });
     if (!response.ok) throw new PaymentError('unknown', `HTTP ${response.status}`);
     return (await response.json()) as never;
   } catch (error) {
@@ -35,8 +36,9 @@ async function ask(path: string, body: object, signal: AbortSignal): Promise<nev
   }
 }
 
+const rate = process.env['SOAK_RATE'] ?? '';
 const connection: PaymentConnection = {
-  callsPerSecond: 10_000,
+  ...(rate !== '' && { callsPerSecond: Number(rate) }),
   charge: ({ reference, amount, currency }, signal) => ask('/charge', { reference, amount, currency }, signal),
   status: ({ reference }, signal) => ask('/status', { reference }, signal),
   cancel: ({ reference }, signal) => ask('/cancel', { reference }, signal),

@@ -22,6 +22,13 @@ interface Delivery {
   readonly isTimed: boolean;
 }
 
+/** How a bank answers: at once and always, unless something else is said. */
+export interface BankHabits {
+  readonly delay?: number; // ms
+  /** Calls that each of its endpoints takes in a minute; further ones are answered with 429. */
+  readonly perMinute?: number;
+}
+
 /** Ms between two tries to deliver a notification, and how many there are. */
 const retry = { pause: 1_000, most: 60 };
 
@@ -36,19 +43,26 @@ export class Bank implements AsyncDisposable {
   /** Ms that answers to notifications took. */
   readonly answerTimes: number[] = [];
 
-  private constructor() {
+  /** Calls that were answered with 429. */
+  refused = 0;
+  readonly #calls = new Map<string, number[]>();
+
+  private constructor({ delay = 0, perMinute = Infinity }: BankHabits) {
     this.#server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
+      request.on('end', async () => {
+        if (delay > 0) await setTimeout(delay);
+        const path = request.url ?? '';
+        if (!this.#takes(path, perMinute)) return response.writeHead(429).end();
         const body = JSON.parse(Buffer.concat(chunks).toString()) as { reference: string; amount: number };
-        response.end(JSON.stringify(this.#answer(request.url ?? '', body)));
+        return response.end(JSON.stringify(this.#answer(path, body)));
       });
     });
   }
 
-  static async open(): Promise<Bank> {
-    const bank = new Bank();
+  static async open(habits: BankHabits = {}): Promise<Bank> {
+    const bank = new Bank(habits);
     bank.#server.listen(0, '127.0.0.1');
     await once(bank.#server, 'listening');
     return bank;
@@ -109,6 +123,16 @@ export class Bank implements AsyncDisposable {
     } catch {
       return undefined;
     }
+  }
+
+  #takes(path: string, perMinute: number): boolean {
+    const now = performance.now();
+    const calls = (this.#calls.get(path) ?? []).filter((at) => at > now - 60_000);
+    this.#calls.set(path, calls);
+    const isTaken = calls.length < perMinute;
+    if (isTaken) calls.push(now);
+    else this.refused++;
+    return isTaken;
   }
 
   #answer(path: string, { reference, amount }: { reference: string; amount: number }): unknown {

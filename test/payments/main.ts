@@ -1,17 +1,21 @@
 /**
  * `npm run payments`: 10,000 orders over two gateways on one PostgreSQL, with shuffled, duplicated, delayed and forged
- * notifications and 100 kills between. Prints the promised figures, and exits with 1 when one is missed.
+ * notifications and 100 kills between; then 240 buyers within 20 seconds. Prints the promised figures, and exits with 1 when
+ * one is missed.
  *
  * Then 10,000 random sequences of payments, refunds and notifications, against a model.
  *
- *     npm run payments -- --short                        180 orders and 2 kills, 200 sequences
+ *     npm run payments -- --short                        180 orders and 2 kills, 200 sequences, 120 buyers within 10 seconds
  *     npm run payments -- --orders 1000 --kills 10       another size
  *     npm run payments -- --sequences 10000              only the sequences
+ *     npm run payments -- --bursts                       only the buyers
+ *     npm run payments -- --bursts --long                besides, 2,000 buyers within ten minutes
  */
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../support/global-postgres.ts';
 import type { Figure } from '../chaos/figure.ts';
+import { startPostgres } from '../support/global-postgres.ts';
 import { booksOf } from './books.ts';
+import { paymentBursts } from './bursts.ts';
 import { paymentSoak, soakOf } from './soak.ts';
 
 const { values } = parseArgs({
@@ -20,10 +24,14 @@ const { values } = parseArgs({
     orders: { type: 'string' },
     kills: { type: 'string', default: '10' },
     sequences: { type: 'string' },
+    bursts: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
   },
 });
 const soak = values.orders === undefined ? paymentSoak : soakOf(sizeOf(Number(values.orders), Number(values.kills)));
-const experiments = values.sequences === undefined ? [soak, booksOf()] : [booksOf(Number(values.sequences))];
+const bursts = paymentBursts(values.long);
+const only = values.sequences === undefined ? undefined : booksOf(Number(values.sequences));
+const experiments = values.bursts ? [bursts] : only === undefined ? [soak, booksOf(), bursts] : [only];
 
 await using postgres = await startPostgres();
 const began = performance.now();

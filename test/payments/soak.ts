@@ -1,14 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import type { Database } from '#core/platform/database/database.ts';
 import { type Experiment, type ExperimentContext, type Figure, inParallel, noneOf } from '../chaos/figure.ts';
-import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
-import { execute, withDatabase } from '../support/global-postgres.ts';
-import { startRedis } from '../support/global-redis.ts';
-import { Bank } from './bank.ts';
+import type { GatewayHome, GatewayProcess } from '../support/gateway-home.ts';
+import type { Bank } from './bank.ts';
+import { insertAccounts, openShop, orderPlan } from './gateways.ts';
 import { auditOrders, percentile, secondsToActive, type SoakOrder, type Way } from './soak-audit.ts';
 
 /** How much is tried. */
@@ -27,15 +21,6 @@ const sizes: Record<'whole' | 'short', SoakSize> = {
 const patience = 150_000;
 const plans = [7, 30];
 
-const yaml = `
-pipeline: [auth, plan, rate-limit: { limit: 100, period: 60, burst: 100 }, format, upstream, log]
-upstreams: { demo: { vendor: demo } }
-models: { demo: { routes: [demo/chatty] } }
-plugins: [./bank.mjs]
-plans: [{ days: 7, price: 95000 }, { days: 30, price: 289000 }]
-payments: { provider: bank }
-`;
-
 const description = {
   name: 'payments',
   description: 'orders with shuffled, duplicated, delayed and forged notifications over two gateways that are killed',
@@ -51,17 +36,8 @@ export function soakOf(size?: SoakSize): Experiment {
 
 async function runSoak({ postgres, print }: ExperimentContext, size: SoakSize): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
-  const redis = await startRedis();
-  if (redis === undefined) throw new Error('two gateways on one database need Redis: install redis-server');
-  stack.use(redis);
-  const name = `daypass_soak_${randomBytes(6).toString('hex')}`;
-  await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
-  stack.defer(() => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-  const home = stack.use(await openGatewayHome(withDatabase(postgres.url, name), yaml));
-  const plugin = pathToFileURL(join(import.meta.dirname, 'bank-plugin.ts')).href;
-  await writeFile(join(home.folder, 'bank.mjs'), `export { plugin } from '${plugin}';\n`);
-  const bank = stack.use(await Bank.open());
-  const soak = new Soak(home, bank, { REDIS_URL: redis.url, SOAK_BANK: bank.url }, print);
+  const { home, bank, environment } = await openShop(stack, { postgres }, { rate: 10_000 });
+  const soak = new Soak(home, bank, environment, print);
   await soak.open();
   // Awaited here, because what it uses is disposed at the return.
   return await soak.run(size);
@@ -147,7 +123,7 @@ class Soak {
   async #sell(accountId: string, index: number, isCalm: boolean): Promise<void> {
     const days = plans[index % plans.length] ?? 7;
     const way = wayOf(index);
-    const made = await this.#order(accountId, days);
+    const made = await orderPlan(this.#bank, { accountId, days }, 500);
     if (made === undefined) return void this.#failures.push(`${accountId}, ${days} days`);
     const { id, reference } = made;
     if (index % 7 === 0) this.#deliveries.push(this.#bank.forge(reference));
@@ -167,27 +143,6 @@ class Soak {
         }),
       );
     }
-  }
-
-  /** As a buyer whose page was not answered would: again, at another gateway. */
-  async #order(accountId: string, days: number): Promise<{ id: string; reference: string } | undefined> {
-    for (let tries = 0; tries < 120; tries++) {
-      const gateway = this.#bank.gateways[tries % Math.max(1, this.#bank.gateways.length)];
-      try {
-        const response = await fetch(`${gateway}/soak/orders`, {
-          method: 'POST',
-          body: JSON.stringify({ accountId, days }),
-          headers: { 'content-type': 'application/json' },
-          signal: AbortSignal.timeout(15_000),
-        });
-        const made = (response.ok ? await response.json() : {}) as { id?: string; reference?: string };
-        if (made.id !== undefined && made.reference !== undefined) return { id: made.id, reference: made.reference };
-      } catch {
-        // The gateway has been killed.
-      }
-      await setTimeout(500);
-    }
-    return undefined;
   }
 
   async #start(index: number): Promise<void> {
@@ -221,12 +176,4 @@ function within(name: string, seconds: readonly number[], aim: number): Figure {
   const seen = `${p99.toFixed(2)} s (p50 ${percentile(seconds, 0.5).toFixed(2)} s)`;
   const isMet = seconds.length > 0 && p99 <= aim;
   return { name, count: seconds.length, seen, aim: `${aim} s`, isMet, isTimed: true };
-}
-
-async function insertAccounts(database: Database, count: number): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
-    `insert into account (id, name) select gen_random_uuid(), 'Soak' from generate_series(1, ?) returning id`,
-    [count],
-  );
-  return rows.map(({ id }) => id);
 }

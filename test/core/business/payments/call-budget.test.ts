@@ -127,7 +127,6 @@ describe('a budget of calls', () => {
   });
 
   it('is divided among the instances while the shared store is down', async () => {
-    const down = () => Promise.reject(new SharedUnavailable('down'));
     const shared = new MemoryShared();
     Object.assign(shared, { limiter: { instances: 2, take: down, peek: down, release: down } });
     const times = minuteOf(shared);
@@ -137,6 +136,8 @@ describe('a budget of calls', () => {
     expect(afterBurst.length).toBeLessThanOrEqual(51);
   });
 });
+
+const down = () => Promise.reject(new SharedUnavailable('down'));
 
 /** Ms at which each of 400 calls got its turn at ten a second. */
 async function minuteOf(shared: MemoryShared): Promise<number[]> {

@@ -62,6 +62,8 @@ export interface ProviderTerms {
   readonly isSandbox?: boolean;
   /** ISO 4217 codes that it takes. */
   readonly currencies: readonly string[];
+  /** The smallest and the largest price that it takes, in the unit of prices; no bound when left out. */
+  readonly amounts?: { readonly least: number; readonly most: number };
   /**
    * Reports what is missing in gateway.yaml for this provider. Called when `payments.provider` selects it: the section of
    * a provider that is not used may be incomplete.

@@ -34,8 +34,15 @@ export const mailSection = defineSection({
   },
   check({ smtp = '', from }, report) {
     if (smtp === '') return;
-    if (parseSmtpUrl(smtp) === undefined)
+    const server = parseSmtpUrl(smtp);
+    if (server === undefined)
       report(['mail', 'smtp'], 'is not the URL of a mail server', 'use smtps://user:password@host:465');
+    else if (server.isSecure && server.port === 587)
+      report(
+        ['mail', 'smtp'],
+        'is smtps:// with port 587, where servers expect STARTTLS, so no mail would be sent',
+        'use smtp://…:587, or smtps://…:465',
+      );
     if (from === undefined) report(['mail', 'from'], 'is missing', 'set the e-mail address of the sender');
   },
 });

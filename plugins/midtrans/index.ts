@@ -1,3 +1,4 @@
+import { qrisAmounts } from '#core/business/payments/qris.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { connectMidtrans } from './connection.ts';
 import { checkMidtrans, midtransSection } from './section.ts';
@@ -11,6 +12,7 @@ export const plugin: GatewayPlugin = {
       name: 'midtrans',
       title: 'Midtrans',
       currencies: ['IDR'],
+      amounts: qrisAmounts,
       check: checkMidtrans,
       connect: connectMidtrans,
     });

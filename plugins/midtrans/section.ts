@@ -1,9 +1,8 @@
-import { plansSection } from '#core/business/accounts/plans.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
 
 const origins = { sandbox: 'https://api.sandbox.midtrans.com', production: 'https://api.midtrans.com' };
 const sandboxKey = /^SB-/;
-const maxAmount = 10_000_000; // rupiah in one QRIS payment, as Bank Indonesia allows
+const clientKey = /^(SB-)?Mid-client-/;
 
 /** The section `midtrans`. */
 export const midtransSection = defineSection({
@@ -63,15 +62,18 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
     );
   else if (server_key === '')
     report(['midtrans', 'server_key'], 'is empty', 'set it to the server key of your account');
+  else if (clientKey.test(server_key))
+    report(
+      ['midtrans', 'server_key'],
+      'is a client key, which can neither charge nor verify anything',
+      'use the server key beside it in Settings, Access Keys: SB-Mid-server-… or Mid-server-…',
+    );
   else if (all.production !== undefined && sandboxKey.test(server_key))
     report(
       ['midtrans', 'server_key'],
       `is a sandbox key, with which payments move no money, ${all.production.because}`,
       `use a production key, Mid-server-…${all.production.unless}`,
     );
-  for (const [index, { price }] of all.get(plansSection).entries())
-    if (price > maxAmount)
-      report(['plans', index, 'price'], `is over Rp ${maxAmount}, the limit of a QRIS payment`, 'lower it');
 }
 
 /** @throws Error without a server key: no notification could be verified */

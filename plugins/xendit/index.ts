@@ -1,3 +1,4 @@
+import { qrisAmounts } from '#core/business/payments/qris.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { connectXendit } from './connection.ts';
 import { checkXendit, xenditSection } from './section.ts';
@@ -11,6 +12,7 @@ export const plugin: GatewayPlugin = {
       name: 'xendit',
       title: 'Xendit',
       currencies: ['IDR'],
+      amounts: qrisAmounts,
       check: checkXendit,
       connect: connectXendit,
     });

@@ -1,9 +1,7 @@
-import { plansSection } from '#core/business/accounts/plans.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
 
 const origin = 'https://api.xendit.co';
 const testKey = /^xnd_development_/;
-const maxAmount = 10_000_000; // rupiah in one QRIS payment, as Bank Indonesia allows
 
 /** The section `xendit`. */
 export const xenditSection = defineSection({
@@ -68,9 +66,6 @@ export function checkXendit(all: CheckContext, report: Report): void {
       `is a test mode key, with which payments move no money, ${all.production.because}`,
       `use a live key, xnd_production_…${all.production.unless}`,
     );
-  for (const [index, { price }] of all.get(plansSection).entries())
-    if (price > maxAmount)
-      report(['plans', index, 'price'], `is over Rp ${maxAmount}, the limit of a QRIS payment`, 'lower it');
 }
 
 /** @throws Error without it: no call and no notification could be trusted */

@@ -6,6 +6,9 @@ import { readRupiah } from './amount.ts';
  * arrays: an object would sort "26" before "00".
  */
 
+/** Rupiah in one QRIS payment, as Bank Indonesia allows. */
+export const qrisAmounts = { least: 1, most: 10_000_000 };
+
 /** Two digits, and the text or the fields inside. */
 export type QrisField = readonly [id: string, value: string | readonly QrisField[]];
 

@@ -1,4 +1,5 @@
-import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
+import { type CheckContext, defineSection, type ProviderTerms, type Report } from '#core/config/section.ts';
+import { currencySection, plansSection } from '../accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 
 /** The section `payments`: who takes the money. */
@@ -64,6 +65,7 @@ export const paymentsSection = defineSection({
       );
     } else {
       if (all.isProduction) checkPublicUrl(all, report);
+      checkOffers(provider, all, report);
       provider.check?.(all, report);
     }
   },
@@ -77,6 +79,24 @@ function checkDefault({ production }: CheckContext, report: Report): void {
     'is not this machine, and payments.provider is not set, so customers would pay in the sandbox, which moves no money',
     `set payments: { provider: midtrans } or another provider that takes payments, or none${production.unless}`,
   );
+}
+
+/** Every plan would be shown, and none could be bought. */
+function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckContext, report: Report): void {
+  const plans = all.get(plansSection);
+  const currency = all.get(currencySection);
+  if (plans.length > 0 && !currencies.includes(currency)) {
+    const advice = `use ${currencies.join(' or ')}, or another provider`;
+    return report(['currency'], `is ${currency}, which the payment provider ${name} does not take`, advice);
+  }
+  if (amounts === undefined) return;
+  for (const [index, { price }] of plans.entries()) {
+    const path = ['plans', index, 'price'];
+    if (price > amounts.most)
+      report(path, `is over ${amounts.most} ${currency}, the most that ${name} takes in a payment`, 'lower it');
+    else if (price < amounts.least)
+      report(path, `is under ${amounts.least} ${currency}, the least that ${name} takes in a payment`, 'raise it');
+  }
 }
 
 function checkPublicUrl(all: CheckContext, report: Report): void {

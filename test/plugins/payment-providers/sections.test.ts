@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckContext } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { mailSection } from '../../../plugins/mail/section.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
 import { plugin as xendit } from '../../../plugins/xendit/index.ts';
 import { providerOf } from './fixture.ts';
@@ -8,8 +9,8 @@ import { providerOf } from './fixture.ts';
 const plugins = { midtrans, xendit };
 
 /** Mistakes that a provider finds when gateway.yaml selects it. */
-async function mistakesOf(name: keyof typeof plugins, settings: object, isProduction = false, plans?: object) {
-  const host = createTestHost({ sections: { [name]: settings, ...(plans !== undefined && { plans }) } });
+async function mistakesOf(name: keyof typeof plugins, settings: object, isProduction = false) {
+  const host = createTestHost({ sections: { [name]: settings } });
   const found: string[] = [];
   const production = isProduction ? { because: 'in a test', unless: '' } : undefined;
   const context = { get: host.section, isProduction, production } as unknown as CheckContext;
@@ -32,11 +33,16 @@ describe('midtrans in gateway.yaml', () => {
     expect(await mistakesOf('midtrans', { server_key: 'Mid-server-x' }, true)).toEqual([]);
   });
 
-  it('sells nothing over the limit of a QRIS payment', async () => {
-    const plans = [{ days: 30, price: 10_000_001 }];
-    expect(await mistakesOf('midtrans', { server_key: 'SB-Mid-server-x' }, false, plans)).toEqual([
-      'plans.0.price is over Rp 10000000, the limit of a QRIS payment',
-    ]);
+  it('takes no client key, with which every charge would be refused', async () => {
+    for (const key of ['Mid-client-x', 'SB-Mid-client-x'])
+      expect(await mistakesOf('midtrans', { server_key: key })).toEqual([
+        'midtrans.server_key is a client key, which can neither charge nor verify anything',
+      ]);
+  });
+
+  it('declares what a QRIS payment may cost', async () => {
+    for (const plugin of [midtrans, xendit])
+      expect(await providerOf(plugin)).toMatchObject({ currencies: ['IDR'], amounts: { least: 1, most: 10_000_000 } });
   });
 
   it('connects to nothing without its key', async () => {
@@ -68,5 +74,18 @@ describe('xendit in gateway.yaml', () => {
       expect(() => provider.connect(createTestHost({ sections: { xendit: { ...settings, [name]: '' } } }))).toThrow(
         `xendit.${name} is missing`,
       );
+  });
+});
+
+describe('mail in gateway.yaml', () => {
+  it.each([
+    ['smtps://mail.example:587', ['mail.smtp']],
+    ['smtp://mail.example:587', []],
+    ['smtps://mail.example:465', []],
+  ])('with the server %s has mistakes in %j', (smtp, wrong) => {
+    const found: string[] = [];
+    const report = (path: readonly (string | number)[]) => void found.push(path.join('.'));
+    mailSection.check?.({ smtp, from: 'pass@shop.example', plan_ending: true }, report, {} as CheckContext);
+    expect(found).toEqual(wrong);
   });
 });

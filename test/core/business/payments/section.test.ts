@@ -1,20 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckContext } from '#core/config/section.ts';
+import { qrisAmounts } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 
 const inEnvironment = { because: 'with NODE_ENV=production', unless: '' };
 const byUrl = { because: 'while service.base_url is not this machine', unless: ', or set the option' };
 
-function mistakes(provider: string | undefined, production?: typeof byUrl, baseUrl?: string): string[] {
+function mistakes(
+  provider: string | undefined,
+  production?: typeof byUrl,
+  baseUrl?: string,
+  { currency = 'IDR', price = 18_000 } = {},
+): string[] {
   const found: string[] = [];
   const paymentProviders = new Map(
     [{ name: 'midtrans' }, { name: 'sandbox', isSandbox: true }].map((one) => [
       one.name,
-      { ...one, currencies: ['IDR'] },
+      { ...one, currencies: ['IDR'], amounts: qrisAmounts },
     ]),
   );
   const context = {
-    get: () => ({ base_url: baseUrl }),
+    get: ({ name }: { name: string }) =>
+      ({ plans: [{ days: 1, price }], currency, service: { base_url: baseUrl } })[name],
     isProduction: production !== undefined,
     production,
     paymentProviders,
@@ -47,6 +54,24 @@ describe('a provider that takes money', () => {
 
   it('is accepted in production with HTTPS', () => {
     expect(mistakes('midtrans', inEnvironment, 'https://ai.example')).toEqual([]);
+  });
+});
+
+describe('plans that the provider cannot sell', () => {
+  it.each([
+    [
+      'in another currency',
+      { currency: 'USD' },
+      'currency is USD, which the payment provider midtrans does not take; ',
+    ],
+    ['over its limit', { price: 10_000_001 }, 'plans.0.price is over 10000000 IDR, the most that midtrans takes'],
+    ['under its limit', { price: 0 }, 'plans.0.price is under 1 IDR, the least that midtrans takes'],
+  ])('are refused: %s', (_, offer, wrong) => {
+    expect(mistakes('midtrans', undefined, undefined, offer)).toEqual([expect.stringContaining(wrong)]);
+  });
+
+  it('may cost as much as the provider takes', () => {
+    expect(mistakes('midtrans', undefined, undefined, { price: 10_000_000 })).toEqual([]);
   });
 });
 

@@ -18,7 +18,6 @@ const firstByteTimeout = 2;
 /** All open connections to a TLS upstream go silent at once; new ones work. */
 export const silentConnections: Experiment = {
   name: 'silent-connections',
-  isPatient: true,
   description: 'all connections to an upstream with TLS and HTTP/2 go silent, again and again',
   async run({ postgres, isShort }) {
     const rounds = isShort ? 1 : 10;

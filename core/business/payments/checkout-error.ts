@@ -22,6 +22,8 @@ export class CheckoutError extends Error {
  * - `several_payments`: the one to refund must be named.
  * - `too_much`: more than is left of the payment.
  * - `no_days`: the payment gave no days that could go back.
+ * - `no_answer`: the provider could not be asked.
+ * - `not_refunded`: the provider has refused the refund.
  * - `refund_open`: another refund of the payment is under way, and the money would be paid twice.
  */
 export type CheckoutFailure =
@@ -37,4 +39,6 @@ export type CheckoutFailure =
   | 'several_payments'
   | 'too_much'
   | 'no_days'
+  | 'no_answer'
+  | 'not_refunded'
   | 'refund_open';

@@ -10,6 +10,7 @@ import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
+import { readCharge } from './provider-books.ts';
 import { readStatus } from './ask-provider.ts';
 import { paymentsSection } from './section.ts';
 import { settle } from './settle.ts';
@@ -122,6 +123,40 @@ export async function checkNow(host: Host, orderId: string, pause = checkPause):
     await recordError(host, attempt.reference, message.slice(0, 1_000));
   }
   return requireOrder(host, orderId);
+}
+
+/**
+ * Reads an order at the provider at once, for an operator: its open charge, and each of its payments, of which money may have
+ * gone back there.
+ *
+ * @throws CheckoutError `not_found`, `no_answer`
+ */
+export async function checkOrder(host: Host, orderId: string): Promise<Order> {
+  const { code, payments } = await checkNow(host, orderId, 0);
+  for (const { provider, ...charge } of await chargesOf(host, orderId))
+    if ((await readCharge(host, provider, charge, 'buyer')) === undefined)
+      throw new CheckoutError('no_answer', `Order ${code} could not be read at ${provider}. Try again later.`);
+  const order = await requireOrder(host, orderId);
+  const { charge, error } = order.attempt ?? {};
+  if (error !== undefined && payments.length === 0 && (charge === 'created' || charge === 'unknown'))
+    throw new CheckoutError('no_answer', `Order ${code} could not be read: ${error}`);
+  return order;
+}
+
+/** The payments of an order, as their providers know them. */
+function chargesOf({ database }: Host, orderId: string) {
+  return database.query<{
+    provider: string;
+    reference: string;
+    providerReference: string | null;
+    paymentId: string | null;
+  }>(
+    `select p.provider, p.reference, a.provider_reference as "providerReference",
+       nullif(p.payment_id, 'charge:' || p.reference) as "paymentId"
+     from payment p left join payment_attempt a on a.reference = p.reference
+     where p.order_id = ? order by p.paid_at`,
+    [orderId],
+  );
 }
 
 /** The buyer reads that the provider does not answer, rather than that nothing was paid. */

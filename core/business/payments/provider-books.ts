@@ -1,5 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
+import type { Urgency } from './call-budget.ts';
 import { paymentConnection } from './connections.ts';
 import { PaymentError, type PaymentEvidence, type StatedMovement, type TimeSpan } from './payment-provider.ts';
 import { settle } from './settle.ts';
@@ -84,6 +85,7 @@ export async function readCharge(
   host: Host,
   provider: string,
   { reference, providerReference, paymentId }: Charge,
+  urgency: Urgency = 'books',
 ): Promise<PaymentEvidence | undefined> {
   try {
     const charge = {
@@ -91,12 +93,12 @@ export async function readCharge(
       providerReference: providerReference ?? undefined,
       paymentId: paymentId ?? undefined,
     };
-    const evidence = await readStatus(host, provider, charge, 'books');
+    const evidence = await readStatus(host, provider, charge, urgency);
     await settle(host.database, provider, evidence);
     return evidence;
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    host.log.warn(`payment ${reference} could not be read for the books: ${error.message}`);
+    host.log.warn(`payment ${reference} could not be read: ${error.message}`);
     return undefined;
   }
 }

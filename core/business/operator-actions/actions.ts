@@ -4,6 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
+import { type DaysBack, waysOfDaysBack } from '../payments/order-types.ts';
 import { type OperatorAction, recordAction } from './operator-actions.ts';
 
 /** What an operator says with an action. Which members it takes is in its schema. */
@@ -16,6 +17,9 @@ export interface ActionWords {
   readonly payment?: string | undefined;
   readonly amount?: number | undefined;
   readonly manual?: boolean | undefined;
+  readonly days_back?: DaysBack | undefined;
+  readonly label?: string | undefined;
+  readonly flag?: string | undefined;
 }
 
 /** An action, from which its command and its endpoint of the operator's API follow. */
@@ -68,13 +72,14 @@ export const actionKinds: readonly ActionKind[] = [
     input: schema(
       {
         days: { type: 'integer', minimum: -365, maximum: 365, description: 'Days to add; negative ones are taken.' },
+        label: text('What customers read as the name of added days; default: their number.', 60),
         note,
       },
       ['days', 'note'],
     ),
-    perform: async ({ database }, id, { days = 0, note: why = '' }) => {
+    perform: async ({ database }, id, { days = 0, label, note: why = '' }) => {
       const { grantDays, revokeDays } = await import('../accounts/ledger.ts');
-      if (days > 0) await grantDays(database, id, { days, note: why });
+      if (days > 0) await grantDays(database, id, { days, label, note: why });
       else if (days < 0) await database.fork().transactional((transaction) => revokeDays(transaction, id, -days, why));
     },
   },
@@ -116,7 +121,7 @@ export const actionKinds: readonly ActionKind[] = [
     subject: 'order',
     summary: 'ask the provider about an order now',
     input: schema({}, []),
-    perform: async (host, id) => (await checkout()).checkNow(host, id, 0),
+    perform: async (host, id) => (await checkout()).checkOrder(host, id),
   },
   {
     name: 'order.cancel',
@@ -138,28 +143,43 @@ export const actionKinds: readonly ActionKind[] = [
         payment: text('Its id, where the order has several with anything left.'),
         amount: { type: 'integer', minimum: 1, description: 'A part of it; default: all that is left.' },
         manual: { type: 'boolean', description: 'Whether you have paid it back yourself.' },
+        days_back: {
+          enum: waysOfDaysBack,
+          description: 'Days that go back; default: unused ones with the whole payment, none with a part.',
+        },
         note,
       },
       ['note'],
     ),
-    async perform(host, id, { payment, amount, manual = false, note: reason = '' }) {
+    async perform(host, id, { payment, amount, manual = false, days_back: days, note: reason = '' }) {
       const { findOrderOfPayment, refundOrder, refundPayment } = await import('../payments/refunds.ts');
-      const options = { amount, isManual: manual, reason };
+      const options = { amount, days, isManual: manual, reason };
       if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
         throw new CheckoutError('not_found', `The order has no payment ${payment}.`);
       const { refund } = await (payment === undefined
         ? refundOrder(host, id, options)
         : refundPayment(host, payment, options));
-      if (refund.state === 'failed') throw new CheckoutError('not_open', 'The provider did not refund the payment.');
+      if (refund.state === 'failed')
+        throw new CheckoutError(
+          'not_refunded',
+          'The provider did not refund the payment. Pay the money back yourself, then record that (manual).',
+        );
     },
   },
   {
     name: 'flag.resolve',
     subject: 'order',
     summary: 'mark the flags of an order as resolved, with what was done',
-    input: schema({ note }, ['note']),
-    perform: async ({ database }, id, { note: done = '' }) =>
-      (await import('../payments/flags.ts')).resolveFlag(database, id, done),
+    input: schema({ flag: text('Id of one flag; default: all of the order.'), note }, ['note']),
+    async perform({ database }, id, { flag, note: done = '' }) {
+      const { readOrder } = await import('../payments/order.ts');
+      const order = await readOrder(database, { id });
+      const isOfOrder = flag === undefined || order?.flags.some((one) => one.id === flag.toLowerCase()) === true;
+      const { resolveFlag } = await import('../payments/flags.ts');
+      const resolved = isOfOrder ? await resolveFlag(database, flag?.toLowerCase() ?? id, done) : 0;
+      if (resolved === 0)
+        throw new CheckoutError('not_open', `Order ${order?.code ?? id} has no flag that is not resolved.`);
+    },
   },
 ];
 

@@ -133,7 +133,10 @@ export interface OrderRefund {
  * The days that a refund takes back once it is done: all that its payment gave, the used ones from what the account holds
  * besides; those that are not used; or none. Only a payment that gave days can take any.
  */
-export type DaysBack = 'whole' | 'unused' | 'none';
+export type DaysBack = (typeof waysOfDaysBack)[number];
+
+/** The usual one first. */
+export const waysOfDaysBack = ['unused', 'whole', 'none'] as const;
 
 /** What is left of a payment to refund: refunds that are under way count as paid back. */
 export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {

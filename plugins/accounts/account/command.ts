@@ -115,7 +115,10 @@ function defineGrant(parser: Parser, context: CommandContext): void {
     .action((account: string, options: { days: number; note: string; label?: string } & Output) => {
       if (options.days === 0)
         throw new CommandFailed('--days 0 changes nothing: pass days to add, or -3 to take three back', 2);
-      return change(context, options, account, ({ changeDays }, host, id) => changeDays(host, id, options));
+      const { days, note, label } = options;
+      return change(context, options, account, (_known, host, id) =>
+        act(host, 'account.add_days', id, { days, label, note }),
+      );
     });
 }
 
@@ -128,8 +131,8 @@ function defineRevoke(parser: Parser, context: CommandContext): void {
       handles + ledgerHelp + examples(['gateway account revoke ani@example.com --days 2 --note "granted twice"']),
     )
     .action((account: string, { days, ...options }: { days: number; note: string } & Output) =>
-      change(context, options, account, ({ changeDays }, host, id) =>
-        changeDays(host, id, { ...options, days: -days }),
+      change(context, options, account, (_known, host, id) =>
+        act(host, 'account.add_days', id, { days: -days, note: options.note }),
       ),
     );
 }

@@ -3,7 +3,6 @@ import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { AccountDetails } from './describe.ts';
@@ -43,14 +42,4 @@ export async function openOrders({ database }: Host, accountId: string): Promise
     [accountId],
   );
   return rows.map(({ code }) => code);
-}
-
-/** Adds days, or takes them back from the end when there are fewer than none. @throws AccountError */
-export async function changeDays(
-  { database }: Host,
-  accountId: string,
-  { days, note, label }: { readonly days: number; readonly note: string; readonly label?: string | undefined },
-): Promise<void> {
-  if (days > 0) await grantDays(database, accountId, { days, note, label });
-  else await database.fork().transactional((transaction) => revokeDays(transaction, accountId, -days, note));
 }

@@ -1,8 +1,7 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { blockAccount, unblockAccount } from '#core/business/accounts/blocking.ts';
-import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
-import type { Host } from '#core/gateway/host/host.ts';
+import { actionKind } from '#core/business/operator-actions/actions.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { actionPage, refusal } from '../action-page.ts';
 import { requireAccount } from './account-page.ts';
@@ -87,7 +86,7 @@ export const daysPage: Page = actionPage({
   async perform({ host }, { days, note }, accountId) {
     if (days === 0) throw refusal({ days: 'operator.days_zero' }, 'no days');
     try {
-      await changeDays(host, accountId, days, note);
+      await actionKind('account.add_days').perform(host, accountId, { days, note });
     } catch (error) {
       if (!(error instanceof AccountError)) throw error;
       throw refusal({ days: 'operator.days_too_many' }, error.message);
@@ -95,9 +94,3 @@ export const daysPage: Page = actionPage({
     return pathOf(accountId);
   },
 });
-
-/** Adds days, or takes them back from the end. @throws AccountError */
-async function changeDays({ database }: Host, accountId: string, days: number, note: string): Promise<void> {
-  if (days > 0) await grantDays(database, accountId, { days, note });
-  else await database.fork().transactional((transaction) => revokeDays(transaction, accountId, -days, note));
-}

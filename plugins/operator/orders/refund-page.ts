@@ -1,13 +1,11 @@
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { type DaysBack, type Order, type Payment, refundable } from '#core/business/payments/order.ts';
+import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
+import { waysOfDaysBack } from '#core/business/payments/order-types.ts';
 import { refundPayment } from '#core/business/payments/refunds.ts';
 import { actionPage, refusal } from '../action-page.ts';
 import { requireOrder } from './order-page.ts';
-
-/** Ways to deal with the days, the usual one first. */
-const choices: readonly DaysBack[] = ['unused', 'whole', 'none'];
 
 /** `/operator/orders/{code}/refund/{payment}`: pays one payment back, in full or in part. */
 export const refundPage: Page = actionPage({
@@ -35,7 +33,7 @@ export const refundPage: Page = actionPage({
         choice: {
           label: t('operator.refund_days'),
           hint: t('operator.refund_days_hint'),
-          options: choices.map((value) => ({ value, label: t(`operator.refund_days.${value}`) })),
+          options: waysOfDaysBack.map((value) => ({ value, label: t(`operator.refund_days.${value}`) })),
         },
       }),
       note: { label: t('operator.reason'), hint: t('operator.refund_hint') },
@@ -45,7 +43,7 @@ export const refundPage: Page = actionPage({
   subject: async (request) => (await requireOrder(request)).id,
   async perform(request, { note, amount, choice, isManual }) {
     const { order, payment } = await requirePayment(request);
-    const days = choices.find((one) => one === choice);
+    const days = waysOfDaysBack.find((one) => one === choice);
     try {
       const { refund } = await refundPayment(request.host, payment.id, { amount, days, reason: note, isManual });
       if (refund.state === 'failed') throw refusal({ '': 'operator.refund_failed' }, 'the provider did not refund');

@@ -10,7 +10,7 @@ import { addActionOptions, readActionInput } from '#core/extension/commands/acti
 import type { Host } from '#core/gateway/host/host.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
-import { type DaysBack, type OrderState, refundable } from '#core/business/payments/order-types.ts';
+import { type DaysBack, type OrderState, refundable, waysOfDaysBack } from '#core/business/payments/order-types.ts';
 import { describeOrder, describeOrders, type OrderDetails } from './describe.ts';
 import type { FilterOptions } from './operations.ts';
 
@@ -19,8 +19,6 @@ interface Output extends ZoneOptions {
 }
 
 const states: readonly OrderState[] = ['created', 'pending', 'expired', 'failed', 'cancelled', 'paid', 'refunded'];
-
-const daysBack: readonly DaysBack[] = ['unused', 'whole', 'none'];
 
 const exitCodes = `
 
@@ -87,12 +85,11 @@ function defineResolve(parser: Parser, context: CommandContext): void {
     .addHelpText('after', examples(['gateway orders resolve ORD-7F3K2MQX --note "paid back by bank transfer"']))
     .action((handle: string, options: { note: string } & Output) =>
       withHost(context, async (host) => {
-        const { detailsOf, findOrder, orderOfFlag, resolveFlag } = await operations();
+        const { detailsOf, findOrder, orderOfFlag } = await operations();
         const ofFlag = await orderOfFlag(host, handle);
         const order = ofFlag ?? (await findOrder(host, handle));
-        const id = ofFlag === undefined ? order.id : handle.toLowerCase();
-        if ((await resolveFlag(host.database, id, options.note)) === 0)
-          throw new CommandFailed(`Order ${order.code} has no flag that is not resolved.`);
+        const input = { flag: ofFlag && handle, note: options.note };
+        await runAction(host, commandOperator(), actionKind('flag.resolve'), order.id, input);
         print(context, host, options, await detailsOf(host, await findOrder(host, order.id)));
       }),
     );
@@ -131,7 +128,7 @@ function defineRefund(parser: Parser, context: CommandContext): void {
       new Option(
         '--days <days>',
         'days that go back; default: unused ones with the whole payment, none with a part',
-      ).choices(daysBack),
+      ).choices(waysOfDaysBack),
     )
     .requiredOption('--reason <text>', 'for the provider and for bookkeeping', parseLine)
     .option('--manual', 'the money has been paid back outside of the provider')
@@ -148,25 +145,25 @@ function defineRefund(parser: Parser, context: CommandContext): void {
     )
     .action((handle: string | undefined, options: RefundFlags) =>
       withHost(context, async (host) => {
-        const { detailsOf, paymentToPayBack, refundAsOperator } = await operations();
+        const { detailsOf, findOrder, paymentToPayBack } = await operations();
         const { order, payment } = await paymentToPayBack(host, handle, options.payment);
         const { amount = refundable(order, payment), days, reason } = options;
         if (options.yes !== true) {
           const how = options.manual === true ? 'as paid back by you' : `by ${order.provider}`;
           await confirm([`Refund ${formatMoney(amount, payment.currency)} of order ${order.code} ${how}?`]);
         }
-        const isManual = options.manual === true;
-        const refunded = await refundAsOperator(host, order, payment, {
-          amount: options.amount,
-          days,
-          reason,
-          isManual,
-        });
-        print(context, host, options, await detailsOf(host, refunded.order));
-        if (refunded.refund.state === 'failed')
-          throw new CommandFailed(
-            `The provider did not refund order ${order.code}. Pay the money back yourself, then add --manual.`,
-          );
+        const { amount: part, manual } = options;
+        const input = { payment: payment.id, amount: part, manual, days_back: days, note: reason };
+        const run = () => runAction(host, commandOperator(), actionKind('order.refund'), order.id, input);
+        const refused = await run().then(
+          () => undefined,
+          (error: unknown) => {
+            if (error instanceof CheckoutError && error.kind === 'not_refunded') return error;
+            throw error;
+          },
+        );
+        print(context, host, options, await detailsOf(host, await findOrder(host, order.id)));
+        if (refused !== undefined) throw refused;
       }),
     );
 }

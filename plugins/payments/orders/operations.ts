@@ -14,14 +14,7 @@ import {
 } from '#core/business/payments/order.ts';
 import { commandOperator } from '#core/business/operator-actions/actions.ts';
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
-import {
-  closeRefund,
-  findOrderOfPayment,
-  paymentToRefund,
-  type Refunded,
-  type RefundOptions,
-  refundPayment,
-} from '#core/business/payments/refunds.ts';
+import { closeRefund, findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { providersOf, reconcile, type Reconciliation } from '#core/business/payments/reconcile.ts';
@@ -32,7 +25,6 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 export { listMovements } from '#core/business/payments/movements.ts';
 export { listOrders } from '#core/business/payments/order.ts';
-export { resolveFlag } from '#core/business/payments/flags.ts';
 export { readMonth } from '#core/business/payments/monthly-books.ts';
 export { BooksCsv } from './books-csv.ts';
 export { describeReconciliation } from './describe.ts';
@@ -126,18 +118,6 @@ export function currencyOf(host: Host): string {
   return host.section(currencySection);
 }
 
-/** Refunds a payment, and records who did it. @throws CheckoutError */
-export async function refundAsOperator(
-  host: Host,
-  order: Order,
-  payment: Payment,
-  options: RefundOptions,
-): Promise<Refunded> {
-  const { amount = 'all', days, reason, isManual } = options;
-  const words = [`payment: ${payment.id}`, `amount: ${amount}`, days && `days: ${days}`, isManual && 'manual', reason];
-  return record(host, order.id, words, () => refundPayment(host, payment.id, options));
-}
-
 /** Closes a refund, and records who did it. @throws CheckoutError */
 export async function closeAsOperator(
   host: Host,
@@ -148,14 +128,13 @@ export async function closeAsOperator(
   const [row] = await host.database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
     key,
   ]);
-  return record(host, row?.order_id ?? key, [`${key} closed as ${outcome}`, note], () =>
-    closeRefund(host, key, outcome, note),
-  );
-}
-
-function record<T>(host: Host, subject: string, words: readonly unknown[], work: () => Promise<T>): Promise<T> {
-  const note = words.filter((word) => typeof word === 'string').join(', ');
-  return recordAction(host.database, { operator: commandOperator(), action: 'order.refund', subject, note }, work);
+  const action = {
+    operator: commandOperator(),
+    action: 'order.refund',
+    subject: row?.order_id ?? key,
+    note: `${key} closed as ${outcome}, ${note}`,
+  } as const;
+  return recordAction(host.database, action, () => closeRefund(host, key, outcome, note));
 }
 
 /** The order of a flag, for `orders resolve FLAG`. */

@@ -65,6 +65,25 @@ describe('an action of an operator', () => {
     expect((await readOrder(database, { id: order.id }))?.state).toBe('paid');
   });
 
+  it('finds a refund that was made at the provider, of an order that is paid', async () => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    fake.pay(referenceOf(order));
+    await run('order.check', order.code);
+    fake.end(referenceOf(order), 'refunded');
+    await run('order.check', order.code);
+    expect((await readOrder(database, { id: order.id }))?.state).toBe('refunded');
+  });
+
+  it('tells when the provider cannot be asked about a paid order', async () => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    fake.pay(referenceOf(order));
+    await run('order.check', order.code);
+    fake.fail('status');
+    await expect(run('order.check', order.code)).rejects.toMatchObject({ kind: 'no_answer' });
+    fake.failures.clear();
+    expect((await record(order.id))?.outcome).toBe('failed');
+  });
+
   it('cancels an open order, and refuses to cancel a paid one', async () => {
     const open = await startOrder(host, await createBuyer(database), 7);
     await run('order.cancel', open.code, { note: 'asked by chat' });

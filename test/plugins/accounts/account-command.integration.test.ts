@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
@@ -152,6 +154,38 @@ describe('account block', () => {
 
   it('needs a reason', async () => {
     expect(await gateway('block', email)).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('what a command does to an account', () => {
+  it.each([
+    [
+      'account.add_days',
+      ['grant', '--days', '4', '--note', 'outage', '--label', 'gift'],
+      'days: 4, label: gift, outage',
+    ],
+    ['account.add_days', ['revoke', '--days', '2', '--note', 'mistake'], 'days: -2, mistake'],
+    ['account.block', ['block', '--reason', 'resells'], 'resells'],
+    ['account.note', ['note', '--note', 'promised a call'], 'promised a call'],
+    ['account.change_email', ['email', '--to', 'NEW', '--note', 'asked'], 'to: NEW, asked'],
+    ['account.remove_sign_in', ['remove-sign-in', '--sign-in', 'google', '--note', 'lost'], 'sign_in: google, lost'],
+    [
+      'account.move_sign_in',
+      ['move-sign-in', '--sign-in', 'google', '--to', 'OTHER', '--note', 'lost'],
+      'sign_in: google, to: OTHER, lost',
+    ],
+  ])('is recorded as %s, with who and why: %j', async (action, [verb = '', ...words], note) => {
+    const { accountId: other } = await createAccount(database, 'dp', { name: 'Other' });
+    await database.query(`insert into identity (account_id, provider, subject, name) values (?, 'google', ?, 'Ani')`, [
+      accountId,
+      randomUUID(),
+    ]);
+    const fill = (text: string) => text.replace('NEW', `new-${email}`).replace('OTHER', other);
+    expect(await gateway(verb, accountId, ...words.map(fill))).toMatchObject({ exitCode: 0 });
+    const by = { operator: `command (${userInfo().username})`, outcome: 'done' };
+    expect(await listActions(database, { subject: accountId, limit: 5 })).toMatchObject([
+      { action, note: fill(note), ...by },
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
@@ -7,10 +8,10 @@ import { addDays } from '#core/business/accounts/ledger.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { flagOrder } from '#core/business/payments/flags.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { ordersCommand } from '../../../plugins/payments/orders/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
@@ -214,6 +215,29 @@ describe('orders resolve', () => {
   });
 });
 
+describe('what a command does to an order', () => {
+  it.each([
+    ['order.refund', ['refund', '--reason', 'bought twice', '--manual', '--yes'], /bought twice$/],
+    ['flag.resolve', ['resolve', '--note', 'paid back'], /paid back$/],
+  ])('is recorded as %s, with who and why', async (action, [verb = '', ...words], note) => {
+    await flag();
+    expect(await gateway(verb, code, ...words)).toMatchObject({ exitCode: 0 });
+    expect(await listActions(database, { subject: id, limit: 5 })).toMatchObject([
+      {
+        action,
+        operator: `command (${userInfo().username})`,
+        note: expect.stringMatching(note) as string,
+        outcome: 'done',
+      },
+    ]);
+  });
+
+  it('takes back the days that --days names', async () => {
+    const words = ['--days', 'none', '--reason', 'goodwill', '--manual', '--yes'];
+    expect((await gateway('refund', code, ...words)).output).not.toMatch(/refund +7 /);
+  });
+});
+
 describe('orders refund', () => {
   it('ends what is left of the period when the operator has paid the money back', async () => {
     const { output, exitCode } = await gateway('refund', code, '--reason', 'bought twice', '--manual', '--yes');
@@ -225,7 +249,7 @@ describe('orders refund', () => {
       {
         action: 'order.refund',
         outcome: 'done',
-        note: expect.stringMatching(/amount: all, manual, bought twice$/) as string,
+        note: expect.stringMatching(/^payment: .+, manual: true, bought twice$/) as string,
       },
     ]);
   });

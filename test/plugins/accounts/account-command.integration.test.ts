@@ -180,11 +180,11 @@ describe('what a command does to an account', () => {
       accountId,
       randomUUID(),
     ]);
-    const fill = (text: string) => text.replace('NEW', `new-${email}`).replace('OTHER', other);
-    expect(await gateway(verb, accountId, ...words.map(fill))).toMatchObject({ exitCode: 0 });
+    const named = (text: string) => text.replace('NEW', `new-${email}`).replace('OTHER', other);
+    expect(await gateway(verb, accountId, ...words.map(named))).toMatchObject({ exitCode: 0 });
     const by = { operator: `command (${userInfo().username})`, outcome: 'done' };
     expect(await listActions(database, { subject: accountId, limit: 5 })).toMatchObject([
-      { action, note: fill(note), ...by },
+      { action, note: named(note), ...by },
     ]);
   });
 });

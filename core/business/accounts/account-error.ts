@@ -1,7 +1,14 @@
 /** Why an operation on an account failed. The message is for people. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
-  readonly kind: 'not_found' | 'ambiguous' | 'too_many_days' | 'email_taken' | 'operator_address' | 'deleted';
+  readonly kind:
+    | 'not_found'
+    | 'ambiguous'
+    | 'too_many_days'
+    | 'email_invalid'
+    | 'email_taken'
+    | 'operator_address'
+    | 'deleted';
 
   constructor(kind: AccountError['kind'], message: string) {
     super(message);

@@ -38,6 +38,8 @@ const text = (description: string, maxLength = 200) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: '\\S', description }) as const;
 const note = text('Why, for the record.', 500);
 const signIn = text('Name of the provider, such as google.', 60);
+/** Without what separates or encloses the addresses of a mail. */
+const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 
 const schema = <const P extends Readonly<Record<string, JsonSchema>>>(
   properties: P,
@@ -95,11 +97,12 @@ export const actionKinds: readonly ActionKind[] = [
     name: 'account.change_email',
     subject: 'account',
     summary: 'give an account another e-mail address; the former one gets a mail',
-    input: schema({ to: { ...text('The new address.', 320), pattern: '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$' }, note }, [
-      'to',
-      'note',
-    ]),
-    perform: async (host, id, { to = '' }) => (await accounts()).changeEmail(host, id, to),
+    input: schema({ to: { ...text('The new address.', 320), pattern: emailAddress }, note }, ['to', 'note']),
+    async perform(host, id, { to = '' }) {
+      if (!new RegExp(emailAddress).test(to))
+        throw new AccountError('email_invalid', `"${to}" is not an e-mail address.`);
+      await (await accounts()).changeEmail(host, id, to);
+    },
   },
   {
     name: 'account.remove_sign_in',

@@ -49,6 +49,17 @@ describe('an action of an operator', () => {
     });
   });
 
+  it.each(['', 'nobody', 'a@b@c', 'Ani <ani@example.com>', 'a@example.com, b@example.com'])(
+    'does not make %o the address of an account',
+    async (to) => {
+      const email = `${crypto.randomUUID()}@example.com`;
+      const { accountId } = await createAccount(database, 'dp', { name: 'Dewi', email });
+      const call = run('account.change_email', accountId, { to, note: 'asked by chat' });
+      await expect(call).rejects.toMatchObject({ kind: 'email_invalid' });
+      expect((await findAccount(database, accountId)).email).toBe(email);
+    },
+  );
+
   it('adds and takes days', async () => {
     const { accountId } = await createAccount(database, 'dp', { name: 'Citra' });
     await run('account.add_days', accountId, { days: 3, note: 'outage' });

@@ -1,0 +1,363 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { activePeriod } from '#core/business/accounts/account-record.ts';
+import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { listIdentities } from '#core/business/accounts/identity-links.ts';
+import { listActions, type OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
+import { startOrder } from '#core/business/payments/checkout.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { settle } from '#core/business/payments/settle.ts';
+import { Registry } from '#core/extension/registry.ts';
+import { plugin } from '../../../plugins/operator/index.ts';
+import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
+import { hiddenFields, PageClient } from '../../support/page-client.ts';
+
+/*
+ * Every page on which an operator does something, over HTTP: who may, what it says about wrong input, what it does and what is
+ * recorded of it. A page without a row in `pages` fails the first test.
+ */
+
+const operator = 'ops@example.com';
+const reason = 'asked for in the chat';
+
+let gateway: TestGateway;
+let ops: PageClient;
+let customer: PageClient;
+beforeAll(async () => {
+  gateway = await startGateway({ yaml: `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n` });
+  [ops, customer] = [await signIn(operator), await signIn('customer@example.com')];
+});
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+
+async function signIn(email: string): Promise<PageClient> {
+  const client = new PageClient(gateway.url);
+  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
+  return client;
+}
+
+/** What a page is about. */
+interface Subject {
+  readonly path: string;
+  /** In the record of actions. */
+  readonly id: string;
+  /** What is true of it now. */
+  state(): Promise<unknown>;
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+interface ActionPage {
+  /** As it is registered. */
+  readonly path: string;
+  readonly action: OperatorAction['action'];
+  subject(): Promise<Subject>;
+  /** Input that is refused, and what the page says then. Left out where there is nothing to get wrong. */
+  readonly wrong?: readonly (readonly [fields: Fields, message: string])[];
+  readonly right: Fields;
+  /** The states before and after it. */
+  readonly does: readonly [before: unknown, after: unknown];
+  /** Of the record, where it is not the reason. */
+  readonly note?: string | undefined;
+}
+
+const account = async (slug: string, state: (id: string) => Promise<unknown>): Promise<Subject> => {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const { accountId: id } = await createAccount(gateway.database, 'dp', { name: 'Rani', email });
+  await gateway.database.query(
+    `insert into identity (account_id, provider, subject, name) values (?, 'google', ?, '')`,
+    [id, email],
+  );
+  return { path: `/operator/accounts/${id}/${slug}`, id, state: () => state(id) };
+};
+const isBlocked = async (id: string) => (await findAccount(gateway.database, id)).blockedAt !== undefined;
+const signInsOf = async (id: string) => (await listIdentities(gateway.database, id)).map(({ provider }) => provider);
+
+/** Days that an account holds from now on. */
+async function daysOf(id: string): Promise<number> {
+  const record = await findAccount(gateway.database, id);
+  const end = activePeriod(record, record.readAt)?.endsAt.getTime() ?? record.readAt;
+  return Math.round((end - record.readAt) / 86_400_000);
+}
+
+async function order(amount?: number): Promise<Order> {
+  const { host } = gateway.gateway;
+  const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
+  const { id, code, attempt } = await startOrder(host, accountId, 7);
+  if (amount !== undefined)
+    await settle(gateway.database, 'sandbox', {
+      reference: attempt?.reference ?? '',
+      providerReference: attempt?.providerReference,
+      paymentId: `pay-${code}`,
+      state: 'paid',
+      paid: { amount, currency: 'IDR' },
+      raw: {},
+    });
+  return (await readOrder(gateway.database, { id })) as Order;
+}
+
+const read = async ({ id }: Order) => (await readOrder(gateway.database, { id })) as Order;
+const stateOf = async (one: Order) => (await read(one)).state;
+
+const noReason = [{ note: '' }, 'Fill in this field.'] as const;
+const onlySpaces = [{ note: '  ' }, 'Fill in this field.'] as const;
+const longReason = [{ note: 'x'.repeat(501) }, 'This is too long.'] as const;
+
+const pages: readonly ActionPage[] = [
+  {
+    path: '/operator/flags/{id}',
+    action: 'flag.resolve',
+    async subject() {
+      const flagged = await order(1_000);
+      const state = async () => (await read(flagged)).flags.map(({ resolution }) => resolution);
+      return { path: `/operator/flags/${flagged.flags[0]?.id}`, id: flagged.id, state };
+    },
+    wrong: [noReason, onlySpaces, longReason],
+    right: { note: reason },
+    does: [[undefined], [reason]],
+  },
+  {
+    path: '/operator/orders/{code}/refund/{payment}',
+    action: 'order.refund',
+    async subject() {
+      const paid = await order(95_000);
+      const state = async () =>
+        (await read(paid)).refunds.map(({ amount, days, reason: why, isManual }) => [amount, days, why, isManual]);
+      return { path: `/operator/orders/${paid.code}/refund/${paid.payments[0]?.id}`, id: paid.id, state };
+    },
+    wrong: [
+      [{ note: '', amount: '30000' }, 'Fill in this field.'],
+      [{ note: reason, amount: '95001', manual: 'true' }, 'That is more than is left of this payment.'],
+      [{ note: reason, amount: '0', manual: 'true' }, 'Check this field.'],
+      [{ note: reason, amount: 'all of it', manual: 'true' }, 'Check this field.'],
+    ],
+    right: { note: reason, amount: '30000', choice: 'none', manual: 'true' },
+    does: [[], [[30_000, 'none', reason, true]]],
+    note: `30000, none, manual, ${reason}`,
+  },
+  {
+    path: '/operator/accounts/{id}/block',
+    action: 'account.block',
+    subject: () => account('block', isBlocked),
+    wrong: [noReason, onlySpaces, longReason],
+    right: { note: reason },
+    does: [false, true],
+  },
+  {
+    path: '/operator/accounts/{id}/unblock',
+    action: 'account.unblock',
+    async subject() {
+      const blocked = await account('unblock', isBlocked);
+      await gateway.database.query('update account set blocked_at = now() where id = ?', [blocked.id]);
+      return blocked;
+    },
+    right: {},
+    does: [true, false],
+    note: undefined,
+  },
+  {
+    path: '/operator/accounts/{id}/days',
+    action: 'account.add_days',
+    subject: () => account('days', daysOf),
+    wrong: [
+      [{ days: '3', note: '' }, 'Fill in this field.'],
+      [{ days: '0', note: reason }, 'Enter a number other than 0.'],
+      [{ days: '1.5', note: reason }, 'Check this field.'],
+      [{ days: '366', note: reason }, 'Check this field.'],
+    ],
+    right: { days: '3', note: reason },
+    does: [0, 3],
+    note: `+3 d, ${reason}`,
+  },
+  {
+    path: '/operator/accounts/{id}/note',
+    action: 'account.note',
+    subject: () =>
+      account('note', async (id) => {
+        const notes = await listActions(gateway.database, { subject: id, limit: 10 });
+        return notes.filter(({ outcome }) => outcome === 'done').map(({ note }) => note);
+      }),
+    wrong: [noReason, onlySpaces, longReason],
+    right: { note: reason },
+    does: [[], [reason]],
+  },
+  {
+    path: '/operator/accounts/{id}/change-email',
+    action: 'account.change_email',
+    async subject() {
+      await gateway.database.query(`update account set email = null where email = 'new@example.com'`);
+      return account('change-email', async (id) => (await findAccount(gateway.database, id)).email);
+    },
+    wrong: [
+      [{ line: 'other@example.com', note: '' }, 'Fill in this field.'],
+      [{ line: '', note: reason }, 'That is not an e-mail address.'],
+      [{ line: 'nobody', note: reason }, 'That is not an e-mail address.'],
+      [{ line: 'OPS@example.com', note: reason }, 'That is an operator&#39;s address.'],
+      [{ line: 'Customer@example.com', note: reason }, 'Another account has this address.'],
+    ],
+    right: { line: 'new@example.com', note: reason },
+    does: [expect.stringMatching(/^[\w-]{36}@example.com$/), 'new@example.com'],
+    note: `new@example.com, ${reason}`,
+  },
+  {
+    path: '/operator/accounts/{id}/remove-sign-in',
+    action: 'account.remove_sign_in',
+    subject: () => account('remove-sign-in', signInsOf),
+    wrong: [
+      [{ choice: 'google', note: '' }, 'Fill in this field.'],
+      [{ choice: 'github', note: reason }, 'There is no such account or sign-in.'],
+    ],
+    right: { choice: 'google', note: reason },
+    does: [['google'], []],
+    note: `google, ${reason}`,
+  },
+  {
+    path: '/operator/accounts/{id}/move-sign-in',
+    action: 'account.move_sign_in',
+    async subject() {
+      const { database, accountId } = gateway;
+      await database.query(`update account set name = 'Other' where id = ?`, [accountId]);
+      await database.query('delete from identity where account_id = ?', [accountId]);
+      const from = await account('move-sign-in', signInsOf);
+      return { ...from, state: async () => [await from.state(), await signInsOf(accountId)] };
+    },
+    wrong: [
+      [{ choice: 'google', line: 'Other', note: '' }, 'Fill in this field.'],
+      [{ choice: 'google', line: '', note: reason }, 'There is no such account or sign-in.'],
+      [{ choice: 'google', line: 'nobody@example.com', note: reason }, 'There is no such account or sign-in.'],
+      [{ choice: 'google', line: operator, note: reason }, 'That is an operator&#39;s address.'],
+      [{ choice: 'google', line: 'Rani', note: reason }, 'Several accounts match. Use the id.'],
+    ],
+    right: { choice: 'google', line: 'Other', note: reason },
+    does: [
+      [['google'], []],
+      [[], ['google']],
+    ],
+    note: `google, Other, ${reason}`,
+  },
+  {
+    path: '/operator/orders/{code}/check',
+    action: 'order.check',
+    async subject() {
+      const open = await order();
+      await gateway.database.query(
+        `update payments_sandbox_charge set state = 'paid', paid_amount = amount, payment_id = 'late', paid_at = now()
+         where reference = ?`,
+        [open.attempt?.reference],
+      );
+      return { path: `/operator/orders/${open.code}/check`, id: open.id, state: () => stateOf(open) };
+    },
+    right: {},
+    does: ['pending', 'paid'],
+    note: undefined,
+  },
+  {
+    path: '/operator/orders/{code}/cancel',
+    action: 'order.cancel',
+    async subject() {
+      const open = await order();
+      return { path: `/operator/orders/${open.code}/cancel`, id: open.id, state: () => stateOf(open) };
+    },
+    wrong: [noReason, onlySpaces, longReason],
+    right: { note: reason },
+    does: ['pending', 'cancelled'],
+  },
+  {
+    path: '/operator/routes/reset',
+    action: 'route.reset',
+    async subject() {
+      const id = 'one/model-there';
+      const before = (await actionsOn(id)).length;
+      const state = async () => (await actionsOn(id)).length - before;
+      return { path: `/operator/routes/reset?route=${id}`, id, state };
+    },
+    right: {},
+    does: [0, 1],
+    note: undefined,
+  },
+];
+
+const actionsOn = (subject: string) => listActions(gateway.database, { subject, limit: 20 });
+/** Where its form is sent. */
+const formOf = ({ path }: Subject) => path.split('?')[0] ?? '';
+const openForm = async (about: Subject) => hiddenFields((await ops.get(about.path)).text, formOf(about));
+
+it('every page with a form of an operator is tested here', async () => {
+  const registry = new Registry();
+  await plugin.register({ gateway: registry } as never, {} as never);
+  const withForms = registry.pages.filter(({ role, forms = [] }) => role === 'operator' && forms.length > 0);
+  expect(pages.map(({ path }) => path).toSorted()).toEqual(withForms.map(({ path }) => path).toSorted());
+});
+
+describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does, ...page }) => {
+  it.each(['en', 'id'])('opens for an operator in %s, and has a text for all that it says', async (language) => {
+    const about = await subject();
+    const { status, text } = await ops.get(about.path, { 'accept-language': language });
+    expect([status, text.match(/<html lang="(\w+)"/)?.[1]]).toEqual([200, language]);
+    expect(text).not.toMatch(/>\s*(operator|form)\.[\w.]+\s*</);
+    expect(text).toContain(`action="${formOf(about)}"`);
+  });
+
+  it('is refused for a customer, and without a sign-in, also when the form is sent', async () => {
+    const about = await subject();
+    const before = await about.state();
+    const form = { ...(await openForm(about)), ...right };
+    const stranger = new PageClient(gateway.url);
+    expect((await customer.get(about.path)).status).toBe(403);
+    expect((await customer.post(formOf(about), form)).status).toBe(403);
+    expect((await stranger.get(about.path)).location).toMatch(/^\/sign-in\?next=/);
+    expect((await stranger.post(formOf(about), form)).status).toBe(401);
+    expect(await about.state()).toEqual(before);
+  });
+
+  it('does nothing for a form that another site has sent', async () => {
+    const about = await subject();
+    const before = await about.state();
+    expect((await ops.post(formOf(about), right)).status).toBe(403);
+    const form = { ...(await openForm(about)), ...right };
+    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    expect((await ops.post(formOf(about), form, foreign)).status).toBe(403);
+    expect(await about.state()).toEqual(before);
+  });
+
+  it.skipIf(wrong.length === 0)('says what is wrong with its input, and does nothing', async () => {
+    const about = await subject();
+    const before = await about.state();
+    for (const [fields, message] of wrong) {
+      const { status, text } = await ops.submit(about.path, formOf(about), fields);
+      expect([fields, status, text.includes(message)]).toEqual([fields, 422, true]);
+    }
+    expect(await about.state()).toEqual(before);
+  });
+
+  it('does it once for a form that is sent twice, and records who and why', async () => {
+    const about = await subject();
+    const known = new Set((await actionsOn(about.id)).map(({ id }) => id));
+    expect(await about.state()).toEqual(does[0]);
+    const form = { ...(await openForm(about)), ...right };
+    const done = await ops.post(formOf(about), form);
+    expect([done.status, done.location.startsWith('/operator')]).toEqual([303, true]);
+    expect((await ops.get(done.location)).status).toBe(200);
+    expect((await ops.post(formOf(about), form)).status).toBe(409);
+    expect(await about.state()).toEqual(does[1]);
+    const recorded = (await actionsOn(about.id)).filter(({ id, outcome }) => !known.has(id) && outcome === 'done');
+    const note = 'note' in page ? page.note : reason;
+    expect(recorded).toMatchObject([{ operator, action, subject: about.id, note }]);
+  });
+
+  it.skipIf(path.startsWith('/operator/routes'))('does not exist for what does not exist', async () => {
+    const unknown = path
+      .replace('{id}', '00000000-0000-0000-0000-000000000000')
+      .replace('{code}', 'ORD-NOTHING')
+      .replace('{payment}', '00000000-0000-0000-0000-000000000000');
+    expect((await ops.get(unknown)).status).toBe(404);
+  });
+});
+
+it('an action that the state of its subject does not allow is refused, and recorded as failed', async () => {
+  const paid = await order(95_000);
+  const path = `/operator/orders/${paid.code}/cancel`;
+  const { status, text } = await ops.submit(path, path, { note: reason });
+  expect([status, text.includes('Its state does not allow this.')]).toEqual([422, true]);
+  expect(await stateOf(paid)).toBe('paid');
+  const error = `Order ${paid.code} is paid; it cannot be cancelled.`;
+  expect(await actionsOn(paid.id)).toMatchObject([{ operator, outcome: 'failed', note: reason, error }]);
+});

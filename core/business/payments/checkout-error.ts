@@ -2,10 +2,13 @@
 export class CheckoutError extends Error {
   override readonly name = 'CheckoutError';
   readonly kind: CheckoutFailure;
+  /** When it can be tried again, where that is a matter of time. */
+  readonly next: Date | undefined;
 
-  constructor(kind: CheckoutFailure, message: string) {
+  constructor(kind: CheckoutFailure, message: string, next?: Date) {
     super(message);
     this.kind = kind;
+    this.next = next;
   }
 }
 
@@ -14,6 +17,7 @@ export class CheckoutError extends Error {
  * - `unknown_plan`: no plan has so many days.
  * - `too_many_days`: the account would hold more than a year, open orders included.
  * - `too_many_orders`: too many orders of the account are open.
+ * - `too_many_charges`: the account or its network has made too many charges within an hour without paying.
  * - `blocked`: the account is blocked or deleted.
  * - `not_found`: there is no such order.
  * - `plan_changed`: the order was made for another price or provider, and a new one is needed.
@@ -31,6 +35,7 @@ export type CheckoutFailure =
   | 'unknown_plan'
   | 'too_many_days'
   | 'too_many_orders'
+  | 'too_many_charges'
   | 'blocked'
   | 'not_found'
   | 'plan_changed'

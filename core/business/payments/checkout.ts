@@ -1,13 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { lockAccount } from '../accounts/ledger.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
-import { currencySection, labelIn, maxDaysAhead, plansSection } from '../accounts/plans.ts';
+import { currencySection, labelIn, plansSection } from '../accounts/plans.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
+import { checkLimits, isOpen, lockBuyer } from './order-limits.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
 import { readCharge } from './provider-books.ts';
@@ -17,12 +17,8 @@ import { settle } from './settle.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import type { PlanOrder } from './entities.ts';
 
-/** Open orders of one account. */
-const mostOpenOrders = 5;
 /** Seconds between two status reads requested by a buyer. */
 const checkPause = 5;
-
-const isOpen = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
 
 /** What is for sale, as an order keeps it. */
 interface Offer {
@@ -46,16 +42,17 @@ export interface Quote {
  * Orders a plan for an account and charges it. Returns an existing open order for the same plan, so that two tabs get one order.
  * The order may have no charge yet (`created`) when the provider is slow, or takes no more calls for a moment: it is charged later.
  *
- * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `blocked`
+ * @param address of the buyer, whose network is limited as well; left out for a program
+ * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `too_many_charges`, `blocked`
  */
-export async function startOrder(host: Host, accountId: string, days: number): Promise<Order> {
+export async function startOrder(host: Host, accountId: string, days: number, address?: string): Promise<Order> {
   const offer = findOffer(host, days);
   const { order_minutes: minutes } = host.section(paymentsSection);
   const { orderId, isNew } = await host.database.fork().transactional(async (transaction) => {
     await lockBuyer(transaction, accountId);
     const open = await findOpenOrder(transaction, accountId, offer);
     if (open !== undefined) return { orderId: open, isNew: false };
-    await checkBounds(transaction, accountId, offer.days);
+    await checkLimits(host, transaction, accountId, offer.days, address);
     return { orderId: await insertOrder(transaction, accountId, offer, minutes), isNew: true };
   });
   return isNew ? chargeSoon(host, orderId) : requireOrder(host, orderId);
@@ -66,9 +63,9 @@ export async function startOrder(host: Host, accountId: string, days: number): P
  * is; one that turns out to be paid, too.
  *
  * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `too_many_days`,
- *   `too_many_orders`, `blocked`
+ *   `too_many_orders`, `too_many_charges`, `blocked`
  */
-export async function newCharge(host: Host, orderId: string): Promise<Order> {
+export async function newCharge(host: Host, orderId: string, address?: string): Promise<Order> {
   const order = await checkNow(host, orderId);
   if (order.state === 'created' || order.state === 'pending' || order.state === 'paid') return order;
   if (order.state !== 'expired' && order.state !== 'failed')
@@ -76,8 +73,9 @@ export async function newCharge(host: Host, orderId: string): Promise<Order> {
   const offer = findOffer(host, order.days);
   if (offer.price !== order.price || offer.currency !== order.currency || offer.provider !== order.provider)
     throw new CheckoutError('plan_changed', `The plan of order ${order.code} has changed. Order it again.`);
-  const { order_minutes: minutes } = host.section(paymentsSection);
-  const isReopened = await host.database.fork().transactional((transaction) => reopen(transaction, order, minutes));
+  const isReopened = await host.database
+    .fork()
+    .transactional((transaction) => reopen(host, transaction, order, address));
   return isReopened ? chargeSoon(host, orderId) : requireOrder(host, orderId);
 }
 
@@ -196,15 +194,6 @@ async function findOrder(host: Host, orderId: string): Promise<Order> {
   return order;
 }
 
-async function lockBuyer(transaction: EntityManager, accountId: string): Promise<void> {
-  await lockAccount(transaction, accountId);
-  const [blocked] = await transaction.execute<unknown[]>(
-    'select 1 from account where id = ? and (blocked_at is not null or deleted_at is not null)',
-    [accountId],
-  );
-  if (blocked !== undefined) throw new CheckoutError('blocked', 'This account is blocked. It cannot buy plans.');
-}
-
 /** An order that has received a payment is not offered again: its charge takes no second one. */
 async function findOpenOrder(
   transaction: EntityManager,
@@ -218,26 +207,6 @@ async function findOpenOrder(
     [accountId, days, price, currency, provider],
   );
   return open?.id;
-}
-
-/** @throws CheckoutError when the account has too many open orders, or would hold more than a year with all of them paid */
-async function checkBounds(transaction: EntityManager, accountId: string, days: number): Promise<void> {
-  const [sums] = await transaction.execute<{ orders: number; ahead: number }[]>(
-    `select count(*)::int as orders, coalesce(sum(days), 0)::float8 + coalesce((
-       select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
-       from ${periodsInForce} p where account_id = ? and ends_at > clock_timestamp()
-     ), 0)::float8 as ahead
-     from plan_order where account_id = ? and ${isOpen}`,
-    [accountId, accountId],
-  );
-  const { orders = 0, ahead = 0 } = sums ?? {};
-  if (ahead + days > maxDaysAhead)
-    throw new CheckoutError(
-      'too_many_days',
-      `An account can have at most ${maxDaysAhead} days ahead, open orders included. Choose fewer days.`,
-    );
-  if (orders >= mostOpenOrders)
-    throw new CheckoutError('too_many_orders', `${orders} orders are open. Pay or cancel one of them first.`);
 }
 
 async function insertOrder(
@@ -273,9 +242,10 @@ async function insertOrder(
  * @returns false when another tab was first, which then charges it
  */
 async function reopen(
+  host: Host,
   transaction: EntityManager,
   { id, code, accountId, days }: Order,
-  minutes: number,
+  address: string | undefined,
 ): Promise<boolean> {
   const [locked] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
     'select state from plan_order where id = ? for no key update',
@@ -283,16 +253,16 @@ async function reopen(
   );
   if (locked?.state !== 'expired' && locked?.state !== 'failed') return false;
   await lockBuyer(transaction, accountId);
-  await checkBounds(transaction, accountId, days);
   const [attempts] = await transaction.execute<{ count: number }[]>(
     'select count(*)::int as count from payment_attempt where order_id = ?',
     [id],
   );
   if ((attempts?.count ?? 0) >= mostAttempts)
     throw new CheckoutError('not_open', `Order ${code} has been tried ${mostAttempts} times. Order the plan again.`);
+  await checkLimits(host, transaction, accountId, days, address);
   await transaction.execute(
     `update plan_order set state = 'created', expires_at = clock_timestamp() + make_interval(mins => ?) where id = ?`,
-    [minutes, id],
+    [host.section(paymentsSection).order_minutes, id],
   );
   await insertAttempt(transaction, id);
   return true;

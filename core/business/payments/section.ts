@@ -36,6 +36,28 @@ export const paymentsSection = defineSection({
         description:
           "Calls that the gateway makes to each endpoint of the provider in a second, all instances together. Default: the provider's documented limit (xendit: 10, in test mode 1), otherwise 20. When the provider refuses calls, the rate is halved and rises again slowly.",
       },
+      max_open_orders: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000,
+        default: 5,
+        description: 'Orders of one account that wait for a payment at the same time.',
+      },
+      max_charges_per_hour: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 100_000,
+        default: 20,
+        description: 'Charges, each with a QR code, that one account makes within an hour without paying them.',
+      },
+      max_charges_per_hour_and_address: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000,
+        default: 500,
+        description:
+          'The same of all accounts at one IPv4 address, or in one IPv6 network (/64). Paid charges count as well. Raise it when many customers share an address.',
+      },
       keep_notifications_days: {
         type: 'integer',
         minimum: 400,
@@ -48,7 +70,13 @@ export const paymentsSection = defineSection({
     additionalProperties: false,
     default: {},
   },
-  check({ provider: name }, report, all) {
+  check({ provider: name, ...limits }, report, all) {
+    if (limits.max_charges_per_hour_and_address < limits.max_charges_per_hour)
+      report(
+        ['payments', 'max_charges_per_hour_and_address'],
+        `is under payments.max_charges_per_hour, which is ${limits.max_charges_per_hour}`,
+        'use at least as many: an account has one address at a time',
+      );
     if (name === noProvider) return;
     if (name === undefined) return checkDefault(all, report);
     const provider = all.paymentProviders.get(name);

@@ -183,10 +183,13 @@ export class Download {
 export class FieldErrors extends Error {
   override readonly name = 'FieldErrors';
   readonly fields: Readonly<Record<string, string>>;
+  /** For the placeholders of the texts. */
+  readonly values: Readonly<Record<string, string | number>>;
 
-  constructor(fields: Readonly<Record<string, string>>) {
+  constructor(fields: Readonly<Record<string, string>>, values: FieldErrors['values'] = {}) {
     super(`refused: ${Object.keys(fields).join(', ')}`);
     this.fields = fields;
+    this.values = values;
   }
 }
 

@@ -123,8 +123,8 @@ export class PageRoutes {
     }
   }
 
-  #explain({ fields }: FieldErrors, visit: Visit): Record<string, string> {
-    return Object.fromEntries(Object.entries(fields).map(([name, key]) => [name, visit.t(key)]));
+  #explain({ fields, values }: FieldErrors, visit: Visit): Record<string, string> {
+    return Object.fromEntries(Object.entries(fields).map(([name, key]) => [name, visit.t(key, values)]));
   }
 }
 

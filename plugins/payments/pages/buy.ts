@@ -6,7 +6,7 @@ import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { daysOf, viewOf } from './order-view.ts';
+import { daysOf, nextOf, viewOf } from './order-view.ts';
 
 /** Orders that are read to find an open one. */
 const recentOrders = 10;
@@ -16,10 +16,11 @@ const buyForm = defineForm({
   fields: { type: 'object', properties: { days: { type: 'integer', minimum: 1 } }, required: ['days'] },
   async submit({ days }, request) {
     try {
-      const { code } = await startOrder(request.host, accountOf(request).id, days);
+      const { code } = await startOrder(request.host, accountOf(request).id, days, request.address);
       return new Redirect(`/orders/${code}`);
     } catch (error) {
-      throw error instanceof CheckoutError ? new FieldErrors({ days: textOf(error) }) : error;
+      if (!(error instanceof CheckoutError)) throw error;
+      throw new FieldErrors({ days: textOf(error) }, nextOf(error, request));
     }
   },
 });
@@ -30,6 +31,7 @@ function textOf({ kind }: CheckoutError): string {
     plan_changed: 'payments.buy.plan_gone',
     too_many_days: 'payments.buy.too_many_days',
     too_many_orders: 'payments.buy.too_many_orders',
+    too_many_charges: 'payments.buy.too_many_charges',
     blocked: 'payments.buy.blocked',
     no_provider: 'payments.buy.no_provider',
   };

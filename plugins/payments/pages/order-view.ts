@@ -1,3 +1,4 @@
+import type { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { decisionDue } from '#core/business/payments/flags.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import type { FlagKind } from '#core/business/payments/order-types.ts';
@@ -58,6 +59,11 @@ export function pathOf({ code, state }: Pick<Order, 'code' | 'state'>): string {
 /** `7 days`. */
 export function daysOf(count: number, { t }: Pick<PageRequest, 't'>): string {
   return t('payments.buy.summary', { count });
+}
+
+/** When what was refused can be tried again, for its text. */
+export function nextOf({ next }: CheckoutError, { format }: Pick<PageRequest, 'format'>): { readonly time?: string } {
+  return next === undefined ? {} : { time: format.time(next).text };
 }
 
 /**

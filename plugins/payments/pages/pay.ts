@@ -5,7 +5,7 @@ import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describePay, describeState } from './describe-pay.ts';
-import { isOpenView, ownOrder, pathOf, readView } from './order-view.ts';
+import { isOpenView, nextOf, ownOrder, pathOf, readView } from './order-view.ts';
 
 /** Seconds between two looks at an order that waits, where JavaScript does not run. */
 const plainRefresh = 10;
@@ -43,7 +43,7 @@ export const payPage: Page = {
   forms: [
     action('check', ({ id }, { host }) => checkNow(host, id), '?checked=1'),
     action('cancel', ({ id }, { host }) => cancelOrder(host, id)),
-    action('charge', ({ id }, { host }) => newCharge(host, id)),
+    action('charge', ({ id }, { host, address }) => newCharge(host, id, address)),
   ],
 };
 
@@ -58,17 +58,28 @@ function action(name: string, act: (order: Order, request: PageRequest) => Promi
         const path = pathOf(await act(order, request));
         return new Redirect(path.endsWith('/done') ? path : path + query);
       } catch (error) {
-        throw error instanceof CheckoutError ? refusal(error, order) : error;
+        throw error instanceof CheckoutError ? refusal(error, order, request) : error;
       }
     },
   });
 }
 
-function refusal({ kind }: CheckoutError, { code }: Order): PageError {
-  if (kind === 'not_open') {
-    return new PageError(409, 'payments.pay.not_open', {
-      action: { path: `/orders/${code}`, label: 'payments.pay.open_again' },
-    });
+/** Another try needs another time for some of them, another plan or order for the others. */
+function refusal(error: CheckoutError, { code }: Order, request: PageRequest): PageError {
+  const again = { path: `/orders/${code}`, label: 'payments.pay.open_again' };
+  const orders = { path: '/orders', label: 'payments.pay.your_orders' };
+  switch (error.kind) {
+    case 'not_open':
+      return new PageError(409, 'payments.pay.not_open', { action: again });
+    case 'too_many_charges':
+      return new PageError(429, 'payments.pay.too_many_charges', { action: again, values: nextOf(error, request) });
+    case 'too_many_orders':
+      return new PageError(409, 'payments.pay.too_many_orders', { action: orders, values: nextOf(error, request) });
+    case 'too_many_days':
+      return new PageError(409, 'payments.pay.too_many_days', { action: orders });
+    default:
+      return new PageError(409, 'payments.pay.changed', {
+        action: { path: '/buy', label: 'payments.pay.choose_plan' },
+      });
   }
-  return new PageError(409, 'payments.pay.changed', { action: { path: '/buy', label: 'payments.pay.choose_plan' } });
 }

@@ -239,6 +239,57 @@ describe('the pay page', () => {
   });
 });
 
+const strict = (payments: { max_charges_per_hour?: number; max_open_orders?: number }) =>
+  serveShop(database, provider, { payments });
+
+describe('a buyer who makes codes without paying', () => {
+  const inEnglish = /\d+ \w+ \d{4}, \d\d:\d\d/;
+  const inIndonesian = /\d+ \w+ \d{4}, \d\d\.\d\d/;
+
+  it('reads when the next one can be made, after the limit', async () => {
+    ({ browser } = await (await strict({ max_charges_per_hour: 1 })).signIn());
+    const path = await buy(7);
+    const refused = await browser.send('/buy', { days: '30' }, {}, '/buy');
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused.payload)).toMatch(
+      new RegExp(`Too many QR codes were made without a payment. Make the next one after ${inEnglish.source}`),
+    );
+    const translated = await browser.send('/buy', { days: '30' }, { 'accept-language': 'id' }, '/buy');
+    expect(textOf(translated.payload)).toMatch(
+      new RegExp(`Terlalu banyak kode QR dibuat tanpa dibayar. Buat kode berikutnya setelah ${inIndonesian.source}`),
+    );
+    await setState(path, 'expired');
+    const again = await browser.send(`${path}/charge`, {}, {}, path);
+    expect(again.statusCode).toBe(429);
+    expect(textOf(again.payload)).toMatch(
+      new RegExp(`Too many QR codes were made. They were not paid. Make the next one after ${inEnglish.source}`),
+    );
+  });
+
+  it('shares the limit of the network with its other accounts', async () => {
+    const shared = await serveShop(database, provider, {
+      payments: { max_charges_per_hour: 1, max_charges_per_hour_and_address: 1 },
+    });
+    ({ browser } = await shared.signIn());
+    await buy(7);
+    ({ browser } = await shared.signIn());
+    expect(textOf((await browser.send('/buy', { days: '7' }, {}, '/buy')).payload)).toContain('Too many QR codes');
+  });
+
+  it('reads that open orders are too many, also for an order that has expired', async () => {
+    ({ browser } = await (await strict({ max_open_orders: 1 })).signIn());
+    const path = await buy(7);
+    await setState(path, 'expired');
+    await buy(30);
+    expect(textOf((await browser.send('/buy', { days: '1' }, {}, '/buy')).payload)).toMatch(
+      new RegExp(`Pay or cancel one, or order again after ${inEnglish.source}`),
+    );
+    const again = await browser.send(`${path}/charge`, {}, {}, path);
+    expect(again.statusCode).toBe(409);
+    expect(textOf(again.payload)).toMatch(/You have too many open orders. Pay or cancel one of them/);
+  });
+});
+
 describe('an order of another account', () => {
   it.each(['', '/qr.png', '/done', '/receipt'])('is not found at %s', async (part) => {
     const path = await buy();

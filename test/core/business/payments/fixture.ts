@@ -6,6 +6,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
+import type { paymentsSection } from '#core/business/payments/section.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
@@ -14,7 +15,7 @@ import { silentLog } from '../../../support/database.ts';
 export interface PaymentSettings {
   readonly plans?: readonly { days: number; price: number; label?: string; limits?: object }[];
   readonly currency?: string;
-  readonly payments?: { provider?: string; order_minutes: number; decision_hours?: number };
+  readonly payments?: Partial<SectionValue<typeof paymentsSection>>;
 }
 
 export interface PaymentHost extends Host {
@@ -28,6 +29,14 @@ const plans = [
   { days: 200, price: 999_000 },
 ];
 
+const defaults = {
+  order_minutes: 30,
+  decision_hours: 24,
+  max_open_orders: 5,
+  max_charges_per_hour: 1_000, // more than tests make, unless they are about this limit
+  max_charges_per_hour_and_address: 1_000,
+};
+
 /** The parts of a host that payments use, with these providers; the first one takes new orders. */
 export function createPaymentHost(
   database: Database,
@@ -38,8 +47,8 @@ export function createPaymentHost(
   const values: Record<string, unknown> = {
     plans,
     currency: 'IDR',
-    payments: { provider: providers[0]?.name, order_minutes: 30, decision_hours: 24 },
     ...settings,
+    payments: { ...defaults, provider: providers[0]?.name, ...settings.payments },
   };
   const enqueued: PaymentHost['enqueued'] = [];
   const host: Partial<PaymentHost> = {

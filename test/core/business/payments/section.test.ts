@@ -10,7 +10,7 @@ function mistakes(
   provider: string | undefined,
   production?: typeof byUrl,
   baseUrl?: string,
-  { currency = 'IDR', price = 18_000 } = {},
+  { currency = 'IDR', price = 18_000, byAddress = 500 } = {},
 ): string[] {
   const found: string[] = [];
   const paymentProviders = new Map(
@@ -34,6 +34,9 @@ function mistakes(
       ...(provider !== undefined && { provider }),
       order_minutes: 30,
       decision_hours: 24,
+      max_open_orders: 5,
+      max_charges_per_hour: 20,
+      max_charges_per_hour_and_address: byAddress,
       keep_notifications_days: 730,
     },
     report,
@@ -104,5 +107,14 @@ describe('the sandbox', () => {
 
   it('is not the default where nothing is sold explicitly', () => {
     expect(mistakes('none', byUrl)).toEqual([]);
+  });
+});
+
+describe('limits of charges', () => {
+  it('are refused when no account could reach its own', () => {
+    expect(mistakes('none', undefined, undefined, { byAddress: 19 })).toEqual([
+      'payments.max_charges_per_hour_and_address is under payments.max_charges_per_hour, which is 20; use at least as many: an account has one address at a time',
+    ]);
+    expect(mistakes('none', undefined, undefined, { byAddress: 20 })).toEqual([]);
   });
 });

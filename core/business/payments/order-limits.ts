@@ -1,0 +1,112 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { lockAccount } from '../accounts/ledger.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { maxDaysAhead } from '../accounts/plans.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { networkOf } from '#core/gateway/http/network.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { CheckoutError } from './checkout-error.ts';
+import { paymentsSection } from './section.ts';
+
+/*
+ * How much may be ordered without paying. An account is counted in the database, under its lock: exactly, whatever the number
+ * of instances. A network is counted in the shared state, because addresses of orders are not kept.
+ */
+
+/** An order `plan_order` that can still be paid. */
+export const isOpen = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
+
+const hour = 3_600; // seconds
+
+/** Makes other orders of the account wait until the transaction ends. @throws CheckoutError `blocked` */
+export async function lockBuyer(transaction: EntityManager, accountId: string): Promise<void> {
+  await lockAccount(transaction, accountId);
+  const [blocked] = await transaction.execute<unknown[]>(
+    'select 1 from account where id = ? and (blocked_at is not null or deleted_at is not null)',
+    [accountId],
+  );
+  if (blocked !== undefined) throw new CheckoutError('blocked', 'This account is blocked. It cannot buy plans.');
+}
+
+/**
+ * Whether an account may have another charge for so many days. The caller holds its lock.
+ *
+ * @param address of the buyer; undefined for a program
+ * @throws CheckoutError `too_many_days`, and with the time of the next one `too_many_orders`, `too_many_charges`
+ */
+export async function checkLimits(
+  host: Pick<Host, 'section' | 'shared' | 'now'>,
+  transaction: EntityManager,
+  accountId: string,
+  days: number,
+  address: string | undefined,
+): Promise<void> {
+  const limits = host.section(paymentsSection);
+  await checkOpen(transaction, accountId, days, limits.max_open_orders);
+  await checkAccount(transaction, accountId, limits.max_charges_per_hour);
+  // Last: what is refused takes nothing from the others of the network.
+  if (address !== undefined) await checkNetwork(host, address, limits.max_charges_per_hour_and_address);
+}
+
+async function checkOpen(transaction: EntityManager, accountId: string, days: number, most: number): Promise<void> {
+  const [sums] = await transaction.execute<{ orders: number; ahead: number; next: number | null }[]>(
+    `select count(*)::int as orders, ${epoch('min(expires_at)')} as next, coalesce(sum(days), 0)::float8 + coalesce((
+       select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
+       from ${periodsInForce} p where account_id = ? and ends_at > clock_timestamp()
+     ), 0)::float8 as ahead
+     from plan_order where account_id = ? and ${isOpen}`,
+    [accountId, accountId],
+  );
+  const { orders = 0, ahead = 0, next = null } = sums ?? {};
+  if (ahead + days > maxDaysAhead)
+    throw new CheckoutError(
+      'too_many_days',
+      `An account can have at most ${maxDaysAhead} days ahead, open orders included. Choose fewer days.`,
+    );
+  if (orders < most || next === null) return;
+  const at = new Date(next);
+  throw new CheckoutError(
+    'too_many_orders',
+    `${orders} orders are open. Pay or cancel one of them first, or wait until ${at.toISOString()}.`,
+    at,
+  );
+}
+
+/**
+ * Charges of the last hour that were not paid. Those that the gateway has made in place of one whose response was lost are not
+ * counted: the buyer has asked once.
+ */
+async function checkAccount(transaction: EntityManager, accountId: string, most: number): Promise<void> {
+  const [oldest] = await transaction.execute<{ next: number }[]>(
+    `select ${epoch(`a.created_at + interval '1 hour'`)} as next
+     from payment_attempt a join plan_order o on o.id = a.order_id
+     where o.account_id = ? and o.state not in ('paid', 'refunded') and a.created_at > clock_timestamp() - interval '1 hour'
+       and not (a.qr is null and a.payment_url is null and a.charge <> 'rejected'
+         and exists (select 1 from payment_attempt b where b.order_id = a.order_id and b.number > a.number))
+     order by a.created_at desc offset ? limit 1`,
+    [accountId, most - 1],
+  );
+  if (oldest !== undefined) throw tooManyCharges(`This account has made ${most} charges`, new Date(oldest.next));
+}
+
+/** Without the shared state there is no limit by network, as for sign-ins. */
+async function checkNetwork(
+  { shared, now }: Pick<Host, 'shared' | 'now'>,
+  address: string,
+  most: number,
+): Promise<void> {
+  const limits = { limit: most, period: hour, burst: most };
+  try {
+    const { refusedBy, retryAfter } = await shared.limiter.take(`charge:${networkOf(address)}`, limits);
+    if (refusedBy === undefined) return;
+    throw tooManyCharges(`Your network has made ${most} charges`, new Date(now() + retryAfter * 1_000));
+  } catch (error) {
+    if (!(error instanceof SharedUnavailable)) throw error;
+  }
+}
+
+function tooManyCharges(who: string, next: Date): CheckoutError {
+  const message = `${who} within an hour that were not paid. The next one can be made at ${next.toISOString()}.`;
+  return new CheckoutError('too_many_charges', message, next);
+}

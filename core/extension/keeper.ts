@@ -1,4 +1,8 @@
 import type { Services } from '#core/gateway/host/host.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+
+/** Ms that one of them may take to be released. */
+const releaseTimeout = 10_000;
 
 /**
  * Holds what outlives a configuration: connection pools, breakers, journals. The first caller creates it, later callers
@@ -43,7 +47,7 @@ export class Keeper implements AsyncDisposable {
       const kept = this.#kept.get(key) ?? {};
       this.#kept.delete(key);
       try {
-        if (Symbol.asyncDispose in kept) await (kept as AsyncDisposable)[Symbol.asyncDispose]();
+        if (Symbol.asyncDispose in kept) await released(key, kept as AsyncDisposable);
         else if (Symbol.dispose in kept) (kept as Disposable)[Symbol.dispose]();
       } catch (error) {
         errors.push(error);
@@ -51,4 +55,9 @@ export class Keeper implements AsyncDisposable {
     }
     if (errors.length > 0) throw new AggregateError(errors, 'some resources of the gateway could not be released');
   }
+}
+
+async function released(key: string, kept: AsyncDisposable): Promise<void> {
+  const late = `${key} was not released within ${releaseTimeout / 1000} s`;
+  await withDeadline(Promise.resolve(kept[Symbol.asyncDispose]()), releaseTimeout, late);
 }

@@ -39,8 +39,11 @@ export interface GatewayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Timeouts in ms: releasing resources after a failed start, and one hook of a plugin. */
-const deadlines = { release: 4_000, hook: 30_000 };
+/**
+ * Timeouts in ms: releasing resources after a failed start, and one hook of a plugin; on a stop, stages that still finish
+ * exchanges whose connections are closed, and everything.
+ */
+const deadlines = { release: 4_000, hook: 30_000, exchanges: 5_000, close: 60_000 };
 
 /** One running gateway, made from one gateway.yaml. */
 export class Gateway {
@@ -181,7 +184,7 @@ export class Gateway {
    * Fails `/readyz` for the notice period, lets running exchanges finish within the drain limit, then closes everything.
    *
    * @param hurry skips the notice period when it aborts
-   * @throws what failed to close, once everything else is closed
+   * @throws what failed to close, once everything else is closed; DeadlineExceeded when that takes longer than a minute
    */
   async stop(hurry: AbortSignal = new AbortController().signal): Promise<void> {
     if (!this.#isServing) return;
@@ -189,11 +192,15 @@ export class Gateway {
     await this.#served.close();
     const { notice_period: notice, drain_timeout: limit } = this.config.get(listen);
     await drain(this.#parts.handler, { notice, limit, hurry });
+    await withDeadline(this.#close(), deadlines.close, `not everything was closed after ${deadlines.close / 1000} s`);
+  }
+
+  async #close(): Promise<void> {
     await using closing = new AsyncDisposableStack();
     closing.use(this.#parts.services);
     closing.use(this.#parts.vendors);
     closing.use(this.#monitor);
-    closing.defer(() => this.#parts.handler.serving.pipeline.retire());
+    closing.defer(() => this.#parts.handler.serving.pipeline.retire(deadlines.exchanges));
     if (this.#operator !== undefined) closing.use(this.#operator);
     closing.defer(() => stopServer(this.#parts.assembly.server, 1_000));
   }

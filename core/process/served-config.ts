@@ -19,7 +19,11 @@ import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import type { OpenServices } from './services.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { inTurns, nextTurn } from '#core/platform/timing/turn.ts';
+
+/** Ms for which a stop waits for a running reload. */
+const reloadTimeout = 10_000;
 
 /** What a gateway is made of; stays when its configuration is replaced. */
 export interface GatewayParts {
@@ -39,6 +43,7 @@ export class ServedConfig {
   #config: Config;
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  #isOver = false;
 
   constructor(parts: GatewayParts, first: Config) {
     this.#parts = parts;
@@ -59,10 +64,10 @@ export class ServedConfig {
     configLoadState(this.host);
   }
 
-  /** Refuses reloads from now on, and waits for a running one. */
+  /** Refuses reloads from now on, and waits for a running one, which does not serve if it takes longer than 10 seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#changing;
+    this.#isOver = (await firstOrTimeout([this.#changing], reloadTimeout)) === timedOut;
   }
 
   /**
@@ -148,6 +153,7 @@ export class ServedConfig {
     let next: Serving;
     try {
       next = await this.#build(config, undo);
+      if (this.#isOver) throw new Error('the gateway is stopping');
     } catch (error) {
       await undo.disposeAsync().catch((failure: unknown) => {
         this.#parts.log.error('resources of the rejected configuration could not be released', failure);

@@ -253,10 +253,8 @@ export const breaker = {
   }),
 };`;
     await install('piper', { type: 'module', exports: './index.js' }, { 'index.js': text });
-    const yaml = yamlFor(upstream.baseUrl).replace(
-      /- plan\n[^]*- log\n/,
-      '- piper\n  - breaker\n  - upstream: false\n  - log\n',
-    );
+    // The later stages, which may wait for minutes, have not entered.
+    const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- auth\n  - piper\n  - breaker\n');
     await home.write(`plugins: [piper]\n${yaml}`, 'stage_timeout: 1');
     await using gateway = await home.start();
     const response = await ask(gateway.url);

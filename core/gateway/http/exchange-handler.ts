@@ -130,7 +130,6 @@ export class ExchangeHandler {
       delivery.sent = sendReply(response, exchange, reply, {
         headers,
         writeTimeout,
-        bodyTimeout: pipeline.bodyTimeout,
         log: host.log,
         onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
       });
@@ -179,7 +178,7 @@ export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): 
 
 /** Names the stage whose body has stalled. */
 function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
-  const { bodyOwner: owner = 'the pipeline' } = exchange;
+  const { debtor: owner } = exchange.bodyLayers;
   const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
   pipeline.reportFailure(exchange, owner, fault);
   return toGatewayError(fault);

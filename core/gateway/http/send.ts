@@ -8,10 +8,14 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener, type Reply } from '../pipeline/reply.ts';
 import { renderKeepAlive, renderStreamError } from '../pipeline/render-error.ts';
 import { BodyWriter } from './body-writer.ts';
+import { StallWatch } from './stall-watch.ts';
 import { isTaken, watchClient } from './stalled-client.ts';
 
 /** Proxies between client and gateway close streams that are idle for longer. */
 const keepAliveAfter = 15_000; // ms
+
+/** Ms for the stages of an exchange that the gateway ends to end its body themselves. */
+const abortGrace = 500;
 
 /** Bytes sent so far; read when the exchange is over. */
 export interface SendProgress {
@@ -23,7 +27,6 @@ export interface SendOptions {
   /** Added to those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
   readonly writeTimeout: number; // seconds without a byte taken by the client; writing keep-alives does not count
-  readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
   readonly log: Logger;
   /** The body has stalled for that long. Returns the error that ends it. */
   onStalled(seconds: number): GatewayError;
@@ -95,7 +98,7 @@ function sendStream(
   headers: Record<string, string | number>,
   body: Readable,
   sent: SendProgress,
-  { bodyTimeout, onStalled, log }: SendOptions,
+  { onStalled, log }: SendOptions,
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
   const keepAliveText = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
@@ -134,20 +137,20 @@ function sendStream(
       giveUp(failure);
     }
   };
-  const stalled = new LagTolerantTimer(() => {
-    // While the client does not read, the write timeout applies.
-    if (body.isPaused() || response.writableNeedDrain) return stalled.restart();
-    breakOff(onStalled(bodyTimeout));
+  const end = (error: GatewayError) => {
+    breakOff(error);
     body.destroy();
-  });
-  stalled.start(bodyTimeout * 1000);
+  };
+  const isUnread = () => body.isPaused() || response.writableNeedDrain;
+  const stalled = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
+  onEnding(exchange, response, end);
   body.on('data', (chunk: Buffer) => {
     if (response.writableEnded) return;
     sent.firstByteAfter ??= exchange.elapsed;
     sent.bytes += chunk.length;
     const now = performance.now();
     keepAlive?.restart(now);
-    stalled.restart(now);
+    stalled.progress(now);
     try {
       if (!writer.write(chunk)) body.pause();
       listener?.(chunk);
@@ -177,7 +180,19 @@ function sendStream(
     keepAlive?.stop();
     stalled.stop();
     body.destroy();
+    exchange.bodyLayers.close();
   });
+}
+
+/** Calls back when the gateway ends an exchange whose stages have not done so in time: plugins need not listen for it. */
+function onEnding(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
+  const onAbort = (reason: ClientGone | GatewayError) => {
+    if (reason instanceof ClientGone || response.destroyed) return;
+    const timer = setTimeout(() => end(reason), abortGrace).unref();
+    response.once('close', () => clearTimeout(timer));
+  };
+  if (exchange.abortReason === undefined) exchange.onAbort(onAbort);
+  else onAbort(exchange.abortReason);
 }
 
 function startKeepAlive(response: ServerResponse, writer: BodyWriter, text: string): LagTolerantTimer {

@@ -4,6 +4,7 @@ import { createRequestId } from '../records/request-id.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { renderError } from '../pipeline/render-error.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { callerDialect } from './dialect.ts';
 import { type ExchangeHandler, hasLeft } from './exchange-handler.ts';
@@ -13,6 +14,9 @@ import { canonicalPath, type EndpointTable } from './paths.ts';
 
 /** Ms between two lines about the same failure of a page. */
 const remindEvery = 60_000;
+
+/** Ms that extensions of plugins may take when the server stops. */
+const extensionTimeout = 5_000;
 
 /** hapi on a listener of our own; the app decides when it listens. */
 export function createServer(log: Logger): { server: Server; listener: HttpServer; refusals: ParserRefusals } {
@@ -44,13 +48,14 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
  * Closes the listener; hapi itself fails on one that has never listened.
  *
  * @param timeout ms for connections in use
- * @throws what an `onPreStop` of a plugin has thrown; hapi would leave the listener open
+ * @throws what an `onPreStop` of a plugin has thrown, or that it does not end; hapi would leave the listener open
  */
 export async function stopServer(server: Server, timeout: number): Promise<void> {
   const { listener } = server;
   if (!listener.listening) return;
   try {
-    await server.stop({ timeout });
+    const late = 'an extension of a plugin for the stop has not finished';
+    await withDeadline(server.stop({ timeout }), timeout + extensionTimeout, late);
   } finally {
     if (listener.listening) listener.close().closeAllConnections();
   }

@@ -4,6 +4,7 @@ import { type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.
 import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EndpointDocumentation } from '../host/api-documentation.ts';
+import { BodyLayers } from './body-layers.ts';
 import type { AnyFact, Fact } from './fact.ts';
 import type { Reply } from './reply.ts';
 
@@ -87,8 +88,8 @@ export class Exchange {
   readonly body: BodySource;
   /** What the exchange holds in memory. */
   readonly memory: MemoryShare;
-  /** Who made the body of the reply, for messages: `stage "cache"`. */
-  bodyOwner: string | undefined;
+  /** Who has made which part of a streamed reply. */
+  readonly bodyLayers = new BodyLayers();
   readonly #began = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();
   #controller: AbortController | undefined;

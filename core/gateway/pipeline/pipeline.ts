@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { renderError } from './render-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -7,11 +8,18 @@ import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
 import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
+import { firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** Ms between two lines about the same failure of a stage. */
 const remindEvery = 60_000;
+
+/** Ms for exchanges to end when the stages that they wait for are given up. */
+const giveUpTimeout = 1_000;
+
+/** Ms that a stage may take to release what it holds. */
+const releaseTimeout = 5_000;
 
 /** A stage, by the name that gateway.yaml lists. */
 export interface NamedStage {
@@ -71,11 +79,6 @@ export class Pipeline {
     return this.#stages.map(({ name }) => name);
   }
 
-  /** Seconds without a chunk after which a body times out: any stage may have created it, or wait inside it. */
-  get bodyTimeout(): number {
-    return Math.max(this.#stageTimeout, ...this.#stages.map(({ timeout }) => timeout).filter(Number.isFinite));
-  }
-
   /** Exchanges that have begun and are not over. */
   get running(): number {
     return this.#running;
@@ -119,7 +122,7 @@ export class Pipeline {
           throw exchange.abortReason;
         }
         if (typeof settled === 'function') deferred ??= { answer: settled, watched };
-        else if (settled !== undefined && settled !== null) reply = accept(exchange, settled, watched, 'enter');
+        else if (settled !== undefined && settled !== null) reply = this.#accept(exchange, settled, watched, 'enter');
       }
       if (reply === undefined) {
         deferred ??= this.#endpointAnswer(exchange);
@@ -146,13 +149,22 @@ export class Pipeline {
     if (this.#running === 0) this.#retired?.resolve();
   }
 
-  /** Waits for the exchanges under way and releases what the stages hold. */
-  async retire(): Promise<void> {
+  /**
+   * Waits for the exchanges under way and releases what the stages hold.
+   *
+   * @param within ms for the exchanges; then their stages are given up, so that at least the others hear of the end
+   */
+  async retire(within = Infinity): Promise<void> {
     this.#retired ??= Promise.withResolvers();
-    if (this.#running > 0) await this.#retired.promise;
+    if (this.#running > 0 && (await firstOrTimeout([this.#retired.promise], within)) === timedOut) {
+      this.#log.error(`${this.#running} requests have not ended; their stages are given up`);
+      this.#watchdog.giveUpAll();
+      await firstOrTimeout([this.#retired.promise], giveUpTimeout);
+    }
     for (const { name, stage } of this.#stages.toReversed()) {
       try {
-        await stage[Symbol.asyncDispose]?.();
+        const released = Promise.resolve(stage[Symbol.asyncDispose]?.());
+        await withDeadline(released, releaseTimeout, `not finished after ${releaseTimeout / 1000} s`);
       } catch (error) {
         this.#log.error(`stage "${name}" failed to release its resources`, error);
       }
@@ -183,7 +195,7 @@ export class Pipeline {
   async #deferred(exchange: Exchange, { answer, watched }: Deferral): Promise<Reply> {
     const result = answer(exchange);
     const reply = result instanceof Promise ? await this.#wait(result, watched, 'answer', exchange) : result;
-    return accept(exchange, reply, watched, 'answer');
+    return this.#accept(exchange, reply, watched, 'answer');
   }
 
   async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
@@ -195,7 +207,7 @@ export class Pipeline {
       try {
         const result = watched.stage.leave(exchange, came);
         const settled = result instanceof Promise ? await this.#wait(result, watched, 'leave', exchange) : result;
-        reply = this.#unbroken(exchange, accept(exchange, settled ?? came, watched, 'leave', came), came);
+        reply = this.#unbroken(exchange, this.#accept(exchange, settled ?? came, watched, 'leave', came), came);
       } catch (error) {
         discard(came);
         reply = this.#refuse(exchange, error, watched.owner);
@@ -214,13 +226,29 @@ export class Pipeline {
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 
+  /** Checks a reply, and notes on the exchange who has made its body. @throws StageFault */
+  #accept(
+    exchange: Exchange,
+    value: unknown,
+    { owner, timeout }: Watched,
+    moment: StageMoment['moment'],
+    came?: Reply,
+  ): Reply {
+    const reply = checkReply(value, { owner, moment }, came);
+    const { body } = reply;
+    // A stage that is not watched makes bodies that are.
+    if (body instanceof Readable && body !== came?.body)
+      exchange.bodyLayers.add(body, owner, Number.isFinite(timeout) ? timeout : this.#stageTimeout);
+    return reply;
+  }
+
   /** The reply itself or, when its stream has broken while nothing of it was sent, the error. */
   #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
     tolerateErrors(reply);
     const broken = bodyErrorOf(reply, came);
     if (broken === undefined) return reply;
     discard(reply);
-    return this.#refuse(exchange, exchange.abortReason ?? broken, exchange.bodyOwner);
+    return this.#refuse(exchange, exchange.abortReason ?? broken, exchange.bodyLayers.broken);
   }
 
   /** @param owner who threw; named in the log for values without a stack */
@@ -237,19 +265,6 @@ export class Pipeline {
 
 function watchStage(name: string, stage: Stage, timeout: number): WatchedStage {
   return { name, stage, owner: `stage "${name}"`, timeout: Math.max(timeout, stage.timeout ?? 0) };
-}
-
-/** Checks a reply, and notes on the exchange who has made its body. @throws StageFault */
-function accept(
-  exchange: Exchange,
-  value: unknown,
-  { owner }: Watched,
-  moment: StageMoment['moment'],
-  came?: Reply,
-): Reply {
-  const reply = checkReply(value, { owner, moment }, came);
-  if (reply.body !== came?.body) exchange.bodyOwner = owner;
-  return reply;
 }
 
 function discardLate(result: unknown): void {

@@ -1,4 +1,4 @@
-import { toGatewayError } from '#core/platform/errors/table.ts';
+import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from './exchange.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { type StageMoment, StageFault } from './stage-fault.ts';
@@ -10,7 +10,7 @@ interface Wait {
   readonly moment: StageMoment;
   readonly seconds: number;
   readonly exchange: Exchange;
-  readonly reject: (fault: StageFault) => void;
+  readonly reject: (fault: StageFault | GatewayError) => void;
   readonly discardLate: (result: unknown) => void;
   /** The look before which it began. */
   since: number;
@@ -24,15 +24,17 @@ interface Wait {
 export class Watchdog {
   readonly #waits = new LinkedList<Wait>();
   #looks = 0;
+  #isOver = false;
   #timer: NodeJS.Timeout | undefined;
 
   /**
    * Waits for a stage. The time during which the request body is read does not count, since that has its own limit. When a stage
-   * times out, the other stages' work for its exchange is abandoned as well.
+   * times out, the other stages' work for its exchange is abandoned as well. A stage that does not hear that the gateway ends its
+   * exchange is given up at the next look.
    *
    * @param seconds from now
    * @param discardLate receives the late result of the stage
-   * @throws StageFault on timeout; what the stage throws
+   * @throws StageFault on timeout; the reason why the exchange was ended; what the stage throws
    */
   wait<T>(
     work: Promise<T>,
@@ -54,12 +56,24 @@ export class Watchdog {
     });
   }
 
+  /** Gives up everything that waits, and from now on what still waits at a look. */
+  giveUpAll(): void {
+    this.#isOver = true;
+    this.#look();
+  }
+
   #look(): void {
     this.#looks++;
     for (const wait of this.#waits.items()) {
+      const { abortReason } = wait.exchange;
+      if (abortReason instanceof GatewayError && wait.moment.moment !== 'done') {
+        if (this.#end(wait)) wait.reject(abortReason);
+        continue;
+      }
       if (wait.exchange.body.isReading === true) wait.since = this.#looks;
-      if (this.#looks - wait.since <= wait.seconds || !this.#end(wait)) continue;
-      giveUp(wait);
+      const waited = this.#looks - wait.since;
+      if (waited <= (this.#isOver ? 0 : wait.seconds) || !this.#end(wait)) continue;
+      giveUp(wait, Math.min(waited, wait.seconds));
     }
     if (this.#waits.size > 0) return;
     clearInterval(this.#timer);
@@ -75,7 +89,7 @@ export class Watchdog {
   }
 }
 
-function giveUp({ moment, seconds, exchange, reject }: Wait): void {
+function giveUp({ moment, exchange, reject }: Wait, seconds: number): void {
   const fault = new StageFault(moment, `has not finished after ${seconds} s`);
   if (moment.moment !== 'done') exchange.abort(toGatewayError(fault));
   reject(fault);

@@ -38,9 +38,10 @@ async function serve({ file, log, print }: CoreCommandContext, signals: StopSign
   const cause = await signals.first;
   if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
   else log.info(`${cause}: finishing requests in flight`);
-  await Promise.race([gateway.stop(notice ? signals.hurry : AbortSignal.abort()), endAtThird(gateway, signals, log)]);
+  const hurry = notice ? signals.hurry : AbortSignal.abort();
+  const isClean = await Promise.race([stop(gateway, hurry, log), endAtThird(gateway, signals, log)]);
   log.info('stopped');
-  finish(cause);
+  finish(cause, isClean);
 }
 
 /** Reloads gateway.yaml, and logs what came of it. */
@@ -63,12 +64,28 @@ function reloader(gateway: Gateway, file: string, log: Logger): (isRequested: bo
   return guarded(log, 'reloading gateway.yaml', reload);
 }
 
+/** True when everything has been closed; otherwise at least the embedded database is. */
+async function stop(gateway: Gateway, hurry: AbortSignal, log: Logger): Promise<boolean> {
+  try {
+    await gateway.stop(hurry);
+    return true;
+  } catch (error) {
+    log.error('the gateway could not be closed completely', error);
+    await abandon(gateway, log);
+    return false;
+  }
+}
+
 /** Never returns: a person or a supervisor has lost patience. */
 async function endAtThird(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
   await signals.third;
   log.warn('third signal: ending at once');
-  await gateway.abandon().catch((error: unknown) => log.error('the database could not be stopped', error));
+  await abandon(gateway, log);
   process.exit(1);
+}
+
+async function abandon(gateway: Gateway, log: Logger): Promise<void> {
+  await gateway.abandon().catch((error: unknown) => log.error('the database could not be stopped', error));
 }
 
 /** Undefined when the gateway was stopped before it had started. */
@@ -90,8 +107,8 @@ async function startUnless(signals: StopSignals, options: GatewayOptions): Promi
 }
 
 /** Exits: a timer of a plugin, say, may still hold the process, and everything that matters is closed. */
-function finish(cause: NodeJS.Signals | Error): never {
-  process.exit(cause instanceof Error ? 1 : 0);
+function finish(cause: NodeJS.Signals | Error, isClean = true): never {
+  process.exit(isClean && !(cause instanceof Error) ? 0 : 1);
 }
 
 /** The URLs, and a curl line that works. */

@@ -53,7 +53,6 @@ async function untilBlocked(sending: Sending): Promise<void> {
 const unhurried: SendOptions = {
   headers: {},
   writeTimeout: 10,
-  bodyTimeout: 60,
   log: createLogger(() => undefined),
   onStalled: (seconds) => new GatewayError('internal_error', `stalled for ${seconds} s`),
 };
@@ -362,12 +361,17 @@ describe('a client that stops reading', () => {
 });
 
 describe('a body that stalls', () => {
-  const stalls = { bodyTimeout: 0.05 };
+  /** Of a stage that may be silent for 50 ms. */
+  const sendStalling = (reply: Reply) => {
+    const exchange = createExchange();
+    exchange.bodyLayers.add(reply.body as Readable, 'stage "silent"', 0.05);
+    return send(reply, exchange);
+  };
 
   it('ends an event stream with an error in the format of the client, after what came before', async () => {
     const body = streamOf();
     body.push('data: 1\n\n');
-    await using sending = await send({ status: 200, headers: streams, body }, createExchange(), stalls);
+    await using sending = await sendStalling({ status: 200, headers: streams, body });
     const text = await (await sending.client).text();
     expect(text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"[^"]* stalled for 0.05 s".*\n\ndata: \[DONE\]\n\n$/);
     expect(sending.exchange.failure?.code).toBe('internal_error');
@@ -376,19 +380,19 @@ describe('a body that stalls', () => {
 
   it('that never closes still ends', async () => {
     const body = new Readable({ read() {}, destroy() {} });
-    await using sending = await send({ status: 200, headers: streams, body }, createExchange(), stalls);
+    await using sending = await sendStalling({ status: 200, headers: streams, body });
     expect(await (await sending.client).text()).toContain('stalled');
   });
 
   it('resets a body whose format has no errors', async () => {
     const body = streamOf();
     body.push('{');
-    await using sending = await send({ status: 200, headers: {}, body }, createExchange(), stalls);
+    await using sending = await sendStalling({ status: 200, headers: {}, body });
     await expect((await sending.client).text()).rejects.toThrow();
   });
 
   it('is left to the write timeout while the client reads nothing', async () => {
-    await using sending = await send({ status: 200, headers: streams, body: endless() }, createExchange(), stalls);
+    await using sending = await sendStalling({ status: 200, headers: streams, body: endless() });
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(sending.exchange.failure).toBeUndefined();
     sending.client.then((response) => response.body?.cancel()).catch(() => undefined);

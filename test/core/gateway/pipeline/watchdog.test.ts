@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
@@ -55,7 +56,6 @@ describe('a stage that never ends', () => {
   it('is not watched when it states that it bounds its waits itself', async () => {
     const stages: Stage[] = [{ timeout: Infinity, enter: never }];
     expect(await answerAfter(100_000, stages)).toBeUndefined();
-    expect(pipelineOf(...stages).bodyTimeout).toBe(20);
   });
 
   it('is named by its endpoint if it belongs to one', async () => {
@@ -98,6 +98,59 @@ it('a slow request body does not count against the stage that reads it', async (
   expect(faults()).toEqual(['stage "stage-0" has not finished after 20 s (enter)']);
 });
 
-it('a body may pause for as long as the most patient stage', () => {
-  expect(pipelineOf({ timeout: 90 }, {}).bodyTimeout).toBe(90);
+describe('a stage of an exchange that the gateway ends', () => {
+  it('is given up within a second if it does not hear of it, with the reason', async () => {
+    const exchange = createExchange();
+    const answered = answerAfter(1, [{ timeout: 600, enter: never }], exchange);
+    exchange.abort(new GatewayError('shutting_down', 'The gateway is stopping.'));
+    expect(await answered).toMatchObject({ status: 503 });
+    expect(faults()).toEqual([]);
+  });
+
+  it('is not given up for a client that has left: what it reports belongs in the record', async () => {
+    const exchange = createExchange();
+    const answered = answerAfter(10, [{ enter: never }], exchange);
+    exchange.abort(new ClientGone());
+    expect(await answered).toBeUndefined();
+  });
+});
+
+describe('a retired pipeline', () => {
+  it('gives up stages that do not end in time, so that the others hear of the end before they are released', async () => {
+    const events: string[] = [];
+    const note = (what: string) => () => void events.push(what);
+    const pipeline = pipelineOf({ done: never }, { done: note('done'), [Symbol.asyncDispose]: note('released') });
+    const exchange = createExchange();
+    pipeline.begin(exchange);
+    const finished = pipeline.finish(exchange, outcome);
+    const retired = pipeline.retire(5_000);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(events).toEqual([]);
+    await vi.advanceTimersByTimeAsync(100);
+    await Promise.all([finished, retired]);
+    expect(events).toEqual(['done', 'released']);
+    expect(faults()).toEqual([
+      '1 requests have not ended; their stages are given up',
+      'stage "stage-0" has not finished after 5 s (done)',
+    ]);
+  });
+
+  it('is released without an exchange that does not end at all', async () => {
+    const release = vi.fn<() => void>();
+    const pipeline = pipelineOf({ [Symbol.asyncDispose]: release });
+    pipeline.begin(createExchange());
+    const retired = pipeline.retire(5_000);
+    await vi.advanceTimersByTimeAsync(6_000);
+    await retired;
+    expect(release).toHaveBeenCalledTimes(1);
+  });
+
+  it('releases every stage, even if one does not finish', async () => {
+    const release = vi.fn<() => void>();
+    const retired = pipelineOf({ [Symbol.asyncDispose]: release }, { [Symbol.asyncDispose]: never }).retire();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await retired;
+    expect(release).toHaveBeenCalledTimes(1);
+    expect(faults()).toEqual(['not finished after 5 s']);
+  });
 });

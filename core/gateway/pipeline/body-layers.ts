@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream';
+import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
+
+interface BodyLayer {
+  readonly body: Readable;
+  readonly owner: string; // `stage "cache"`
+  readonly timeout: number; // seconds
+}
+
+/**
+ * The streams that a body consists of, innermost first: the one that a stage or an endpoint has made, then each that another stage
+ * has put around it. A layer may be silent for as long as its owner may wait, or that of a layer inside it that is still open.
+ */
+export class BodyLayers {
+  readonly #layers: BodyLayer[] = [];
+
+  /** @param timeout seconds that its owner may wait */
+  add(body: Readable, owner: string, timeout: number): void {
+    this.#layers.push({ body, owner, timeout });
+  }
+
+  /** Seconds without a chunk after which the body, whose layers are open as now, has stalled. */
+  get patience(): number {
+    return this.#longest(this.#layers.filter(isOpen));
+  }
+
+  /** The least that `patience` can become. */
+  get leastPatience(): number {
+    return this.#longest(this.#layers.slice(-1));
+  }
+
+  /** Who owes the next chunk: everybody else waits for the innermost open layer, unless it has some that nobody reads. */
+  get debtor(): string {
+    const silent = this.#layers.find((layer) => isOpen(layer) && layer.body.readableLength === 0);
+    return (silent ?? this.#layers.at(-1))?.owner ?? 'the pipeline';
+  }
+
+  /** Whose stream broke first. */
+  get broken(): string | undefined {
+    return this.#layers.find(({ body }) => body.errored !== null)?.owner;
+  }
+
+  /** Closes every layer. A stage that pipes a body by hand does not close what it reads. */
+  close(): void {
+    for (const { body } of this.#layers.toReversed()) body.destroy();
+  }
+
+  #longest(layers: readonly BodyLayer[]): number {
+    return layers.length === 0 ? defaultStageTimeout : Math.max(...layers.map(({ timeout }) => timeout));
+  }
+}
+
+function isOpen({ body }: BodyLayer): boolean {
+  return !body.destroyed && !body.readableEnded;
+}

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { createGatewayHome, yamlFor } from '../support/gateway.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Nothing of this plugin ever ends: answers, a body, `done`, a kept resource, the release of its stage, an extension of hapi. */
+const stuck = `
+import { Readable } from 'node:stream';
+const never = () => new Promise(() => {});
+setInterval(() => {}, 1000);
+export const plugin = { name: 'stuck', register(server) {
+  const { gateway } = server;
+  gateway.stage({
+    name: 'stuck', description: 'Never ends.', options: { type: 'object', additionalProperties: false },
+    create: (_options, host) => {
+      host.keep('stuck/resource', () => ({ [Symbol.asyncDispose]: never }));
+      return { done: never, [Symbol.asyncDispose]: never };
+    },
+  });
+  const endpoint = (name, answer) =>
+    gateway.endpoint({ name, method: 'GET', path: '/v1/' + name, isMetered: false, isPublic: true, answer });
+  endpoint('hung', () => (console.error('hung now'), never()));
+  endpoint('endless', () => {
+    const body = new Readable({ read() {} });
+    body.push('data: 1\\n\\n');
+    return { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
+  });
+  server.ext('onPreStop', never);
+} };`;
+
+it('SIGTERM ends a gateway whatever its plugins do, and its clients are told', async () => {
+  await using upstream = await startDemoUpstream({ delayFactor: 0 });
+  await using home = await createGatewayHome('');
+  await writeFile(join(home.folder, 'stuck.mjs'), stuck);
+  const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- auth\n  - stuck\n');
+  await home.write(`plugins: [./stuck.mjs]\n${yaml}`, 'drain_timeout: 1');
+  await using gateway = await home.start();
+  const hung = fetch(`${gateway.url}/v1/hung`);
+  const endless = await fetch(`${gateway.url}/v1/endless`);
+  const text = endless.text();
+  await vi.waitFor(() => expect(gateway.output()).toContain('hung now'), { timeout: 30_000 });
+  const exited = once(gateway.process, 'exit');
+  gateway.process.kill('SIGTERM');
+  expect(await text).toMatch(/^data: 1\n\n.*The gateway is stopping/s);
+  expect((await hung).status).toBe(503);
+  const [code] = (await exited) as [number | null];
+  expect(code).toBe(1);
+  const output = gateway.output();
+  expect(output).toContain('stage "stuck" failed to release its resources');
+  expect(output).toContain('stuck/resource was not released within 10 s');
+  expect(output).toContain('an extension of a plugin for the stop has not finished');
+  const records = 'SELECT endpoint, outcome, error_code FROM request_log ORDER BY endpoint';
+  expect(await home.database.query(records)).toEqual([
+    { endpoint: 'endless', outcome: 'failed', error_code: 'shutting_down' },
+    { endpoint: 'hung', outcome: 'failed', error_code: 'shutting_down' },
+  ]);
+});

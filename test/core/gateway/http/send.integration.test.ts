@@ -360,14 +360,14 @@ describe('a client that stops reading', () => {
   });
 });
 
-describe('a body that stalls', () => {
-  /** Of a stage that may be silent for 50 ms. */
-  const sendStalling = (reply: Reply) => {
-    const exchange = createExchange();
-    exchange.bodyLayers.add(reply.body as Readable, 'stage "silent"', 0.05);
-    return send(reply, exchange);
-  };
+/** Sends the body of a stage that may be silent for 50 ms. */
+function sendStalling(reply: Reply): Promise<Sending> {
+  const exchange = createExchange();
+  exchange.bodyLayers.add(reply.body as Readable, 'stage "silent"', 0.05);
+  return send(reply, exchange);
+}
 
+describe('a body that stalls', () => {
   it('ends an event stream with an error in the format of the client, after what came before', async () => {
     const body = streamOf();
     body.push('data: 1\n\n');

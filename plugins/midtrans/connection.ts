@@ -18,10 +18,10 @@ export function connectMidtrans(host: Host): PaymentConnection {
   requireKey(settings);
   return {
     charge: (request, signal) => chargeMidtrans(settings, request, host.now(), signal),
-    status: (charge, signal) => readStatus(settings, charge, host.now(), signal),
-    cancel: (charge, signal) => cancel(settings, charge, host.now(), signal),
-    refund: (request, signal) => refundMidtrans(settings, request, host.now(), signal),
-    refundStatus: (request, signal) => readMidtransRefund(settings, request, host.now(), signal),
+    status: (charge, signal) => readStatus(settings, charge, signal),
+    cancel: (charge, signal) => cancel(settings, charge, signal),
+    refund: (request, signal) => refundMidtrans(settings, request, signal),
+    refundStatus: (request, signal) => readMidtransRefund(settings, request, signal),
     readNotification: (notification) => readMidtransNotification(notification, settings),
   };
 }
@@ -29,24 +29,22 @@ export function connectMidtrans(host: Host): PaymentConnection {
 async function readStatus(
   settings: MidtransSettings,
   charge: ChargeReference,
-  now: number,
   signal: AbortSignal,
 ): Promise<PaymentEvidence> {
   const path = `/v2/${encodeURIComponent(charge.reference)}/status`;
   const body = await callMidtrans(settings, { method: 'GET', path, accepts: [404, 407], signal });
-  return readEvidence(body, charge, settings, now);
+  return readEvidence(body, charge, settings);
 }
 
 /** Whether it worked, the status says: the buyer may have paid at the same moment. */
 async function cancel(
   settings: MidtransSettings,
   charge: ChargeReference,
-  now: number,
   signal: AbortSignal,
 ): Promise<PaymentEvidence> {
   const path = `/v2/${encodeURIComponent(charge.reference)}/cancel`;
   await callMidtrans(settings, { method: 'POST', path, signal }).catch((error: unknown) => {
     if (!(error instanceof PaymentError)) throw error;
   });
-  return readStatus(settings, charge, now, signal);
+  return readStatus(settings, charge, signal);
 }

@@ -33,12 +33,7 @@ const states: Readonly<Record<string, PaymentState>> = {
  *
  * @throws PaymentError when it is about another charge or merchant, or in a state that is not known
  */
-export function readEvidence(
-  body: JsonObject,
-  asked: ChargeReference,
-  settings: MidtransSettings,
-  now: number,
-): PaymentEvidence {
+export function readEvidence(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): PaymentEvidence {
   const code = codeOf({ status: 200, body });
   if (code === 404) return { ...asked, state: 'unknown', raw: body };
   const evidence = { reference: asked.reference, providerReference: readIdentity(body, asked, settings), raw: body };
@@ -46,7 +41,7 @@ export function readEvidence(
   const state = stateOf(body, code);
   if (state !== 'paid' && state !== 'refunded' && state !== 'disputed') return { ...evidence, state };
   const amount = readRupiah(body['gross_amount']);
-  const refunds = refundsIn(body, now);
+  const refunds = refundsIn(body);
   return {
     ...evidence,
     // A fraction of a rupiah was never charged: the operator must look at it.

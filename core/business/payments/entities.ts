@@ -33,6 +33,7 @@ const flagKinds = [
   'not_in_books',
   'not_at_provider',
   'invalid_qr',
+  'refund_unconfirmed',
 ] as const satisfies readonly FlagKind[];
 const charges = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
 const outcomes = [

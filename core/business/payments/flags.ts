@@ -132,6 +132,7 @@ const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   wrong_currency: 'bad',
   disputed: 'bad',
   refund_failed: 'bad',
+  refund_unconfirmed: 'warn',
   reversed: 'bad',
   invalid_qr: 'bad',
   second_payment: 'warn',

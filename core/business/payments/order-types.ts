@@ -80,6 +80,7 @@ export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | '
 
 /**
  * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
+ * `refund_unconfirmed`: the provider has neither confirmed nor refused a refund for a week.
  * `wrong_reference`: a payment references this order, but another charge of the provider.
  * `deleted_account`: paid after the account was deleted; nobody can use the days. `refunded_twice`: more has gone back than
  * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
@@ -92,6 +93,7 @@ export type FlagKind =
   | 'second_payment'
   | 'disputed'
   | 'refund_failed'
+  | 'refund_unconfirmed'
   | 'reversed'
   | 'wrong_reference'
   | 'deleted_account'

@@ -3,6 +3,7 @@ import { recordEvent } from '../accounts/account-events.ts';
 import { endOrderPeriod, takeBackOrder } from '../accounts/ledger.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
+import { epochOf, statedTime } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
 import type { Payment, Refund } from './entities.ts';
@@ -51,7 +52,7 @@ export async function finishRefund(
   const [finished] = await transaction.execute<Finished[]>(
     `with finished as (
        update refund set state = 'done', raw = coalesce(?::json, raw), next_check_at = null,
-         finished_at = least(to_timestamp(?::float8 / 1000), clock_timestamp())
+         finished_at = ${statedTime('clock_timestamp()')}
        where key = ? and state <> 'done' returning *
      )
      select r.key, r.days, p.id as payment, p.amount::float8 as amount, p.payment_id as "paymentId", p.outcome,
@@ -61,7 +62,7 @@ export async function finishRefund(
        exists (select 1 from refund d where d.payment_id = p.id and d.state = 'done' and d.days = 'whole' and d.key <> r.key)
          as "isTakenBack"
      from finished r join payment p on p.id = r.payment_id join plan_order o on o.id = r.order_id`,
-    [raw === null ? null : toStoredJson(raw), at?.getTime() ?? null, key],
+    [raw === null ? null : toStoredJson(raw), epochOf(at), key],
   );
   if (finished !== undefined) await applyRefund(transaction, finished);
 }
@@ -91,7 +92,7 @@ export async function recordRefunded(transaction: EntityManager, orderId: string
 /** Flags about the payment when all of it is back, and about refunds that have failed when as much has gone back since. */
 async function resolveRefunded(
   transaction: EntityManager,
-  { orderId, payment, paymentId, amount, back, outcome }: Finished,
+  { orderId, key, payment, paymentId, amount, back, outcome }: Finished,
   resolution: string,
 ): Promise<void> {
   const repaired = await transaction.execute<{ subject: string }[]>(
@@ -99,15 +100,15 @@ async function resolveRefunded(
        (select sum(d.amount) from refund d where d.payment_id = f.payment_id and d.state = 'done' and d.finished_at >= f.finished_at)`,
     [payment],
   );
-  const flags: { kind: FlagKind; subject: string }[] = repaired.map(({ subject }) => ({
-    kind: 'refund_failed',
-    subject,
-  }));
+  const flags: { kind: FlagKind; subject: string }[] = [
+    { kind: 'refund_unconfirmed', subject: key },
+    ...repaired.map(({ subject }) => ({ kind: 'refund_failed' as const, subject })),
+  ];
   if (back >= amount) {
     for (const kind of decidedByRefund) flags.push({ kind, subject: paymentId });
     if (outcome === 'activated') flags.push({ kind: 'deleted_account', subject: '' });
   }
-  if (flags.length > 0) await resolveFlags(transaction, orderId, flags, resolution);
+  await resolveFlags(transaction, orderId, flags, resolution);
 }
 
 /** A refund has failed: the operator is told, and the money can be refunded in another way. */
@@ -124,7 +125,21 @@ export async function failRefund(
      returning r.order_id as "orderId", o.account_id as "accountId"`,
     [toStoredJson(raw), key],
   );
-  if (failed !== undefined && isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
+  if (failed === undefined) return;
+  await resolveFlags(transaction, failed.orderId, [{ kind: 'refund_unconfirmed', subject: key }], `failed: ${key}`);
+  if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
+}
+
+/** The provider has confirmed a refund for too long neither way: it is asked no more, and the operator is told. */
+export async function leaveRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
+  if (!(await lockOrderOf(transaction, key))) return;
+  const [left] = await transaction.execute<{ orderId: string; accountId: string }[]>(
+    `update refund r set raw = ?::json, next_check_at = null
+     from plan_order o where r.key = ? and r.state in ('asked', 'sent') and o.id = r.order_id
+     returning r.order_id as "orderId", o.account_id as "accountId"`,
+    [toStoredJson(raw), key],
+  );
+  if (left !== undefined) await flagOrder(transaction, left, 'refund_unconfirmed', key);
 }
 
 /** @returns false when there is no such refund */

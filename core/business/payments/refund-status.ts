@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { type ChargeReference, PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
-import { failRefund, finishRefund } from './refund-effects.ts';
+import { failRefund, finishRefund, leaveRefund } from './refund-effects.ts';
 import { settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
@@ -12,8 +12,8 @@ import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
 const lease = 60;
 /** Seconds between questions about a refund that is pending, a sixth of its age, and after failures. */
 const pauses = { pending: { first: 600, longest: 21_600, ofAge: 1 / 6 }, failed: { first: 5, longest: 300 } };
-/** Seconds for which a refund that the provider has accepted may be missing from its list. */
-const longestUnlisted = 7 * 86_400;
+/** Seconds after which a refund that is neither done nor failed is for the operator. */
+const longestOpen = 7 * 86_400;
 
 interface PendingRefund
   extends
@@ -65,6 +65,7 @@ async function pursue(host: Host, refund: PendingRefund): Promise<void> {
     if (!(error instanceof PaymentError)) throw error;
     // One that was accepted is not undone by a read that is refused: the account's key may have changed.
     if (error.kind === 'rejected' && !refund.isAccepted) return fail(host, refund, { message: error.message });
+    if (refund.age > longestOpen) return leave(host, refund, { message: error.message });
     const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(pauses.failed, refund.failures));
     await host.database.query(
       `update refund set failures = failures + 1, next_check_at = clock_timestamp() + make_interval(secs => ?)
@@ -133,11 +134,13 @@ async function readRefund(
 
 async function record(host: Host, refund: PendingRefund, { state, raw }: Refund): Promise<void> {
   if (state === 'failed') return fail(host, refund, raw);
-  if (state === 'unknown' && refund.age > longestUnlisted)
-    return fail(host, refund, { message: 'the provider has not listed it for a week', raw });
   if (state === 'done') {
     return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw));
   }
+  if (refund.age > longestOpen)
+    return state === 'unknown'
+      ? fail(host, refund, { message: 'the provider has not listed it for a week', raw })
+      : leave(host, refund, raw);
   const { first, longest, ofAge } = pauses.pending;
   await host.database.query(
     `update refund set state = 'sent', raw = ?::json, failures = 0, next_check_at = clock_timestamp() + make_interval(secs => ?)
@@ -148,4 +151,8 @@ async function record(host: Host, refund: PendingRefund, { state, raw }: Refund)
 
 async function fail({ database }: Host, { key }: PendingRefund, raw: unknown): Promise<void> {
   await database.fork().transactional((transaction) => failRefund(transaction, key, raw));
+}
+
+async function leave({ database }: Host, { key }: PendingRefund, raw: unknown): Promise<void> {
+  await database.fork().transactional((transaction) => leaveRefund(transaction, key, raw));
 }

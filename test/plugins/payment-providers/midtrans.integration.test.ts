@@ -209,11 +209,10 @@ describe('refunds of Midtrans', () => {
     });
   });
 
-  it('are done after a week, though the confirmation is lost', async () => {
-    expect(await refundsOf('refund', aged(167 * hour))).toMatchObject({ state: 'paid' });
-    expect(await refundsOf('refund', aged(169 * hour))).toEqual({
-      state: 'refunded',
-      refunds: [['R1', 25_000, 'done']],
+  it('are pending without the confirmation of the bank, however old they are', async () => {
+    expect(await refundsOf('refund', aged(10_000 * hour))).toEqual({
+      state: 'paid',
+      refunds: [['R1', 25_000, 'pending']],
     });
   });
 

@@ -233,9 +233,11 @@ describe('a refund made at the provider', () => {
     expect(await books()).toEqual({ amounts: [price, -price, -30_000], state: 'refunded', flags: ['refunded_twice'] });
   });
 
-  it('keeps the time that the provider states, and none of the future', async () => {
+  it('keeps the time that the provider states, and none of the future or of another age', async () => {
     await pay();
-    const [at, future] = [new Date('2026-01-02T03:04:05Z'), new Date('2099-01-01T00:00:00Z')];
+    const [at, future, past] = ['2026-01-02T03:04:05Z', '2099-01-01T00:00:00Z', '1970-01-01T00:00:01Z'].map(
+      (text) => new Date(text),
+    );
     const evidence = fake.evidence(referenceOf(order));
     const refund = { amount: 1_000, state: 'done' as const };
     await settle(database, 'fake', {
@@ -243,13 +245,30 @@ describe('a refund made at the provider', () => {
       refunds: [
         { id: `a-${order.code}`, ...refund, at },
         { id: `b-${order.code}`, ...refund, at: future },
+        { id: `c-${order.code}`, ...refund, at: past },
+        { id: `d-${order.code}`, ...refund, at: new Date(Number.NaN) },
       ],
     });
-    const [first, second] = (await reread()).refunds;
-    expect(first?.finishedAt).toEqual(at);
-    expect(second?.finishedAt?.getTime()).toBeLessThan(Date.now() + 60_000);
+    const [first, ...others] = (await reread()).refunds.map(({ finishedAt }) => finishedAt?.getTime() ?? 0);
+    expect(first).toBe(at?.getTime());
+    for (const other of others) expect(other).toBeCloseTo(Date.now(), -5);
   });
 });
+
+/** A refund that was asked for over a week ago. */
+const askLongAgo = async (way: 'pending' | 'lost') => {
+  const { id } = await pay();
+  fake.ways.set(referenceOf(order), way);
+  const { refund } = await refundPayment(host, id, asked);
+  await database.query("update refund set created_at = created_at - interval '8 days' where order_id = ?", [order.id]);
+  return refund.key;
+};
+const isDue = async () => {
+  const rows = await database.query('select 1 from refund where order_id = ? and next_check_at is not null', [
+    order.id,
+  ]);
+  return rows.length > 0;
+};
 
 describe('a refund that is under way', () => {
   it('cannot be paid back by hand as well, until it has failed', async () => {
@@ -300,7 +319,39 @@ describe('a refund that is under way', () => {
       );
       return Math.round((row?.pause ?? 0) / 60);
     };
-    expect([await pauseAt('1 min'), await pauseAt('6 hours'), await pauseAt('90 days')]).toEqual([10, 60, 360]);
+    expect([await pauseAt('1 min'), await pauseAt('6 hours'), await pauseAt('6 days')]).toEqual([10, 60, 360]);
+  });
+
+  it('and is not confirmed for a week is asked about once more, and is for the operator then', async () => {
+    const key = await askLongAgo('pending');
+    fake.connection.refundStatus = () => Promise.resolve({ state: 'pending', raw: {} });
+    await makeDue();
+    await sweepPayments(host);
+    expect(await reread()).toMatchObject({ refunds: [{ state: 'sent' }], state: 'paid' });
+    expect([(await books()).flags, await isDue()]).toEqual([['refund_unconfirmed'], false]);
+    await closeRefund(host, key, 'done', 'the buyer has it');
+    expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
+  });
+
+  it('and cannot be read for a week is for the operator, whose word closes the flag', async () => {
+    const key = await askLongAgo('pending');
+    fake.connection.refundStatus = () => Promise.reject(new PaymentError('rejected', 'wrong key'));
+    await makeDue();
+    await sweepPayments(host);
+    expect([(await books()).flags, await isDue()]).toEqual([['refund_unconfirmed'], false]);
+    await closeRefund(host, key, 'failed', 'ticket 8123');
+    expect(await books()).toEqual({ amounts: [price], state: 'paid', flags: [] });
+  });
+
+  it('and was never answered for a week is for the operator, and may still be confirmed', async () => {
+    const key = await askLongAgo('lost');
+    fake.failures.set('refund', { error: new PaymentError('unknown', 'timeout'), hasEffect: false });
+    await makeDue();
+    await sweepPayments(host);
+    expect([(await books()).flags, await isDue()]).toEqual([['refund_unconfirmed'], false]);
+    const refunds = [{ id: `rf-${order.code}`, key, amount: price, state: 'done' as const }];
+    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), refunds });
+    expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
   });
 
   it('stays so when the provider refuses the account', async () => {

@@ -182,7 +182,7 @@ async function apply(
   if (state !== undefined) {
     await transaction.execute(
       `update plan_order set state = ?, is_late = is_late or ?::boolean,
-         paid_at = case when ?::boolean then coalesce(paid_at, ${statedTime('clock_timestamp()')}) else paid_at end
+         paid_at = case when ?::boolean then ${statedTime('clock_timestamp()')} else paid_at end
        where id = ?`,
       [state, isLate, state === 'paid' || state === 'refunded', epochOf(evidence.paidAt), orderId],
     );

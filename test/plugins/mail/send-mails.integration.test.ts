@@ -310,3 +310,21 @@ describe('a mail server that hangs', () => {
     expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
   });
 });
+
+describe('a mailbox that is full', () => {
+  it('holds up no other one, and its mail waits', async () => {
+    await server[Symbol.asyncDispose]();
+    server = await startMailServer({
+      onRcptTo({ address }, _session, done) {
+        const full = Object.assign(new Error('mailbox full'), { responseCode: 452 });
+        done(address === 'ani@example.com' ? full : null);
+      },
+    });
+    const other = await createAccount(database, 'dp', { name: 'Budi', email: 'budi@example.com' });
+    await rotate();
+    await record('key.rotated', { accountId: other.accountId, keyId: randomUUID() });
+    await send();
+    expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'sent']);
+    expect(server.received.map(({ to }) => to)).toEqual([['budi@example.com']]);
+  });
+});

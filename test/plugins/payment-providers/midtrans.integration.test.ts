@@ -73,6 +73,24 @@ describe('a charge at Midtrans', () => {
     }
   });
 
+  it.each([
+    [1_800, 1_800],
+    [60, 900],
+    [-60, 900],
+  ])(
+    'with %i seconds left is asked for with a window of %i that ends then, and never of less',
+    async (left, window) => {
+      await using fake = await createFakeMidtrans();
+      const now = Date.parse('2026-01-02T03:04:05Z');
+      const host = createTestHost({ now, sections: { midtrans: fake.section } });
+      const expiresAt = new Date(now + left * 1_000);
+      await (await providerOf(plugin)).connect(host).charge(requestFor({ expiresAt }), signal);
+      const asked = fake.requests[0]?.json<{ custom_expiry: { order_time: string } }>().custom_expiry;
+      expect(asked).toMatchObject({ expiry_duration: window, unit: 'second' });
+      expect(readLocalTime(asked?.order_time)?.getTime()).toBe(expiresAt.getTime() - window * 1_000);
+    },
+  );
+
   it('is made once although it is asked for twice within five minutes', async () => {
     await using midtrans = await open();
     midtrans.fake.break({ on: /charge/, with: 'reset', isApplied: true });

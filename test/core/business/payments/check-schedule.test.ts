@@ -34,6 +34,17 @@ describe('the checks of a charge', () => {
     expect(plan(1_800, () => luck)).toContainEqual(1_801);
   });
 
+  it.each([0, 0.25, 0.75, 0.999])('are seven after the expiry, with luck %d', (luck) => {
+    expect(plan(1_800, () => luck).filter((time) => time > 1_800)).toHaveLength(7);
+  });
+
+  it.each([
+    [47, 300],
+    [251, 900],
+  ])('are not repeated for one that comes %i seconds after the expiry, a little early', (since, next) => {
+    expect(nextCheck({ age: 1_800 + since, left: -since }, middle)).toBe(next - since);
+  });
+
   it.each([0, 0.25, 0.75, 0.999])('end, with luck %d', (luck) => {
     expect(plan(1_800, () => luck).at(-1)).toBeLessThan(110_000);
   });

@@ -142,6 +142,11 @@ describe('an order is refused', () => {
     expect((await start(7)).state).toBe('pending');
   });
 
+  it('not for exactly a year', async () => {
+    const yearly = createPaymentHost(database, [fake.provider], { plans: [{ days: 365, price: 1_500_000 }] });
+    expect((await startOrder(yearly, accountId, 365)).state).toBe('pending');
+  });
+
   it('when it would with all open orders paid', async () => {
     await start(200);
     await grantDays(database, accountId, { days: 150 });
@@ -382,6 +387,14 @@ describe('checking now', () => {
     await forgetCheck(order);
     await Promise.all(Array.from({ length: 20 }, () => checkNow(host, order.id)));
     expect(fake.calls.filter((call) => call === 'status')).toHaveLength(1);
+  });
+
+  it.each(['rejected', 'none'])('does not ask about a charge that does not exist (%s)', async (charge) => {
+    const order = await start(7);
+    await database.query('update payment_attempt set charge = ? where order_id = ?', [charge, order.id]);
+    await forgetCheck(order);
+    await checkNow(host, order.id);
+    expect(fake.calls).not.toContain('status');
   });
 
   it('changes nothing when the provider fails', async () => {

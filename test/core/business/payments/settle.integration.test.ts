@@ -251,6 +251,14 @@ describe('a second payment of one order', () => {
     expect((await reread()).payments.map(({ outcome }) => outcome)).toEqual(['activated', 'second']);
   });
 
+  it('that came and went before it was seen is kept, and leaves what the first one bought', async () => {
+    await settleNow(paid());
+    await settleNow(stated({ paymentId: named(2), state: 'refunded' }));
+    const { state, payments } = await reread();
+    expect([state, payments.map(({ outcome }) => outcome)]).toEqual(['paid', ['activated', 'returned']]);
+    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+  });
+
   it('can be refunded without ending what the first one bought', async () => {
     await settleNow(paid());
     await settleNow(paid({ paymentId: named(2) }));

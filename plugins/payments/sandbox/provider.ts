@@ -39,7 +39,7 @@ function connectSandbox(host: Host): PaymentConnection {
     },
     refund: (request) => asProvider(refund(host, request)),
     refundStatus: async ({ key }) => ({
-      state: (await asProvider(hasRefund(database, key))) ? 'done' : 'failed',
+      state: (await asProvider(hasRefund(database, key))) ? 'done' : 'unknown',
       raw: {},
     }),
     listMovements: async (span) => ({ movements: await asProvider(listMoney(database, span)) }),

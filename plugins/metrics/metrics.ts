@@ -2,13 +2,18 @@ import { Counter, Gauge as PromGauge, Registry } from 'prom-client';
 import { noteFailure } from '#core/platform/background.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { RequestMeters } from './request-meters.ts';
+
+/** Readings of a gauge that are taken in one turn: of thousands of routes, for example. */
+const readingsPerTurn = 2_000;
 
 /** All metrics of this process, in the text format of Prometheus. */
 export class Metrics {
   readonly requests: RequestMeters;
   readonly #registry = new Registry();
   readonly #host: () => Host;
+  #reading: Promise<string> | undefined;
 
   constructor(gauges: Iterable<Gauge>, host: () => Host) {
     this.requests = new RequestMeters(this.#registry);
@@ -20,8 +25,16 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  async read(): Promise<string> {
-    return prefixMetrics(await this.#registry.metrics(), this.#host().service.slug);
+  /** Those who ask at the same time get the same: readings are replaced in several turns of the event loop. */
+  read(): Promise<string> {
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #read(): Promise<string> {
+    const text = await this.#registry.metrics();
+    await nextPageTurn();
+    return prefixMetrics(text, this.#host().service.slug);
   }
 }
 
@@ -37,7 +50,11 @@ export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host)
       exposed.reset();
       // A gauge that fails must not take the other metrics away.
       try {
-        for (const { labels = {}, value } of await gauge.read(host())) exposed.inc(labels, value);
+        let count = 0;
+        for (const { labels = {}, value } of await gauge.read(host())) {
+          exposed.inc(labels, value);
+          if (++count % readingsPerTurn === 0) await nextPageTurn();
+        }
       } catch (error) {
         noteFailure(host().log, `the gauge ${gauge.name}`, error);
       }

@@ -8,8 +8,7 @@ import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';
 import { describeOneCommand } from './one-command.ts';
 import { type Reader, type System, systems } from './reader.ts';
-import { scriptData } from './script/script-data.ts';
-import { scriptsOf } from './script/scripts.ts';
+import { scriptsOf, type SetupScripts } from './script/scripts.ts';
 import type { SetupTool } from './tool.ts';
 import { groups, tools } from './tools.ts';
 import { setupValues } from './values.ts';
@@ -83,8 +82,10 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
 /** The part below the choices; `isEmpty` where the catalog has no model for it. */
 async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
+  // First: it reads the abilities of thousands of models in turns.
+  const scripts = await scriptsOf(host, gateway);
   const { tool, reader } = choiceOf(gateway, request);
-  const one = tool === undefined ? oneCommandOf(gateway, host, reader) : undefined;
+  const one = tool === undefined ? oneCommandOf(scripts, reader) : undefined;
   const values = tool && setupValues(host, gateway, tool.formats[0], reader.chosenModel);
   if (one === undefined && values === undefined) return { isEmpty: true };
   return {
@@ -96,11 +97,9 @@ async function describePanel(gateway: Gateway, request: PageRequest) {
   };
 }
 
-function oneCommandOf(gateway: Gateway, host: PageRequest['host'], reader: Reader) {
-  const scripts = scriptsOf(host, gateway);
-  const data = scriptData(host, gateway);
-  if (scripts === undefined || data === undefined) return undefined;
-  const { sha256 } = reader.system === 'windows' ? scripts.ps1 : scripts.sh;
+function oneCommandOf({ sh, ps1, data }: SetupScripts, reader: Reader) {
+  if (data === undefined) return undefined;
+  const { sha256 } = reader.system === 'windows' ? ps1 : sh;
   const toolNames = data.tools.filter(({ isOnRequest }) => !isOnRequest).map(({ name }) => name);
   return describeOneCommand({ sha256, tools: toolNames, slug: data.slug }, reader);
 }

@@ -23,11 +23,29 @@ export interface FormatDefaults {
 /** Words in the names of models that are small and fast. */
 const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
 
+/** What was read for a configuration, whose host never changes. */
+interface Known {
+  readonly models: readonly ListedModel[];
+  readonly defaults: Map<string, FormatDefaults | undefined>; // by format
+}
+
+const known = new WeakMap<CatalogHost, Known>();
+
+function knownOf(host: CatalogHost, registry: Abilities): Known {
+  const found = known.get(host) ?? { models: findModels(host, registry), defaults: new Map() };
+  known.set(host, found);
+  return found;
+}
+
 /**
  * The models that tools can be set up with: those that hold conversations and have a plain name, then the aliases that
  * gateway.yaml has tools set up with.
  */
-export function setupModels(host: CatalogHost, registry: Abilities): ListedModel[] {
+export function setupModels(host: CatalogHost, registry: Abilities): readonly ListedModel[] {
+  return knownOf(host, registry).models;
+}
+
+function findModels(host: CatalogHost, registry: Abilities): ListedModel[] {
   const named = namedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
   const all = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...named];
   const able = all.filter(
@@ -38,6 +56,12 @@ export function setupModels(host: CatalogHost, registry: Abilities): ListedModel
 
 /** The defaults of a format; undefined where no model holds conversations in it. */
 export function defaultsOf(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
+  const { defaults } = knownOf(host, registry);
+  if (!defaults.has(format)) defaults.set(format, findDefaults(format, host, registry));
+  return defaults.get(format);
+}
+
+function findDefaults(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
   const able = setupModels(host, registry).filter(({ model }) => holdsConversations(model, format, registry));
   const model = configured('model', format, able, host) ?? firstOf(able, format);
   const small = configured('small_model', format, able, host) ?? firstOf(able.filter(isSmall), format);

@@ -1,5 +1,5 @@
 import type { Gauge } from '#core/gateway/health/gauge.ts';
-import type { Route, Upstream } from '#core/config/catalog/catalog.ts';
+import type { Catalog, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
@@ -34,15 +34,27 @@ export function resetKeys(id: string, host: Host): void {
   if (route !== undefined) keysOf(route.upstream, host).reset();
 }
 
-/** Every route of the catalog once, with its breaker and its keys in a cooldown. */
+/** The routes of a catalog, each once. */
+const routesIn = new WeakMap<Catalog, readonly Route[]>();
+
+function routesOf({ catalog }: Host): readonly Route[] {
+  let routes = routesIn.get(catalog);
+  if (routes === undefined) {
+    routes = [...new Map(catalog.models.flatMap((model) => model.routes.map((route) => [route.id, route]))).values()];
+    routesIn.set(catalog, routes);
+  }
+  return routes;
+}
+
+/** Every route of the catalog once, with its breaker and its keys in a cooldown. Read for each page of models, of which there may be thousands. */
 export function routeStatus(host: Host): RouteStatus[] {
-  const routes = new Map(host.catalog.models.flatMap((model) => model.routes.map((route) => [route.id, route])));
-  return healthOf(host)
-    .status([...routes.values()])
-    .map((status) => {
-      const { upstream, model } = routes.get(status.route) as Route;
-      return { ...status, keys_cooling_down: keysOf(upstream, host).coolingDown(host.monotonic(), model) };
-    });
+  const health = healthOf(host);
+  const monotonic = host.monotonic();
+  const now = host.now();
+  return routesOf(host).map((route) => ({
+    ...health.statusOf(route, monotonic, now),
+    keys_cooling_down: keysOf(route.upstream, host).coolingDown(monotonic, route.model),
+  }));
 }
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };

@@ -4,7 +4,7 @@ import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import { adapter, cacheStatus, delivery } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import { prefixMetrics, registerGauge } from '../../plugins/metrics/metrics.ts';
+import { Metrics, prefixMetrics, registerGauge } from '../../plugins/metrics/metrics.ts';
 import { RequestMeters } from '../../plugins/metrics/request-meters.ts';
 import { createExchange } from '../support/exchange.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
@@ -121,6 +121,23 @@ describe('gauge', () => {
     expect(await metrics.metrics()).toContain('state{route="one"} 2\nstate{route="two"} 2');
     routes.shift();
     expect(await metrics.metrics()).not.toContain('"one"');
+  });
+
+  it('of thousands of readings are taken in several turns, and are whole for all who ask meanwhile', async () => {
+    const readings = Array.from({ length: 5_000 }, (_, index) => ({ value: 2, labels: { route: `r${index}` } }));
+    const gauge = { name: 'state', description: 'State.', labels: ['route'], read: () => readings };
+    const host = { ...hostWith([]), service: { slug: 'daypass' } } as Host;
+    const metrics = new Metrics([gauge], () => host);
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const texts = await Promise.all([metrics.read(), metrics.read()]);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(3);
+    for (const text of texts) expect(text.match(/^daypass_state\{route="r\d+"\} 2$/gm)).toHaveLength(5_000);
   });
 
   it.each([

@@ -23,6 +23,32 @@ export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile 
   return { ...plain, byFormat: new Map([...formats].map((format) => [format, mergeSettings(settings, format)])) };
 }
 
+/** Profiles by the settings that they are made of: thousands of routes share a few, and what is known of them. */
+export class SharedProfiles {
+  readonly #numbers = new Map<string, number>();
+  readonly #known = new WeakMap<ProfileSettings, number>();
+  readonly #merged = new Map<string, Profile>();
+
+  /** See `mergeProfiles`. */
+  merge(...settings: readonly ProfileSettings[]): Profile {
+    const relevant = settings.filter(({ capabilities, quirks }) => capabilities !== undefined || quirks !== undefined);
+    const key = relevant.map((one) => this.#numberOf(one)).join();
+    const merged = this.#merged.get(key) ?? mergeProfiles(...relevant);
+    this.#merged.set(key, merged);
+    return merged;
+  }
+
+  #numberOf(settings: ProfileSettings): number {
+    const known = this.#known.get(settings);
+    if (known !== undefined) return known;
+    const text = JSON.stringify([settings.capabilities, settings.quirks]);
+    const number = this.#numbers.get(text) ?? this.#numbers.size;
+    this.#numbers.set(text, number);
+    this.#known.set(settings, number);
+    return number;
+  }
+}
+
 /** The profile of a route in one of the formats of its endpoint. */
 export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;

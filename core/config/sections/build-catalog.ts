@@ -6,7 +6,7 @@ import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
 import { closestName } from '../file/mistake.ts';
 import type { SectionValue, SectionValues } from '../section.ts';
-import { mergeProfiles, type ProfileSettings } from '../catalog/profile.ts';
+import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
 
 /** Cached names that patterns matched; without a limit, clients could fill the memory. */
 const rememberedNames = 10_000;
@@ -16,7 +16,12 @@ export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string,
   const upstreamsByName = new Map(
     Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
   );
-  const parts: Parts = { prefix: config.get(service).prefix, upstreams: upstreamsByName, vendors };
+  const parts: Parts = {
+    prefix: config.get(service).prefix,
+    upstreams: upstreamsByName,
+    vendors,
+    profiles: new SharedProfiles(),
+  };
   const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, parts));
   return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases), parts.prefix);
 }
@@ -119,6 +124,7 @@ interface Parts {
   readonly prefix: string;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly vendors: ReadonlyMap<string, Vendor>;
+  readonly profiles: SharedProfiles;
 }
 
 function readModel(id: string, value: SectionValue<typeof models>[string], parts: Parts): Model {
@@ -141,7 +147,7 @@ function readRoute(
   value: RouteSettings | string,
   position: number,
   ofModel: ProfileSettings & Pick<RouteSettings, 'max_input_tokens'>,
-  { upstreams: all, vendors }: Parts,
+  { upstreams: all, vendors, profiles }: Parts,
 ): Route {
   const options: RouteSettings = typeof value === 'string' ? { to: value } : value;
   const [name, model] = splitRoute(options.to);
@@ -157,7 +163,7 @@ function readRoute(
     firstByteTimeout: options.first_byte_timeout,
     idleTimeout: options.idle_timeout,
     maxInputTokens: options.max_input_tokens ?? ofModel.max_input_tokens,
-    profile: mergeProfiles(...vendorProfiles(vendor, model), ofModel, options),
+    profile: profiles.merge(...vendorProfiles(vendor, model), ofModel, options),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   modelFeatures,
 } from '#core/config/catalog/abilities.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, formats } from '../formats/formats.ts';
 import { preferredFormat } from '../request/upstream-format.ts';
@@ -16,16 +17,43 @@ import { type Support, supportOf } from './matrix.ts';
 
 const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [text, name as FeatureLoss]));
 
+type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others'>;
+
+/** What models of the same upstreams and profiles have in common, of which there may be thousands. By their first profile, then by all. */
+const known = new WeakMap<Profile, Map<string, RouteAbilities>>();
+
 /** What a model can do for clients of each format: the weakest of the routes that are asked first. */
 export function abilitiesOf(model: Model): ModelAbilities {
   const { input, output } = limitsOf(model);
+  return { ...routeAbilitiesOf(model), maxInputTokens: input, maxOutputTokens: output };
+}
+
+function routeAbilitiesOf(model: Model): RouteAbilities {
+  const [first] = model.routes;
+  if (first === undefined) return readRoutes(model);
+  const alike = known.get(first.profile) ?? new Map<string, RouteAbilities>();
+  known.set(first.profile, alike);
+  const key = model.routes.map((route) => `${identify(route)} ${route.priority}`).join();
+  const abilities = alike.get(key) ?? readRoutes(model);
+  alike.set(key, abilities);
+  return abilities;
+}
+
+const identities = { count: 0, of: new WeakMap<Profile, number>() };
+
+/** The same for routes with the same abilities. */
+function identify({ upstream, profile }: Route): string {
+  const number = identities.of.get(profile) ?? identities.count++;
+  identities.of.set(profile, number);
+  return `${number} ${upstream.formats.join(' ')}`;
+}
+
+function readRoutes(model: Model): RouteAbilities {
   return {
     conversations: clientTextFormats.flatMap((client) => abilitiesIn(client, model)),
     others: formats
       .filter(({ client, text, name }) => client !== undefined && text === undefined && isSpoken(name, model))
       .map(({ name }) => name),
-    maxInputTokens: input,
-    maxOutputTokens: output,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { type RouteStatus, readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { describeRoutes, type RouteRow } from '../routes/route-rows.ts';
+import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RecentRoutes } from '../route-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { viewPath } from '#core/web/pages/views.ts';
@@ -59,27 +59,9 @@ function describeOverviewRoutes(
   recent: RecentRoutes,
   request: PageRequest,
 ) {
-  const all = describeRoutes(request.host, statuses, recent, request);
   return {
-    routes: mostUrgentRows(all),
-    routesTotal: request.t('operator.all_routes', { count: all.length }),
+    routes: describeRoutes(request.host, statuses, recent, request, listedRoutes),
+    routesTotal: request.t('operator.all_routes', { count: countRoutes(request.host) }),
     routesSince: request.t('operator.requests_since', { time: request.format.shortTime(new Date(recent.since)).text }),
   };
-}
-
-/** Models with trouble first, the others in the order of gateway.yaml, until there are enough rows. */
-export function mostUrgentRows(rows: readonly RouteRow[]): RouteRow[] {
-  const models = [...Map.groupBy(rows, ({ modelName }) => modelName).values()];
-  const chosen = new Set<readonly RouteRow[]>();
-  let count = 0;
-  for (const some of [...models.filter(isTroubled), ...models.filter((one) => !isTroubled(one))]) {
-    if (count >= listedRoutes) break;
-    chosen.add(some);
-    count += some.length;
-  }
-  return models.filter((some) => chosen.has(some)).flat();
-}
-
-function isTroubled(rows: readonly RouteRow[]): boolean {
-  return rows.some((row) => row.isTroubled);
 }

@@ -3,21 +3,26 @@ import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { describeRoutes } from './route-rows.ts';
+import { countRoutes, describeRoutes } from './route-rows.ts';
 import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { actionPage } from '../action-page.ts';
 
+/** Routes on the page, those of models with trouble first; `gateway routes` lists all. */
+const listedRoutes = 300;
 /** Seconds between two updates of cooldowns. */
 const interval = 5;
 
-/** `/operator/routes`: every route with its breaker, and the way to reset it. */
+/** `/operator/routes`: routes with their breakers, and the way to reset one. */
 export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
   const values = async (request: PageRequest) => {
     const { host, t, format } = request;
     const recent = await overviewReadings(host).routes.get();
+    const routes = describeRoutes(host, readRouteStatus(gateway, host), recent, request, listedRoutes);
+    const all = countRoutes(host);
     return {
-      routes: describeRoutes(host, readRouteStatus(gateway, host), recent, request),
+      routes,
+      listed: routes.length < all ? t('operator.routes_listed', { shown: routes.length, count: all }) : '',
       routesSince: t('operator.requests_since', { time: format.shortTime(new Date(recent.since)).text }),
       canReset: true,
       asOf: format.clock(new Date(host.now())),

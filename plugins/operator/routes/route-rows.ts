@@ -1,3 +1,4 @@
+import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -29,20 +30,57 @@ const notable = 0.01;
 /** Characters of a fault in a row. */
 const longestFault = 80;
 
-/** Every route of every model, in the order of gateway.yaml. */
+/**
+ * The routes of models with trouble, then of others, whole models in the order of gateway.yaml.
+ *
+ * @param least rows, where there are as many
+ */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
   statuses: ReadonlyMap<string, RouteStatus>,
   { routes }: RecentRoutes,
   reader: Reader,
+  least: number,
 ): RouteRow[] {
-  return catalog.models.flatMap((model) =>
+  return mostUrgent(catalog.models, least, (id) => isTroubled(statuses.get(id), routes.get(id))).flatMap((model) =>
     model.routes.map(({ id }, index) => ({
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
       ...describeRoute(id, statuses.get(id), routes.get(id), reader),
     })),
   );
+}
+
+/** Rows that all models would have. */
+export function countRoutes({ catalog }: Pick<Host, 'catalog'>): number {
+  return catalog.models.reduce((sum, { routes }) => sum + routes.length, 0);
+}
+
+function mostUrgent(models: readonly Model[], least: number, isTroubledRoute: (id: string) => boolean): Model[] {
+  const [troubled, others] = partition(models, ({ routes }) => routes.some(({ id }) => isTroubledRoute(id)));
+  const chosen = new Set<Model>();
+  let count = 0;
+  for (const model of [...troubled, ...others]) {
+    if (count >= least) break;
+    chosen.add(model);
+    count += model.routes.length;
+  }
+  return models.filter((model) => chosen.has(model));
+}
+
+function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  const { yes = [], no = [] } = Object.groupBy(all, (one) => (test(one) ? 'yes' : 'no'));
+  return [yes, no];
+}
+
+function failedShare(traffic: RouteTraffic | undefined): number | undefined {
+  const tried = (traffic?.served ?? 0) + (traffic?.failed ?? 0);
+  return tried === 0 ? undefined : (traffic?.failed ?? 0) / tried;
+}
+
+function isTroubled(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): boolean {
+  if ((failedShare(traffic) ?? 0) >= notable) return true;
+  return status !== undefined && (status.state !== 'closed' || (status.keys_cooling_down ?? 0) > 0);
 }
 
 function describeRoute(
@@ -52,8 +90,7 @@ function describeRoute(
   reader: Reader,
 ): Omit<RouteRow, 'model' | 'modelName'> {
   const { t, format } = reader;
-  const tried = (traffic?.served ?? 0) + (traffic?.failed ?? 0);
-  const share = tried === 0 ? 0 : (traffic?.failed ?? 0) / tried;
+  const share = failedShare(traffic);
   const cooling = status?.keys_cooling_down ?? 0;
   return {
     route,
@@ -61,11 +98,11 @@ function describeRoute(
     reason: status?.reason ?? '',
     keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
-    failed: tried === 0 ? '' : format.percent(share),
-    isFailing: share >= 0.1,
+    failed: share === undefined ? '' : format.percent(share),
+    isFailing: (share ?? 0) >= 0.1,
     firstToken: traffic?.firstTokenMs === undefined ? '' : format.duration(traffic.firstTokenMs).text,
     ...describeFault(traffic, reader),
-    isTroubled: (status !== undefined && status.state !== 'closed') || share >= notable || cooling > 0,
+    isTroubled: isTroubled(status, traffic),
     resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,
   };
 }

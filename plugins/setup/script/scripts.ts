@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { quoteAlways } from '../writers.ts';
-
 import { renderPowershell, renderShell } from './render-scripts.ts';
-import { scriptData } from './script-data.ts';
+import { type ScriptData, scriptData } from './script-data.ts';
 
 /** A script as it is sent. */
 export interface SetupScript {
@@ -17,22 +18,38 @@ export interface SetupScript {
 export interface SetupScripts {
   readonly sh: SetupScript;
   readonly ps1: SetupScript;
+  /** What is in them; undefined without models. */
+  readonly data: ScriptData | undefined;
 }
 
-const written = new WeakMap<Host, SetupScripts>();
+/** Models whose abilities are read in one turn. */
+const modelsPerTurn = 500;
 
-/** The scripts of this gateway: the same for everybody, written once for each configuration. */
-export function scriptsOf(host: Host, gateway: Registry): SetupScripts {
-  const scripts = written.get(host) ?? writeScripts(host, gateway);
-  written.set(host, scripts);
+const written = new WeakMap<Host, Promise<SetupScripts>>();
+
+/** The scripts of this gateway: the same for everybody, written once for each configuration, in several turns of the event loop. */
+export function scriptsOf(host: Host, gateway: Registry): Promise<SetupScripts> {
+  let scripts = written.get(host);
+  if (scripts === undefined) {
+    scripts = writeScripts(host, gateway);
+    written.set(host, scripts);
+    scripts.catch(() => written.delete(host));
+  }
   return scripts;
 }
 
-function writeScripts(host: Host, gateway: Registry): SetupScripts {
+async function writeScripts(host: Host, gateway: Registry): Promise<SetupScripts> {
+  for (const [index, model] of host.catalog.models.entries()) {
+    if (index % modelsPerTurn === 0) await nextPageTurn();
+    readAbilities(gateway, model);
+  }
+  await nextPageTurn();
   const data = scriptData(host, gateway);
-  const sh = data === undefined ? withoutModels(host) : renderShell(data);
-  const ps1 = data === undefined ? powershellWithoutModels : renderPowershell(data);
-  return { sh: withChecksum(sh), ps1: withChecksum(ps1) };
+  await nextPageTurn();
+  const sh = withChecksum(data === undefined ? withoutModels(host) : renderShell(data));
+  await nextPageTurn();
+  const ps1 = withChecksum(data === undefined ? powershellWithoutModels : renderPowershell(data));
+  return { sh, ps1, data };
 }
 
 function withChecksum(text: string): SetupScript {
@@ -58,8 +75,8 @@ export function routeScripts(server: Server): void {
       method: 'GET',
       path,
       options: { auth: false, state: { parse: false } },
-      handler(_request: Request, h: ResponseToolkit) {
-        const { text, sha256 } = read(scriptsOf(server.host(), server.gateway));
+      async handler(_request: Request, h: ResponseToolkit) {
+        const { text, sha256 } = read(await scriptsOf(server.host(), server.gateway));
         return h.response(text).type('text/plain; charset=utf-8').header('cache-control', 'no-cache').etag(sha256);
       },
     });

@@ -80,6 +80,10 @@ export class Breaker {
     return { state: this.#state(now), opensFor, reason: this.#reason, openings: this.#openings };
   }
 
+  get isClosed(): boolean {
+    return !this.#isOpen;
+  }
+
   /** True when the last known result is not a failure. */
   isHealthy(): boolean {
     return !this.#isOpen && this.#consecutive === 0;

@@ -129,7 +129,12 @@ export class RouteHealth implements AsyncDisposable {
 
   status(routes: readonly Route[]): RouteStatus[] {
     const { monotonic, now } = this.#parts;
-    return routes.map(({ id }) => this.#of(id).status(id, monotonic(), now()));
+    return routes.map((route) => this.statusOf(route, monotonic(), now()));
+  }
+
+  /** @param now ms of the monotonic clock @param wallTime epoch ms */
+  statusOf({ id }: Route, now: number, wallTime: number): RouteStatus {
+    return this.#of(id).status(id, now, wallTime);
   }
 
   /** Closes the breaker of a route, here and in every other instance. */

@@ -46,11 +46,12 @@ export class RouteState {
   }
 
   status(route: string, now: number, wallTime: number): RouteStatus {
+    if (this.breaker.isClosed && this.cooldown.until <= now)
+      return { route, state: 'closed', open_until: null, reason: null };
     const { state, opensFor, reason = null } = this.breaker.status(now);
     const timeAfter = (ms: number) => new Date(wallTime + ms).toISOString();
     if (state !== 'closed') return { route, state, open_until: timeAfter(opensFor), reason };
     const { left, reason: lack = null } = this.cooldown.status(now);
-    if (left <= 0) return { route, state, open_until: null, reason: null };
     return { route, state: 'no_model', open_until: timeAfter(left), reason: lack };
   }
 }

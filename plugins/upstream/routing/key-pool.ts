@@ -82,8 +82,12 @@ export class KeyPool {
 
   /** How many keys cool down now, for this model or, without one, for any. */
   coolingDown(now: number, model?: string): number {
-    const models = (key: PooledKey) => (model === undefined ? [...key.throttles.keys(), ''] : [model]);
-    return this.#keys.filter((key) => models(key).some((one) => cooldownEnd(key, one) > now)).length;
+    let count = 0;
+    for (const key of this.#keys) {
+      const models = model === undefined ? [...key.throttles.keys(), ''] : [model];
+      if (models.some((one) => cooldownEnd(key, one) > now)) count++;
+    }
+    return count;
   }
 
   /** The upstream has throttled it for a model. @param until ms, as `now` */

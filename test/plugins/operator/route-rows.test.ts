@@ -5,7 +5,6 @@ import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { mostUrgentRows } from '../../../plugins/operator/overview/page.ts';
 import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
 import type { RouteTraffic } from '../../../plugins/operator/route-traffic.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
@@ -28,6 +27,7 @@ function rowsOf(
   statuses: RouteStatus[] = [],
   recent: RouteTraffic[] = [],
   language: 'en' | 'id' = 'en',
+  least = 100,
 ): RouteRow[] {
   const catalog = catalogOf(models) as Catalog;
   const reader = {
@@ -40,6 +40,7 @@ function rowsOf(
     new Map(statuses.map((one) => [one.route, one])),
     { since: now, routes: new Map(recent.map((one) => [one.route, one])) },
     reader,
+    least,
   );
 }
 
@@ -110,19 +111,12 @@ describe('the rows of routes', () => {
   });
 });
 
-describe('the routes of the overview', () => {
+describe('routes that are more than a page lists', () => {
   it('are those of models in trouble, then others, whole models in the order of gateway.yaml', () => {
     const models = Object.fromEntries(
       ['a', 'b', 'c', 'd', 'e'].map((name) => [`dp/${name}`, [`one/${name}`, `two/${name}`]]),
     );
-    const rows = rowsOf(models, [status('two/e', 'open', 10)]);
-    expect(mostUrgentRows(rows).map(({ route }) => route)).toEqual([
-      'one/a',
-      'two/a',
-      'one/b',
-      'two/b',
-      'one/e',
-      'two/e',
-    ]);
+    const rows = rowsOf(models, [status('two/e', 'open', 10)], [], 'en', 6);
+    expect(rows.map(({ route }) => route)).toEqual(['one/a', 'two/a', 'one/b', 'two/b', 'one/e', 'two/e']);
   });
 });

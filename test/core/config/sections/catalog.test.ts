@@ -223,6 +223,21 @@ describe('a suggestion', () => {
 });
 
 describe('a route', () => {
+  it('shares its profile with all that have the same settings, so that thousands of models have a few', () => {
+    const { models } =
+      build(`upstreams: { one: { vendor: openai, api_keys: [k] }, two: { format: chat, base_url: "http://two.test" } }
+models:
+  a: { routes: [one/a, two/a] }
+  b: { routes: [one/b, two/b] }
+  blind: { routes: [{ to: two/c, capabilities: { images: false } }] }
+  blind-too: { capabilities: { images: false }, routes: [two/d] }
+  plain: { routes: [{ to: two/e, capabilities: { images: true } }] }`);
+    const profiles = models.map(({ routes }) => routes.map(({ profile }) => profile));
+    const [a, b, [blind], [blindToo], [plain]] = profiles as [unknown[], unknown[], unknown[], unknown[], unknown[]];
+    expect([a[0] === b[0], a[1] === b[1], blind === blindToo, blind === plain]).toEqual([true, true, true, false]);
+    expect([blind, plain]).toMatchObject([{ capabilities: { images: false } }, { capabilities: { images: true } }]);
+  });
+
   it.each([
     ['openai/gpt-5', ['openai', 'gpt-5']],
     ['router/org/model', ['router', 'org/model']],

@@ -30,6 +30,14 @@ describe('the abilities of a model', () => {
     expect(messages?.losses.filter((loss) => loss === 'no_reasoning_signature')).toHaveLength(1);
   });
 
+  it('those of models with the same routes are read once, however many there are', () => {
+    const [route, backup, other] = [routeOf(['chat'], 0), routeOf(['messages'], 1, blind), routeOf(['chat'], 1, blind)];
+    const { conversations } = abilities(route, backup);
+    expect(abilities(route, backup).conversations).toBe(conversations);
+    expect(abilities(route, other).conversations).not.toBe(conversations);
+    expect(abilities(route, { ...backup, priority: 0 }).conversations).not.toBe(conversations);
+  });
+
   it.each([
     ['no', [routeOf(['chat'], 0, blind)]],
     ['no', [routeOf(['chat'], 0, blind), routeOf(['messages'], 1, blind)]],

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { scriptsOf } from '../../../../plugins/setup/script/scripts.ts';
+import { modelOf } from '../../format/catalog/catalog-fixture.ts';
+import { registry, setupHost } from '../fixture.ts';
+
+const hostWith = (count: number) =>
+  setupHost(Array.from({ length: count }, (_, index) => modelOf(`model-${index}`, ['chat', 'messages']))) as Host;
+const gateway = registry as Registry;
+
+it('the scripts of thousands of models are written in several turns of the event loop', async () => {
+  let turns = 0;
+  const count = () => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const { sh, data } = await scriptsOf(hostWith(3_000), gateway);
+  clearImmediate(next);
+  expect(data?.models).toHaveLength(3_000);
+  expect(sh.text).toContain('model-2999');
+  // Six to read what the models can do, one for the data and one for each script.
+  expect(turns).toBeGreaterThanOrEqual(9);
+});
+
+it('the scripts are written once for each configuration, whoever asks while they are', async () => {
+  const host = hostWith(1);
+  const [first, second] = await Promise.all([scriptsOf(host, gateway), scriptsOf(host, gateway)]);
+  expect(second).toBe(first);
+  expect(await scriptsOf(host, gateway)).toBe(first);
+  expect(await scriptsOf(hostWith(1), gateway)).not.toBe(first);
+});
+
+it('scripts that could not be written are tried again', async () => {
+  const host = hostWith(1);
+  const broken = {
+    abilityReader: () => {
+      throw new Error('on purpose');
+    },
+  } as unknown as Registry;
+  await expect(scriptsOf(host, broken)).rejects.toThrow('on purpose');
+  expect((await scriptsOf(host, gateway)).sh.text).toContain('model-0');
+});

@@ -1,6 +1,12 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command as Parser } from 'commander';
 import { expect, it } from 'vitest';
+import type { CommandContext } from '#core/extension/commands/command.ts';
+import { assemble } from '#core/extension/assembly.ts';
+import { actionKinds } from '#core/business/operator-actions/actions.ts';
+import { silentLog } from '../support/database.ts';
+import { segmentOf } from '../../plugins/operator-api/openapi.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -51,6 +57,57 @@ it.each(globSync('{README.md,docs/*.md}', { cwd: root }))('%s names counters tha
   const named = [...read(page).matchAll(/`(\w+_total)\b/g)].map(([, name = '']) => name);
   // The slug of the service may precede them.
   expect(named.filter((name) => !declared.some((one) => `_${name}`.endsWith(`_${one}`)))).toEqual([]);
+});
+
+/** The commands of all plugins. Those of core have no subcommands, and are left out. */
+async function commandLine(): Promise<Parser> {
+  const { registry } = await assemble(undefined, silentLog, () => {
+    throw new Error('no gateway runs');
+  });
+  const parser = new Parser('gateway');
+  for (const command of registry.commands.values())
+    command.define(parser.command(command.name), {} as unknown as CommandContext);
+  return parser;
+}
+
+/** Lines of a page that show a command, such as `gateway orders list [--flagged]`, and the options that they name. */
+const shownIn = (page: string) =>
+  read(page)
+    .split('\n')
+    .flatMap((line) => {
+      const [shown, words = ''] =
+        /(?:^ {4}|^\| `|npm run )gateway (?:-- )?([a-z][a-z-]*(?: [a-z][a-z-]*)?)[^`]*/.exec(line) ?? [];
+      if (shown === undefined) return [];
+      const spans = [shown, ...(line.match(/(?<=`)--[^`]+(?=`)/g) ?? [])];
+      return [{ line, words: words.split(' '), options: spans.flatMap((span) => span.match(/--[a-z][\w-]+/g) ?? []) }];
+    });
+
+it('pages show commands and options that exist', async () => {
+  const parser = await commandLine();
+  const exists = ({ words: [name, second], options }: ReturnType<typeof shownIn>[number]) => {
+    const command = parser.commands.find((one) => one.name() === name);
+    if (command === undefined) return ['start', 'check', 'schema', 'migrate'].includes(name ?? '');
+    const isOfMany = command.commands.length > 0 && second !== undefined;
+    const meant = isOfMany ? command.commands.filter((one) => one.name() === second) : [command, ...command.commands];
+    const known = new Set(meant.flatMap((one) => one.options.map(({ long }) => long)));
+    return meant.length > 0 && options.every((option) => known.has(option));
+  };
+  const wrong = globSync('{README.md,docs/*.md}', { cwd: root }).flatMap((page) =>
+    shownIn(page)
+      .filter((shown) => !exists(shown))
+      .map(({ line }) => `${page}: ${line}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it('operating.md lists every action of the operator API, and no other', () => {
+  const listed = [...read('docs/operating.md').matchAll(/^\| `POST \/(account|order)s\/[A-Z]+\/ACTION` \| (.+) \|$/gm)];
+  const segments = listed.flatMap(([, subject, cell = '']) =>
+    (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`),
+  );
+  expect(segments.toSorted()).toEqual(
+    actionKinds.map(({ name, subject }) => `${subject} ${segmentOf(name)}`).toSorted(),
+  );
 });
 
 /** Files that a page tells its reader to create. */

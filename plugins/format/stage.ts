@@ -1,4 +1,3 @@
-import { bounds } from '#core/platform/bounds.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { adapter } from '#core/gateway/facts.ts';
@@ -14,7 +13,7 @@ import { type ClientRequest, readClientRequest, findModel } from './request/clie
 import { countTokens } from './request/count-tokens.ts';
 import { answerUnavailableTools, addModelName } from './request/hosted-tools.ts';
 import { checkedBody, threadNotFound } from './request/thread.ts';
-import { openCall, openLongCall } from './routes/model-call.ts';
+import { isPassedToAll, openCall, openLongCall } from './routes/model-call.ts';
 import { ReasoningStore } from './state/kept-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ThreadStore } from './state/threads.ts';
@@ -81,10 +80,12 @@ export const formatStage = defineStage({
         const stored = store.enter(exchange, read);
         const asked = stored instanceof Promise ? await stored : stored;
         const model = findModel(host, asked.model);
-        const request = { ...asked, model: nameInReply(model, asked.model) };
-        const isLong = request.text.length > bounds.stepwiseBody;
+        const request = asked.with({ model: nameInReply(model, asked.model) });
+        const { content } = request;
+        const { isLong } = content;
         if (isLong) await nextTurn();
-        checkParameters(checkedBody(request.body), format.client.parameters, endpoint.required);
+        checkParameters(checkedBody(request.outline), format.client.parameters, endpoint.required);
+        if (content.cut !== undefined && !isPassedToAll(model, request)) await content.load(exchange.body);
         const opened = threads.open(exchange, request, model);
         const threaded = opened instanceof Promise ? await opened : opened;
         const kept = reasoning.open(exchange, threaded, model);

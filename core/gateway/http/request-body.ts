@@ -4,14 +4,18 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '#core/platform/json.ts';
+import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
+import { outlineOf } from '#core/platform/json-outline/outline.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
-import type { BodySource } from '../pipeline/exchange.ts';
+import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
-import { nextTurn } from '#core/platform/timing/turn.ts';
+import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+
+/** Bytes below which parsing all of a body costs as little as its outline. */
+const shortBody = 16_384;
 
 export interface BodyLimits {
   /** Bytes, after decompression. */
@@ -82,6 +86,20 @@ export class RequestBody implements BodySource {
   json(): Promise<JsonObject> {
     this.#json ??= this.#parse();
     return this.#json;
+  }
+
+  async outline(): Promise<BodyOutline | undefined> {
+    requireJsonType(this.#request.headers['content-type']);
+    const bytes = this.#received ?? (await this.bytes());
+    if (bytes.length < shortBody) return undefined;
+    await turnFor(bytes.length);
+    const outline = outlineOf(bytes);
+    if (outline === undefined || outline.escapes > bounds.jsonEscapes) return undefined;
+    const { text, uncut } = outline;
+    if (findExcess(text, bounds.requestValues, bytes.length) !== undefined) return undefined;
+    await turnFor(text.length);
+    const body = parseObject(text);
+    return body && { body, text, uncut };
   }
 
   async #parse(): Promise<JsonObject> {

@@ -38,6 +38,15 @@ export interface Endpoint {
   readonly documentation?: EndpointDocumentation;
 }
 
+/** A body without the middle of its long texts, see core/platform/json-outline. */
+export interface BodyOutline {
+  readonly body: JsonObject;
+  /** The JSON of it. */
+  readonly text: string;
+  /** Bytes at the end of the JSON that are those at the end of the body. */
+  readonly uncut: number;
+}
+
 /** Source of the request body: the socket, or a stub in tests. */
 export interface BodySource {
   /** @throws GatewayError `request_too_large`, `request_timeout` */
@@ -45,6 +54,13 @@ export interface BodySource {
   text(): Promise<string>;
   /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
   json(): Promise<JsonObject>;
+  /**
+   * What a long body says apart from its texts, which takes a small part of the time. Undefined where all of it has to be read, and
+   * of a short one.
+   *
+   * @throws GatewayError as `bytes`, and `unsupported_media_type`
+   */
+  outline?(): Promise<BodyOutline | undefined>;
   /** The complete body, once a stage has read it. */
   readonly received?: Buffer | undefined;
   /** True while the body is being read. */

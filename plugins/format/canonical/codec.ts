@@ -65,6 +65,8 @@ export interface ReplyContext {
   readonly created: number;
   /** The client's request, for formats that repeat it in the reply. */
   readonly request: JsonObject;
+  /** The same without the middle of its long texts; missing where `request` costs nothing. */
+  readonly outline?: JsonObject;
 }
 
 /** Turns ordered events into the client's bytes. */

@@ -24,7 +24,7 @@ const inputs = new Set(['input', 'args']);
  * length without that many.
  */
 export class UsageMeter {
-  readonly #request: JsonObject;
+  readonly #request: { readonly body: JsonObject };
   #input: number | undefined;
   #characters = 0;
   #frame = Number.POSITIVE_INFINITY; // characters of an event around its text
@@ -33,7 +33,8 @@ export class UsageMeter {
   #whole: number | undefined;
   #isMiscounted = false;
 
-  constructor(request: JsonObject) {
+  /** @param request whose body is asked for only when its tokens are estimated */
+  constructor(request: { readonly body: JsonObject }) {
     this.#request = request;
   }
 
@@ -55,7 +56,7 @@ export class UsageMeter {
   }
 
   get input(): number {
-    return (this.#input ??= promptTokens(this.#request));
+    return (this.#input ??= promptTokens(this.#request.body));
   }
 
   get output(): number {

@@ -3,34 +3,65 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { exactInputSteps, exactSteps, mayHoldLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
-import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { exactSteps, parseExact } from '#core/gateway/model-call/exact-json.ts';
+import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { inTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
 import type { KeptReasoning } from '../canonical/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../formats/contract/descriptor.ts';
 import { fold, type ParameterRules } from '../formats/contract/parameters.ts';
-import { parseBody } from '../wire/members.ts';
 import { someMember } from '../wire/top-level-members.ts';
+import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 
-/** The client's request, read once; every attempt starts from it. */
-export interface ClientRequest {
+/** What a request says besides its body. */
+interface Said {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
   /** The model's name: as the client wrote it, and as answers carry it once the model has been found. */
   readonly model: string;
   readonly isStream: boolean;
-  readonly bytes: Buffer;
-  readonly text: string;
-  readonly body: JsonObject;
-  /** A text with long numbers, and its body with the inputs of calls exactly as they were written. */
-  readonly exact?: { readonly text: string; readonly body: JsonObject } | undefined;
   /** Id of the response that this request continues. The response's items are in the body then, and its id is not. */
   readonly previousId?: string | undefined;
   /** The reasoning of earlier turns, for clients that cannot return it. */
   readonly kept?: KeptReasoning | undefined;
   readonly thread?: Thread | undefined;
+}
+
+/** The client's request, read once; every attempt starts from it. */
+export class ClientRequest implements Said {
+  readonly format: ClientFormat;
+  readonly purpose: Purpose;
+  readonly model: string;
+  readonly isStream: boolean;
+  readonly previousId: string | undefined;
+  readonly kept: KeptReasoning | undefined;
+  readonly thread: Thread | undefined;
+  readonly content: RequestContent;
+
+  constructor(said: Said, content: RequestContent) {
+    this.format = said.format;
+    this.purpose = said.purpose;
+    this.model = said.model;
+    this.isStream = said.isStream;
+    this.previousId = said.previousId;
+    this.kept = said.kept;
+    this.thread = said.thread;
+    this.content = content;
+  }
+
+  /** The whole body. Where the middle of long texts does not matter, `outline` costs less. */
+  get body(): JsonObject {
+    return this.content.body;
+  }
+
+  get outline(): JsonObject {
+    return this.content.outline;
+  }
+
+  with(changes: Partial<Said>, content: RequestContent = this.content): ClientRequest {
+    return new ClientRequest({ ...this, ...changes }, content);
+  }
 }
 
 /**
@@ -41,7 +72,8 @@ export async function readClientRequest(
   format: ClientFormat,
   { purpose, isStream }: ModelEndpoint,
 ): Promise<ClientRequest> {
-  const body = await source.json();
+  const outline = await source.outline?.();
+  const body = outline?.body ?? (await source.json());
   const model = format.client.isModelInPath === true ? params['id'] : body['model'];
   if (typeof model !== 'string' || model === '') {
     const message =
@@ -50,37 +82,32 @@ export async function readClientRequest(
         : '`model` must be a string. GET /v1/models lists all models.';
     throw new GatewayError('invalid_request', message, { param: 'model' });
   }
-  const read = { format, purpose, model, isStream: isStream ?? body['stream'] === true };
-  const text = await source.text();
-  if (text.length > bounds.stepwiseBody) await nextTurn();
-  const given = isAmbiguous(text, format)
-    ? await unambiguous(text, format)
-    : { bytes: await source.bytes(), text, body };
-  const isLong = given.text.length > bounds.stepwiseBody;
-  if (isLong) await nextTurn();
-  return { ...read, ...given, exact: isLong ? await exactOf(given.text) : undefined };
+  const said = { format, purpose, model, isStream: isStream ?? body['stream'] === true };
+  return new ClientRequest(said, await readContent(source, outline, format));
 }
 
-async function unambiguous(
-  text: string,
+async function readContent(
+  source: BodySource,
+  outline: BodyOutline | undefined,
   format: ClientFormat,
-): Promise<Pick<ClientRequest, 'bytes' | 'text' | 'body'>> {
+): Promise<RequestContent> {
+  const bytes = await source.bytes();
+  if (outline !== undefined && !isAmbiguous(outline.text, format)) return RequestContent.outlined(bytes, outline);
+  const text = await source.text();
+  if (text.length > bounds.stepwiseBody) await nextTurn();
+  const content = isAmbiguous(text, format)
+    ? await unambiguous(text, format)
+    : RequestContent.whole(text, await source.json(), bytes);
+  if (content.isLong) await nextTurn();
+  if (content.isLong) await content.load(source);
+  return content;
+}
+
+async function unambiguous(text: string, format: ClientFormat): Promise<RequestContent> {
   const exact = await (text.length > bounds.stepwiseBody ? inTurns(exactSteps(text)) : parseExact(text));
   const written = writeUnambiguous(exact as JsonObject, format);
   await turnFor(written.length);
-  return { bytes: Buffer.from(written), text: written, body: JSON.parse(written) as JsonObject };
-}
-
-/** Reads a long body here, in separate turns of the event loop, and not when it is first needed. */
-async function exactOf(text: string): Promise<ClientRequest['exact']> {
-  if (!mayHoldLongNumbers(text)) return undefined;
-  return { text, body: (await inTurns(exactInputSteps(text))) as JsonObject };
-}
-
-/** The body, with the inputs of calls exactly as they were written. */
-export function exactBody({ body, text, exact }: Pick<ClientRequest, 'body' | 'text' | 'exact'>): JsonObject {
-  if (exact?.text === text) return exact.body;
-  return mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
+  return RequestContent.whole(written, JSON.parse(written) as JsonObject);
 }
 
 /** What the reply to a client's request is written with. */
@@ -89,7 +116,10 @@ export function replyContext(exchange: Exchange, client: ClientRequest): ReplyCo
     id: shortId(exchange.id),
     model: client.model,
     created: Math.floor(exchange.receivedAt / 1000),
-    request: { ...client.body, previous_response_id: client.previousId },
+    outline: client.outline,
+    get request() {
+      return { ...client.body, previous_response_id: client.previousId };
+    },
   };
 }
 

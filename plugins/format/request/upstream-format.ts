@@ -16,7 +16,7 @@ import { responses } from '../formats/responses/descriptor.ts';
  *
  * @throws GatewayError `not_supported` when it speaks none that the request can be translated into
  */
-export function upstreamFormat(route: Route, { format, purpose, body }: ClientRequest): FormatDescriptor {
+export function upstreamFormat(route: Route, { format, purpose, outline }: ClientRequest): FormatDescriptor {
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
     if (formats.includes(format.name)) return format;
@@ -26,7 +26,7 @@ export function upstreamFormat(route: Route, { format, purpose, body }: ClientRe
     if (formats.includes(format.name) && profileIn(format.name, route.profile).quirks.count_tokens) return format;
     throw new GatewayError('not_supported', 'The route does not count tokens.');
   }
-  if (needsResponses(route, format, body['tools'])) return responses;
+  if (needsResponses(route, format, outline['tools'])) return responses;
   const spoken = preferredFormat(format, formats);
   if (spoken === undefined) throw notSpoken(route, format);
   return spoken;

@@ -6,12 +6,14 @@ import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/ga
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
-import { type ClientRequest, exactBody } from '../request/client-request.ts';
+import { type ClientRequest } from '../request/client-request.ts';
 import { hasHostedTools, hasDroppedTool } from '../request/hosted-tools.ts';
+import { RequestContent } from '../request/request-content.ts';
 import { conversationPrefixOf, readSession } from '../request/session.ts';
 import { threadNotFound } from '../request/thread.ts';
 import { upstreamFormat } from '../request/upstream-format.ts';
 import { isForeign } from '../state/threads.ts';
+import { isPassedOn } from './pass-through/adapt-request.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { type PreparedCall, PreparedCalls } from './translation/prepared-call.ts';
 import { isResumable, resumptionOf } from './translation/resumption.ts';
@@ -62,11 +64,11 @@ export class ModelCall implements Adapter {
     this.model = model;
     this.modelName = request.model;
     this.isStream = request.isStream;
-    this.session = request.thread?.session ?? readSession(exchange.headers, request.body);
+    this.session = request.thread?.session ?? readSession(exchange.headers, request.outline);
     this.#exchange = exchange;
     this.#request = request;
     this.#translator = new CallTranslator(exchange, request);
-    this.#hasHostedTools = model.routes.length > 1 && hasHostedTools(request.body);
+    this.#hasHostedTools = model.routes.length > 1 && hasHostedTools(request.outline);
     this.#isResumable = model.resume === true && request.thread === undefined && isResumable(request, this.#translator);
   }
 
@@ -140,16 +142,34 @@ export class ModelCall implements Adapter {
   }
 }
 
+/** True when every route gets the client's bytes: the texts of a long request are not needed. */
+export function isPassedToAll({ routes, resume }: Model, request: ClientRequest): boolean {
+  return resume !== true && request.purpose === 'answer' && routes.every((route) => isPassedTo(route, request));
+}
+
+function isPassedTo(route: Route, request: ClientRequest): boolean {
+  try {
+    return (
+      upstreamFormat(route, request) === request.format &&
+      !needsTranslation(route, request) &&
+      isPassedOn(request, route)
+    );
+  } catch {
+    // It is asked again, and reports it.
+    return false;
+  }
+}
+
 /**
  * True for what only a translation can change: freeform tools become functions, and their calls freeform again; images
  * in tool results become a user message.
  */
-function needsTranslation({ profile }: Route, { format, purpose, body }: ClientRequest): boolean {
+function needsTranslation({ profile }: Route, { format, purpose, outline }: ClientRequest): boolean {
   const { text } = format.client;
   if (purpose !== 'answer' || text === undefined) return false;
   const { freeform_tools, tool_result_images } = profileIn(format.name, profile).quirks;
-  if (!freeform_tools && text.hasFreeformTools?.(body) === true) return true;
-  return !tool_result_images && text.omitResultImages(body) !== body;
+  if (!freeform_tools && text.hasFreeformTools?.(outline) === true) return true;
+  return !tool_result_images && text.omitResultImages(outline) !== outline;
 }
 
 /** Note on a request out of which images were left. */
@@ -161,11 +181,9 @@ export const omissionNote = 'approximated images in tool results as text';
  * stay: the user can send something else.
  */
 export function omitResultImages(request: ClientRequest): ClientRequest | undefined {
-  const { format, body } = request;
+  const { format, outline, content } = request;
   if (!isClientTextFormat(format)) return undefined;
   const omit = (from: JsonObject): JsonObject => format.client.text.omitResultImages(from);
-  const without = omit(body);
-  if (without === body) return undefined;
-  const text = JSON.stringify(omit(exactBody(request)));
-  return { ...request, body: without, text, bytes: Buffer.from(text) };
+  if (omit(outline) === outline) return undefined;
+  return request.with({}, RequestContent.whole(JSON.stringify(omit(content.exact)), omit(content.body)));
 }

@@ -39,19 +39,18 @@ export class ThreadStore {
    * @throws GatewayError `invalid_request` when a route of the model would lose it, `not_found` for an unknown thread
    */
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
-    const { thread } = request.body;
+    const { thread } = request.outline;
     if (request.format.name !== 'messages' || thread === undefined || thread === null) return request;
     if (!model.routes.every(keepsThreads)) throw unsupportedThread();
     const group = `threads:${exchange.find(principal)?.accountId ?? ''}`;
     const previousId = isJsonObject(thread) ? thread['previous_message_id'] : undefined;
     if (typeof previousId !== 'string') {
-      const session = readSession(exchange.headers, request.body) ?? exchange.id;
-      return { ...request, thread: this.#thread(group, session, undefined) };
+      const session = readSession(exchange.headers, request.outline) ?? exchange.id;
+      return request.with({ thread: this.#thread(group, session, undefined) });
     }
-    return this.#find(group, previousId).then(({ session, origin }) => ({
-      ...request,
-      thread: this.#thread(group, session, origin),
-    }));
+    return this.#find(group, previousId).then(({ session, origin }) =>
+      request.with({ thread: this.#thread(group, session, origin) }),
+    );
   }
 
   #thread(group: string, session: string, origin: string | undefined): Thread {

@@ -7,6 +7,8 @@ import { descriptors, type Format } from '../../support/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { ClientRequest } from '../../../plugins/format/request/client-request.ts';
+import { RequestContent } from '../../../plugins/format/request/request-content.ts';
 import { ModelCall } from '../../../plugins/format/routes/model-call.ts';
 import { Connections, type ConnectionsOptions } from '../../../plugins/upstream/connections/connections.ts';
 import { KeyPool } from '../../../plugins/upstream/routing/key-pool.ts';
@@ -106,19 +108,9 @@ export function exchangeFor(
     maxInputTokens: undefined,
     maxOutputTokens: undefined,
   };
-  const bytes = Buffer.from(text);
-  exchange.set(
-    adapter,
-    new ModelCall(exchange, model, {
-      format: descriptors[format],
-      purpose: 'answer',
-      model: 'test',
-      isStream,
-      bytes,
-      text,
-      body,
-    }),
-  );
+  const said = { format: descriptors[format], purpose: 'answer', model: 'test', isStream } as const;
+  const request = new ClientRequest(said, RequestContent.whole(text, body));
+  exchange.set(adapter, new ModelCall(exchange, model, request));
   return exchange;
 }
 

@@ -39,7 +39,7 @@ export const chat: ClientTextFormat = {
     observe: (id, { n }: ChatRequest) => new ChatObserver(id, typeof n === 'number' ? n : 1),
     repairReply: (context, profile) => new ChatReplyRepair(context, profile),
     modelPlace: { member: 'model' },
-    adaptReply: ({ body }) => new ChatReplyAdapter(body),
+    adaptReply: (request) => new ChatReplyAdapter(request),
     text: {
       ...chatCodec,
       omitResultImages,

@@ -17,6 +17,8 @@ export interface ModelPlace {
 /** The request that a reply answers. */
 export interface AnsweredRequest {
   readonly body: JsonObject;
+  /** The body without the middle of its long texts. */
+  readonly outline: JsonObject;
   /** Id of the response that it continues. */
   readonly previousId?: string | undefined;
 }

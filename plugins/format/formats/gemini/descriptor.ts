@@ -68,7 +68,7 @@ export const gemini: ClientTextFormat = {
         count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount),
       ),
     modelPlace: { member: 'modelVersion' },
-    adaptReply: ({ body }, origin) => new GeminiReplyAdapter(body, origin),
+    adaptReply: (request, origin) => new GeminiReplyAdapter(request, origin),
     settle: (body, before) => joinContents(body, before),
     nameCounted,
     text: {

@@ -48,7 +48,7 @@ export const messages: ClientTextFormat = {
     parameters: messagesParameters,
     observe: (id, _body, onAnswer) => new MessagesObserver(id, onAnswer),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
-    adaptReply: ({ body }, origin) => new MessagesReplyAdapter(body, origin),
+    adaptReply: (request, origin) => new MessagesReplyAdapter(request, origin),
     ownReasoning: withOwnThinking,
     settle: (body, _before, target) => settleThinking(body, target),
     text: {

@@ -3,8 +3,8 @@ import { profileIn } from '#core/config/catalog/profile.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
-import { type ClientRequest, exactBody } from '../../request/client-request.ts';
-import { isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
+import type { ClientRequest } from '../../request/client-request.ts';
+import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
 import { hasTaggedState, withOwnState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
 import { missingUsageOption } from '../translation/encode-for-route.ts';
@@ -23,33 +23,81 @@ export interface AdaptedRequest {
  * @throws GatewayError `not_supported`, `invalid_request`, see `Adaptation`
  */
 export function adaptRequest(client: ClientRequest, route: Route): AdaptedRequest {
-  return adaptBody(client, client.body, route);
+  const { outline, content } = client;
+  const asIs = settleUnchanged(client, route);
+  if (asIs !== undefined) return passOn(client, outline, route, asIs);
+  const { body } = content;
+  const settled = settle(client, body, route);
+  if (settled.body === body) return passOn(client, body, route, settled);
+  // Serialized again, inputs of calls would lose what a double cannot hold.
+  const { exact } = content;
+  return write(client, exact, route, exact === body ? settled : settle(client, exact, route));
 }
 
-function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): AdaptedRequest {
-  const { format, text, purpose } = client;
-  const { isModelInPath = false, ownReasoning, settle, nameCounted } = format.client;
+/** True when a route gets the client's bytes, with another name of the model: the texts of a long request are not needed. */
+export function isPassedOn(client: ClientRequest, route: Route): boolean {
+  return settleUnchanged(client, route) !== undefined;
+}
+
+/** A request for a route. It is the very same object when nothing changes but the name of the model. */
+interface Settled {
+  readonly body: JsonObject;
+  readonly usage: InsertedMember | undefined;
+  readonly notes: Notes;
+}
+
+/** Undefined when something changes, or may be refused, for which all of the request is read. */
+function settleUnchanged(client: ClientRequest, route: Route): Settled | undefined {
+  const { outline, content } = client;
+  if (content.cut === undefined) return undefined;
+  try {
+    const settled = settle(client, outline, route);
+    return settled.body === outline ? settled : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function settle(
+  { format, purpose, isStream, kept: reasoning }: ClientRequest,
+  parsed: JsonObject,
+  route: Route,
+): Settled {
+  const { ownReasoning, settle: complete, nameCounted } = format.client;
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
-  const target = { profile, notes, origin: originOf(route.upstream), kept: client.kept };
+  const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning };
   const kept = ownReasoning?.(parsed, target) ?? parsed;
   const adapted = isTextFormat(format) ? format.text.adapt(kept, target) : kept;
   const own = hasTaggedState(kept) ? withOwnState(adapted, route, notes) : adapted;
-  const complete = settle?.(own, parsed, target) ?? own;
-  const settled = purpose === 'count' ? (nameCounted?.(complete, route.model) ?? complete) : complete;
-  const usage = isTextFormat(format) && client.isStream ? missingUsageOption(format, settled, profile) : undefined;
-  if (settled === parsed) {
-    const body = isModelInPath ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
-    return { body: usage === undefined ? body : insertMember(body, usage.prefix) };
-  }
-  // Serialized again, inputs of calls would lose what a double cannot hold.
-  const exact = parsed === client.body ? exactBody(client) : parsed;
-  if (exact !== parsed) return adaptBody(client, exact, route);
-  const named = isModelInPath ? settled : { ...settled, model: route.model };
+  const completed = complete?.(own, parsed, target) ?? own;
+  const body = purpose === 'count' ? (nameCounted?.(completed, route.model) ?? completed) : completed;
+  const usage = isTextFormat(format) && isStream ? missingUsageOption(format, body, profile) : undefined;
+  return { body, usage, notes };
+}
+
+function passOn(
+  { format, content }: ClientRequest,
+  parsed: JsonObject,
+  route: Route,
+  { usage }: Settled,
+): AdaptedRequest {
+  const body =
+    format.client.isModelInPath === true ? content.bytes : rewriteModel(content, parsed['model'], route.model);
+  return { body: usage === undefined ? body : insertMember(body, usage.prefix) };
+}
+
+function write(
+  client: ClientRequest,
+  wanted: JsonObject,
+  route: Route,
+  { body, usage, notes }: Settled,
+): AdaptedRequest {
+  const named = client.format.client.isModelInPath === true ? body : { ...body, model: route.model };
   return {
     body: JSON.stringify(usage === undefined ? named : { [usage.name]: usage.value, ...named }),
     notes: notes.entries,
-    ...localStopsOf(client, parsed, named),
+    ...localStopsOf(client, wanted, named),
   };
 }
 

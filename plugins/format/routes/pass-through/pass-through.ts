@@ -70,11 +70,11 @@ export class PassThrough implements PreparedCall {
 
   /** The text of reasoning is kept where it will be wanted back. */
   #observe(): ReplyObserver {
-    const { format, body, kept, thread } = this.#client;
+    const { format, outline, kept, thread } = this.#client;
     const { upstream } = this.#route;
     const profile = profileIn(format.name, this.#route.profile);
     const onAnswer = thread && ((id: string) => thread.keep(id, originOf(upstream)));
-    const observer = format.client.observe(this.#exchange.id, body, onAnswer);
+    const observer = format.client.observe(this.#exchange.id, outline, onAnswer);
     if (kept === undefined || !isTextFormat(format)) return observer;
     if (!wantsReasoning(profile, true)) return observer;
     const names = new ToolNames({ tools: [], items: [] }, format.text.toolNames);

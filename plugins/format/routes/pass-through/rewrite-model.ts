@@ -1,4 +1,6 @@
-import { endOfString, type JsonObject } from '#core/platform/json.ts';
+import { endOfString } from '#core/platform/json.ts';
+import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
+import type { RequestContent } from '../../request/request-content.ts';
 import { someMember } from '../../wire/top-level-members.ts';
 
 /** Bytes at the beginning of a body in which its model is looked for the quick way. Clients name it first. */
@@ -10,20 +12,23 @@ const longestModel = 512;
  * Returns the body with another model name in it and every other byte as it was, so that fields we do not know, big
  * numbers and spacing survive.
  *
- * @param bytes name the model once, see `isAmbiguous`
+ * @param content names the model once, see `isAmbiguous`
+ * @param given the name as the parser has read it
  */
-export function rewriteModel(bytes: Buffer, text: string, body: JsonObject, model: string): Buffer | string {
-  if (body['model'] === model) return bytes;
-  const quick = findQuickly(bytes, body['model']);
-  if (quick !== undefined) {
+export function rewriteModel(content: RequestContent, given: unknown, model: string): Buffer | string {
+  if (given === model) return content.bytes;
+  const { bytes, cut } = content;
+  const place = findQuickly(bytes, given) ?? (cut && findBehindCuts(bytes, cut, given));
+  if (place !== undefined) {
     return Buffer.concat([
-      bytes.subarray(0, quick.begin),
+      bytes.subarray(0, place.begin),
       Buffer.from(JSON.stringify(model)),
-      bytes.subarray(quick.end),
+      bytes.subarray(place.end),
     ]);
   }
-  const found = findModel(text, body['model']);
-  if (found === undefined) return JSON.stringify({ ...body, model });
+  const { text } = content;
+  const found = findModel(text, given);
+  if (found === undefined) return JSON.stringify({ ...content.body, model });
   return text.slice(0, found.begin) + JSON.stringify(model) + text.slice(found.end);
 }
 
@@ -34,6 +39,16 @@ function findQuickly(bytes: Buffer, model: unknown): Span | undefined {
   const at = beginning.indexOf(key);
   if (at === -1) return undefined;
   return findModel(beginning.slice(0, at + key.length + longestModel), model);
+}
+
+/** The name behind all long texts: what follows it is the same in the outline. */
+function findBehindCuts(bytes: Buffer, { text, uncut }: BodyOutline, model: unknown): Span | undefined {
+  const found = findModel(text, model);
+  if (found === undefined) return undefined;
+  const follows = Buffer.byteLength(text.slice(found.begin));
+  if (follows > uncut) return undefined;
+  const begin = bytes.length - follows;
+  return { begin, end: begin + Buffer.byteLength(text.slice(found.begin, found.end)) };
 }
 
 interface Span {

@@ -19,7 +19,7 @@ import {
   isTextFormat,
   type TextFormat,
 } from '../../formats/contract/descriptor.ts';
-import { type ClientRequest, exactBody, replyContext, shortId } from '../../request/client-request.ts';
+import { type ClientRequest, replyContext, shortId } from '../../request/client-request.ts';
 import { restoreReasoning, takesReasoningText } from '../../state/kept-reasoning/restore.ts';
 import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
@@ -48,7 +48,7 @@ export class CallTranslator {
       const message = `Requests in the ${format.name} format cannot be translated into another format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
-    this.#conversation ??= format.client.text.decodeRequest(exactBody(this.#request), this.#notes);
+    this.#conversation ??= format.client.text.decodeRequest(this.#request.content.exact, this.#notes);
     return { conversation: this.#conversation, notes: this.#notes };
   }
 
@@ -167,12 +167,12 @@ export function readerBetween(
 
 /** Guards the answer of a route. What the client cannot return of it is kept. */
 export function guardOf(exchange: Exchange, client: ClientRequest, route: Route, names: ToolNames): GrammarGuard {
-  const { body, kept } = client;
+  const { kept } = client;
   return new GrammarGuard({
     names,
     tag: taggerOf(route),
     id: shortId(exchange.id),
-    inputTokens: () => promptTokens(body),
+    inputTokens: () => promptTokens(client.body),
     onComplete: kept && ((reply) => kept.keep(reply)),
   });
 }

@@ -43,19 +43,20 @@ export class ReasoningStore {
    * route of the model wants and the client has not returned.
    */
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
-    const { format, body, purpose } = request;
+    const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
     const callsWithoutReasoning = isClientTextFormat(format) ? format.client.text.callsWithoutReasoning : undefined;
     const isOff = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isOff || callsWithoutReasoning === undefined || !Array.isArray(body['tools'])) return request;
+    if (isOff || callsWithoutReasoning === undefined || !Array.isArray(outline['tools'])) return request;
     const routes = routesWith(model, request);
     if (!routes.withState && !routes.withText) return request;
+    const { body } = request;
     const kept = new KeptCalls(body, (entries) => this.#keep(accountId, entries));
     const ids = callsWithoutReasoning(body, routes.withState).slice(-bounds.restoredCalls);
-    if (ids.length === 0) return { ...request, kept };
+    if (ids.length === 0) return request.with({ kept });
     return this.#find(accountId, kept.names(ids)).then((found) => {
       kept.found = found;
-      return { ...request, kept };
+      return request.with({ kept });
     });
   }
 

@@ -9,6 +9,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { formatNotes, notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { turnFor } from '#core/platform/timing/turn.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
+import { RequestContent } from '../../request/request-content.ts';
 import { member } from '../../wire/members.ts';
 import { expand } from './continuation.ts';
 import { holdEnding } from './hold-ending.ts';
@@ -57,7 +58,7 @@ export class ResponsesStore {
     const maxBytes = () => host.section(listen).max_body_bytes;
     const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
     if (accountId !== undefined && body.store !== false) exchange.set(draft, { accountId, items, previousId });
-    return isExpanded ? await withBody({ ...request, previousId }, { ...body, input: [...items] }) : request;
+    return isExpanded ? await withBody(request.with({ previousId }), { ...body, input: [...items] }) : request;
   }
 
   /** Stores the answer if the client wants that. Never fails. */
@@ -112,10 +113,10 @@ function addNote(exchange: Exchange, note: string): void {
 
 /** The request's own body and what it refers to are long together: each step has a turn of the event loop. */
 async function withBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
-  await turnFor(request.text.length);
+  await turnFor(request.content.bytes.length);
   const text = JSON.stringify(body);
   await turnFor(text.length);
   const bytes = Buffer.from(text);
   await turnFor(text.length);
-  return { ...request, body, text, bytes };
+  return request.with({}, RequestContent.whole(text, body, bytes));
 }

@@ -379,3 +379,46 @@ describe('a body that takes long to read', () => {
     expect(turns).toBeGreaterThanOrEqual(2);
   });
 });
+
+const asking = (content: unknown) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] });
+
+describe('the outline of a long body', () => {
+  const large = { maxBytes: 40_000_000 };
+  const long = 'lorem "ipsum" '.repeat(2_000);
+
+  it('has everything but the texts', async () => {
+    const { body } = (await received(asking(long), large).outline()) ?? {};
+    expect(body).toEqual({ model: 'm', messages: [{ role: 'user', content: 'lorem ~cut' }] });
+  });
+
+  it('does not exist for a short body, which is as quickly read', async () => {
+    expect(await received(asking('Hi.'), large).outline()).toBeUndefined();
+  });
+
+  it.each<[string, string | Buffer]>([
+    ['a list', JSON.stringify([{ a: [long] }])],
+    ['malformed', `${asking(long)}}`],
+    ['malformed inside of a text', asking(long).replace('ipsum', '\n')],
+    [
+      'nested too deeply',
+      asking([long, '['.repeat(300)]).replace(/"(\[+)"/, (_, open: string) => `${open}1${']'.repeat(300)}`),
+    ],
+    ['of too many values', asking([long, Array.from({ length: 120_000 }, () => 1)])],
+    ['full of escapes', asking('\n'.repeat(1_100_000))],
+    ['of too many different members', asking(Array.from({ length: 12_000 }, (_, index) => ({ [`name${index}`]: 1 })))],
+    ['with a byte order mark', `\u{FEFF}${asking(long)}`],
+    ['not UTF-8', Buffer.from(asking(long).replace('ipsum', '\u00e9'), 'latin1')],
+  ])('does not exist for one that is %s: reading all of it says what is wrong', async (_what, text) => {
+    expect(await received(text, large).outline()).toBeUndefined();
+    expect(await codeOf(received(text, large).json())).toMatch(/^(invalid_request|request_too_large)$/);
+  });
+
+  it('is not made of what is no JSON by its type', async () => {
+    const body = received(asking(long), { ...large, headers: { 'content-type': 'text/xml' } });
+    expect(await codeOf(body.outline())).toBe('unsupported_media_type');
+  });
+
+  it('exists for one that is full of escapes', async () => {
+    expect(await received(asking('say "hi"\n'.repeat(330_000)), large).outline()).toBeDefined();
+  });
+});

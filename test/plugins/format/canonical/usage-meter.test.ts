@@ -22,7 +22,7 @@ const text = 'The quick brown fox jumps over the lazy dog, again and again. '.re
 describe('a stream', () => {
   describe.each(Object.entries(deltas))('of %s', (_format, delta) => {
     it.each([1, 3, 20, 500, text.length])('in pieces of %d characters has about a token for four of them', (size) => {
-      const meter = new UsageMeter({});
+      const meter = new UsageMeter({ body: {} });
       for (let begin = 0; begin < text.length; begin += size) meter.delta(delta(text.slice(begin, begin + size)));
       expect(meter.output).toBeGreaterThan(text.length / 4 / 1.1);
       expect(meter.output).toBeLessThan((text.length / 4) * 1.1);
@@ -30,14 +30,14 @@ describe('a stream', () => {
   });
 
   it('a stream whose first chunk has only the role is measured by the later ones', () => {
-    const meter = new UsageMeter({});
+    const meter = new UsageMeter({ body: {} });
     meter.delta(chatDelta({ role: 'assistant', content: '' }));
     for (let piece = 0; piece < 100; piece++) meter.delta(deltas.chat('word'));
     expect(meter.output).toBe(100);
   });
 
   it('a stream of events that are not JSON is estimated', () => {
-    const meter = new UsageMeter({});
+    const meter = new UsageMeter({ body: {} });
     for (let piece = 0; piece < 100; piece++) meter.delta(streamEvent('data: {"broken\n\n'));
     expect(meter.output).toBeGreaterThan(0);
   });
@@ -49,7 +49,7 @@ it.each<[string, JsonObject]>([
   ['responses', { output: [{ type: 'message', id: 'msg_1', content: [{ type: 'output_text', text }] }] }],
   ['gemini', { candidates: [{ content: { role: 'model', parts: [{ text }] } }] }],
 ])('a whole reply of %s has about a token for four characters', (_format, reply) => {
-  const meter = new UsageMeter({});
+  const meter = new UsageMeter({ body: {} });
   meter.whole(reply);
   expect(Math.abs(meter.output - text.length / 4)).toBeLessThan(30);
 });
@@ -73,13 +73,13 @@ it.each<[string, JsonObject]>([
   ],
   ['gemini', { candidates: [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] }],
 ])('a short reply of %s is measured by its words, not by what is around them', (_format, reply) => {
-  const meter = new UsageMeter({});
+  const meter = new UsageMeter({ body: {} });
   meter.whole(reply);
   expect(meter.output).toBe(1);
 });
 
 it('a call is measured with the names in its input, which the model has written', () => {
-  const meter = new UsageMeter({});
+  const meter = new UsageMeter({ body: {} });
   meter.whole({ content: [{ type: 'tool_use', id: 'toolu_1', name: 'search', input: { status: 'x'.repeat(394) } }] });
   expect(meter.output).toBeGreaterThan(98);
 });
@@ -87,11 +87,11 @@ it('a call is measured with the names in its input, which the model has written'
 it('an image in the prompt counts as the tokens of an image, not as its base64', () => {
   const url = `data:image/png;base64,${'A'.repeat(1_000_000)}`;
   const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
-  expect(new UsageMeter({ model: 'm', messages }).input).toBeLessThan(2_000);
+  expect(new UsageMeter({ body: { model: 'm', messages } }).input).toBeLessThan(2_000);
 });
 
 const meterOf = () => {
-  const meter = new UsageMeter({ messages: [{ role: 'user', content: 'x'.repeat(400) }] });
+  const meter = new UsageMeter({ body: { messages: [{ role: 'user', content: 'x'.repeat(400) }] } });
   meter.delta(deltas.chat('y'.repeat(80)));
   return meter;
 };

@@ -32,7 +32,7 @@ const histories: Readonly<Record<TextFormat, string>> = {
 /** The request to an upstream, as it travels. */
 function sent(client: TextFormat, upstream: TextFormat): string {
   const body = histories[client];
-  const request = { ...requestOf(client, JSON.parse(body) as JsonObject), text: body };
+  const request = requestOf(client, JSON.parse(body) as JsonObject, body);
   return String(new CallTranslator(exchange, request).open(route, conversational[upstream]).request.body);
 }
 

@@ -8,7 +8,8 @@ import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
-import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
+import { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
+import { RequestContent } from '../../../../plugins/format/request/request-content.ts';
 import { clientTool } from '../codec-fixture.ts';
 
 /** Every format that there is; what holds for one has to hold for all. */
@@ -28,18 +29,13 @@ const wantsAll: JsonObject = {
 export const context: ReplyContext = { id: 'x1', model: 'asked-for', created: 1_700_000_000, request: wantsAll };
 export const exchange = { id: 'req_x1', receivedAt: 1_700_000_000_000, headers: {} } as Exchange;
 
-export function requestOf(format: TextFormat, body: JsonObject = wantsAll): ClientRequest {
-  const text = JSON.stringify(body);
-  const isStream = true;
-  return {
-    format: conversational[format],
-    purpose: 'answer',
-    model: 'asked-for',
-    isStream,
-    bytes: Buffer.from(text),
-    text,
-    body,
-  };
+export function requestOf(
+  format: TextFormat,
+  body: JsonObject = wantsAll,
+  text: string = JSON.stringify(body),
+): ClientRequest {
+  const said = { format: conversational[format], purpose: 'answer', model: 'asked-for', isStream: true } as const;
+  return new ClientRequest(said, RequestContent.whole(text, body));
 }
 
 export function newGuard(): GrammarGuard {

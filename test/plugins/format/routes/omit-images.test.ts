@@ -98,7 +98,7 @@ describe('a picture that a tool has shown', () => {
       '"input":{}',
       '"input":{"id":12345678901234567890}',
     );
-    const request = { ...requestOf('messages', JSON.parse(text) as JsonObject), text };
+    const request = requestOf('messages', JSON.parse(text) as JsonObject, text);
     const made = openCall(exchange, modelOf('test', [], { routes: [route, routeOf('chat', false)] }), request);
     expect(String(made.encode(made.model.routes[1]!).body)).toContain(':12345678901234567890');
   });

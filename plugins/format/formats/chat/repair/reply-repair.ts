@@ -28,6 +28,7 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #profile: Profile;
   readonly #notes = new Notes();
   readonly #inlineThinking: boolean;
+  readonly #request: JsonObject;
   readonly #isSingle: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
   readonly #clean = new CleanChunks();
@@ -42,7 +43,8 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#context = context;
     this.#profile = profile;
     this.#inlineThinking = profile.quirks.inline_thinking;
-    this.#isSingle = isSingleAnswer(context.request);
+    this.#request = context.outline ?? context.request;
+    this.#isSingle = isSingleAnswer(this.#request);
   }
 
   get notes(): readonly string[] {
@@ -121,7 +123,7 @@ export class ChatReplyRepair implements ReplyRepair {
       id: `call_${this.#context.id}`,
       index,
       isWhole,
-      isOld: usesDeprecatedCalls(this.#context.request),
+      isOld: usesDeprecatedCalls(this.#request),
       inlineThinking: this.#inlineThinking,
     });
     this.#choices.set(index, choice);

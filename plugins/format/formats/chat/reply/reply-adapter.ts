@@ -1,7 +1,13 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { filledUsage, isCounted, type ReplyAdapter, rewriteData } from '../../contract/pass-through.ts';
+import {
+  type AnsweredRequest,
+  filledUsage,
+  isCounted,
+  type ReplyAdapter,
+  rewriteData,
+} from '../../contract/pass-through.ts';
 import { member } from '../../../wire/members.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
@@ -15,9 +21,9 @@ export class ChatReplyAdapter implements ReplyAdapter {
   #owesUsage: boolean;
   #last: StreamEvent | undefined;
 
-  constructor(body: ChatRequest) {
-    const options = body.stream_options;
-    this.meter = new UsageMeter(body);
+  constructor(request: AnsweredRequest) {
+    const { stream_options: options }: ChatRequest = request.outline;
+    this.meter = new UsageMeter(request);
     this.#hasOwnOptions = isJsonObject(options);
     this.#owesUsage = member<ChatStreamOptions>(options, 'include_usage') === true;
   }

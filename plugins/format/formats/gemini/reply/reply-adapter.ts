@@ -1,7 +1,12 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { isCounted, objectOr, type ReplyAdapter, rewriteData } from '../../contract/pass-through.ts';
+import {
+  type AnsweredRequest,
+  isCounted,
+  objectOr,
+  type ReplyAdapter,
+  rewriteData,
+} from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { member } from '../../../wire/members.ts';
 import { tagSignatures } from '../request/thought-signature.ts';
@@ -12,8 +17,8 @@ export class GeminiReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #origin: string;
 
-  constructor(body: JsonObject, origin: string) {
-    this.meter = new UsageMeter(body);
+  constructor(request: AnsweredRequest, origin: string) {
+    this.meter = new UsageMeter(request);
     this.#origin = origin;
   }
 

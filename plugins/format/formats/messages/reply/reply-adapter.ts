@@ -1,8 +1,9 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import {
+  type AnsweredRequest,
   filledUsage,
   isCounted,
   objectOr,
@@ -21,8 +22,8 @@ export class MessagesReplyAdapter implements ReplyAdapter {
   readonly #signatureTag: string;
   readonly #redactedTag: string;
 
-  constructor(body: JsonObject, origin: string) {
-    this.meter = new UsageMeter(body);
+  constructor(request: AnsweredRequest, origin: string) {
+    this.meter = new UsageMeter(request);
     this.#signatureTag = tagState({ kind: 'signature', origin, data: '' });
     this.#redactedTag = tagState({ kind: 'redacted', origin, data: '' });
   }

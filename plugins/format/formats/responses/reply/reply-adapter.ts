@@ -29,10 +29,10 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   readonly #tag: string;
   readonly #previousId: string | undefined;
 
-  constructor({ body, previousId }: AnsweredRequest, origin: string) {
-    this.meter = new UsageMeter(body);
+  constructor(request: AnsweredRequest, origin: string) {
+    this.meter = new UsageMeter(request);
     this.#tag = tagState({ kind: 'encrypted', origin, data: '' });
-    this.#previousId = previousId;
+    this.#previousId = request.previousId;
   }
 
   event(event: StreamEvent, counted?: Usage): string {

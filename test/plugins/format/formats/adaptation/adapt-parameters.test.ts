@@ -10,7 +10,8 @@ import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 import { modelOf } from '../../catalog/catalog-fixture.ts';
 import { exchange, requestOf as streamOf } from '../../invariants/fixture.ts';
 
-const requestOf = (format: TextFormat, body: JsonObject) => ({ ...streamOf(format, body), isStream: false });
+const requestOf = (format: TextFormat, body: JsonObject, text?: string) =>
+  streamOf(format, body, text).with({ isStream: false });
 /** What gateway.yaml makes of a vendor and a model's name. */
 function profilesOf(vendor: string, model: string): ProfileSettings[] {
   const preset = vendors.find(({ name }) => name === vendor);
@@ -275,7 +276,7 @@ describe('a route of the client’s own format that sees no images', () => {
   it('a route without image support passes every byte of a request without images', () => {
     const text = '{"model":"test",  "messages":[{"role":"user","content":[{"type":"text","text":"image"}]}]}';
     const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: blind });
-    const request = { ...requestOf('chat', JSON.parse(text) as JsonObject), text, bytes: Buffer.from(text) };
+    const request = requestOf('chat', JSON.parse(text) as JsonObject, text);
     expect(String(adaptRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });
 });

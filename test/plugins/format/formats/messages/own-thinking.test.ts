@@ -23,7 +23,7 @@ const replays = { reasoning: 'budget', replay_reasoning: 'tool_turns', signed_th
 /** The request that a Messages route gets. */
 function sent(body: JsonObject, quirks: QuirkSettings = {}, client: TextFormat = 'messages') {
   const route = routeTo(upstream, { profile: mergeProfiles({ quirks }) });
-  const request = { ...requestOf(client, { model: 'test', max_tokens: 9, ...body }), isStream: false };
+  const request = requestOf(client, { model: 'test', max_tokens: 9, ...body }).with({ isStream: false });
   const { body: bytes, notes = [] } = openCall(exchange, modelOf('test', [], { routes: [route] }), request).encode(
     route,
   );

@@ -7,7 +7,8 @@ import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/
 import { descriptors, type Format } from '../../../../support/formats.ts';
 import { streamEvent } from '../../codec-fixture.ts';
 import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
-import type { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
 import {
   decodeSignature,
   encodeSignature,
@@ -21,16 +22,8 @@ const own = originOf(route.upstream);
 function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;
-  const parsed = JSON.parse(text) as JsonObject;
-  return {
-    format: descriptors[format],
-    purpose: 'answer',
-    model: 'test',
-    isStream,
-    bytes: Buffer.from(text),
-    text,
-    body: parsed,
-  };
+  const content = RequestContent.whole(text, JSON.parse(text) as JsonObject);
+  return new ClientRequest({ format: descriptors[format], purpose: 'answer', model: 'test', isStream }, content);
 }
 const sent = (format: Format, body: JsonObject, to: Route = route) => {
   const { body: bytes, notes } = adaptRequest(requestOf(format, body), to);

@@ -6,7 +6,8 @@ import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profil
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
-import type { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
 import {
   noSignature,
   encodeSignature,
@@ -21,16 +22,8 @@ const foreign = originOf(routeAt('http://127.0.0.1:2/v1').upstream);
 function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;
-  const parsed = JSON.parse(text) as JsonObject;
-  return {
-    format: descriptors[format],
-    purpose: 'answer',
-    model: 'test',
-    isStream,
-    bytes: Buffer.from(text),
-    text,
-    body: parsed,
-  };
+  const content = RequestContent.whole(text, JSON.parse(text) as JsonObject);
+  return new ClientRequest({ format: descriptors[format], purpose: 'answer', model: 'test', isStream }, content);
 }
 const sent = (format: Format, body: JsonObject, to: Route = route) => {
   const { body: bytes, notes } = adaptRequest(requestOf(format, body), to);
@@ -46,14 +39,14 @@ const adaptedPart = (part: JsonObject, quirks: object = {}) => {
 describe('a request of the client’s own format', () => {
   it('keeps every byte but the model’s name', () => {
     const text = '{ "model" : "test", "big": 12345678901234567890, "messages": [ ] }';
-    const body = JSON.parse(text) as JsonObject;
-    const request = { ...requestOf('messages', {}), text, bytes: Buffer.from(text), body };
+    const content = RequestContent.whole(text, JSON.parse(text) as JsonObject);
+    const request = requestOf('messages', {}).with({}, content);
     expect(String(adaptRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });
 
   it('to count tokens names the model of the route inside, too', () => {
     const packed = { model: 'models/test', contents: [{ parts: [{ text: 'hi' }] }] };
-    const request = { ...requestOf('gemini', { generateContentRequest: packed }), purpose: 'count' as const };
+    const request = requestOf('gemini', { generateContentRequest: packed }).with({ purpose: 'count' });
     const { body } = adaptRequest(request, route);
     expect(JSON.parse(String(body))).toMatchObject({
       generateContentRequest: { ...packed, model: 'models/model-there' },
@@ -65,7 +58,7 @@ describe('a request of the client’s own format', () => {
     const call = `{"type":"tool_use","id":"a","name":"look","input":${input}}`;
     const thinking = `{"type":"thinking","thinking":"hm","signature":"dps1s${own}.SIG"}`;
     const text = `{"model":"test","messages":[{"role":"assistant","content":[${thinking},${call}]}]}`;
-    const request = { ...requestOf('messages', {}), text, bytes: Buffer.from(text), body: JSON.parse(text) };
+    const request = requestOf('messages', {}).with({}, RequestContent.whole(text, JSON.parse(text) as JsonObject));
     expect(String(adaptRequest(request, route).body)).toContain(`"input":${input}`);
   });
 
@@ -288,7 +281,7 @@ describe('a request of the client’s own format', () => {
     ])('keeps the very bytes with %s that the route takes', (_name, quirks, generationConfig) => {
       const request = requestOf('gemini', { contents: [], generationConfig });
       const to = routeAt('http://127.0.0.1:1/v1', { quirks });
-      expect(adaptRequest(request, to)).toEqual({ body: request.bytes });
+      expect(adaptRequest(request, to)).toEqual({ body: request.content.bytes });
     });
   });
 

@@ -27,7 +27,7 @@ const answers: Partial<Record<TextFormat, JsonObject>> = {
 function callOf(format: TextFormat, body: JsonObject, quirks: ProfileSettings['quirks'] = {}) {
   const upstream = upstreamAt('http://127.0.0.1:1/v1', { formats: [format] });
   const route = routeTo(upstream, { profile: mergeProfiles({ quirks }) });
-  const request = { ...requestOf(format, { model: 'test', ...body }), isStream: false };
+  const request = requestOf(format, { model: 'test', ...body }).with({ isStream: false });
   const call = openCall(exchange, modelOf('test', [], { routes: [route] }), request);
   return { call, route: call.model.routes[0] ?? route };
 }

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
+import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
 import { rewriteModel } from '../../../../../plugins/format/routes/pass-through/rewrite-model.ts';
 
 function rewrite(text: string, model = 'there'): string {
-  return rewriteModel(Buffer.from(text), text, JSON.parse(text) as JsonObject, model).toString();
+  const body = JSON.parse(text) as JsonObject;
+  return rewriteModel(RequestContent.whole(text, body), body['model'], model).toString();
 }
 
 describe('rewriting the model', () => {
@@ -14,8 +16,8 @@ describe('rewriting the model', () => {
   });
 
   it('returns the very bytes when the name is the same', () => {
-    const bytes = Buffer.from('{"model":"there"}');
-    expect(rewriteModel(bytes, bytes.toString(), { model: 'there' }, 'there')).toBe(bytes);
+    const content = RequestContent.whole('{"model":"there"}', { model: 'there' });
+    expect(rewriteModel(content, 'there', 'there')).toBe(content.bytes);
   });
 
   it('is not taken in by the word inside of strings', () => {

@@ -1,0 +1,71 @@
+import { bounds } from '#core/platform/bounds.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { exactInputSteps, mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
+import type { BodyOutline, BodySource } from '#core/gateway/pipeline/exchange.ts';
+import { inTurns, turnFor } from '#core/platform/timing/turn.ts';
+import { parseBody } from '../wire/members.ts';
+
+/**
+ * The body of a client's request. Of a long one, only the outline has been parsed: that decides whether a route gets its bytes, and
+ * the texts in it are read when somebody asks for them.
+ */
+export class RequestContent {
+  readonly bytes: Buffer;
+  /** The body, or the outline of a long one: without the middle of its long texts, see core/platform/json-outline. */
+  readonly outline: JsonObject;
+  /** Undefined when `outline` is the whole body. */
+  readonly cut: BodyOutline | undefined;
+  #text: string | undefined;
+  #body: JsonObject | undefined;
+  /** The body with the inputs of calls exactly as they were written. */
+  #exact: JsonObject | undefined;
+
+  private constructor(bytes: Buffer, outline: JsonObject, cut: BodyOutline | undefined) {
+    this.bytes = bytes;
+    this.outline = outline;
+    this.cut = cut;
+  }
+
+  static outlined(bytes: Buffer, cut: BodyOutline): RequestContent {
+    return new RequestContent(bytes, cut.body, cut);
+  }
+
+  /** @param body the value of the text */
+  static whole(text: string, body: JsonObject, bytes: Buffer = Buffer.from(text)): RequestContent {
+    const content = new RequestContent(bytes, body, undefined);
+    content.#text = text;
+    content.#body = body;
+    return content;
+  }
+
+  /** True when each step of reading it has a turn of the event loop. */
+  get isLong(): boolean {
+    return this.bytes.length > bounds.stepwiseBody;
+  }
+
+  get text(): string {
+    return (this.#text ??= this.bytes.toString());
+  }
+
+  get body(): JsonObject {
+    return (this.#body ??= JSON.parse(this.text) as JsonObject);
+  }
+
+  get exact(): JsonObject {
+    this.#exact ??= mayHoldLongNumbers(this.text) ? (parseBody(this.text) ?? this.body) : this.body;
+    return this.#exact;
+  }
+
+  /**
+   * Reads the body whose texts are needed now, a long one in turns and not when it is first asked for.
+   *
+   * @throws GatewayError `unavailable` when there is too little memory
+   */
+  async load(source: BodySource): Promise<void> {
+    this.#body ??= await source.json();
+    this.#text ??= await source.text();
+    if (!this.isLong || this.#exact !== undefined) return;
+    await turnFor(this.#text.length);
+    if (mayHoldLongNumbers(this.#text)) this.#exact = (await inTurns(exactInputSteps(this.#text))) as JsonObject;
+  }
+}

@@ -70,14 +70,18 @@ export class ExchangeHandler {
     for (const exchange of this.#running.items()) exchange.abort(error);
   }
 
-  readonly handle: Lifecycle.Method = (request: Request, h: ResponseToolkit) => {
-    const { serving } = this;
+  readonly handle: Lifecycle.Method = ({ raw: { req, res }, path }: Request, h: ResponseToolkit) => {
     // hapi logs and answers what this throws.
-    const exchange = openExchange(request, serving, this.#endpoints, this.#refusal());
-    const { req, res } = request.raw;
-    this.#run(exchange, req, res, serving).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
+    this.run(req, res, path);
     return h.abandon;
   };
+
+  /** @param path without a query @throws what makes an exchange impossible; then nothing has begun */
+  run(req: IncomingMessage, res: ServerResponse, path: string): void {
+    const { serving } = this;
+    const exchange = openExchange(req, path, serving, this.#endpoints, this.#refusal());
+    this.#run(exchange, req, res, serving).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
+  }
 
   async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse, serving: Serving): Promise<void> {
     try {

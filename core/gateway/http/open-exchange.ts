@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Request } from '@hapi/hapi';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type Dialect, GatewayError } from '#core/platform/errors/table.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
@@ -21,12 +20,13 @@ export interface Serving {
 }
 
 /**
- * Makes the exchange of a request that hapi has read.
+ * Makes the exchange of a request.
  *
  * @param refusal why it is not accepted; it passes through the pipeline all the same, so that it is recorded
  */
 export function openExchange(
-  { raw: { req }, path, info }: Request,
+  req: IncomingMessage,
+  path: string,
   { host, bodyLimits, readConnection }: Serving,
   endpoints: EndpointTable,
   refusal: GatewayError | undefined,
@@ -34,7 +34,7 @@ export function openExchange(
   const method = req.method ?? 'GET';
   const match = matchEndpoint(endpoints, method, path, req, refusal);
   const receivedAt = host.now();
-  const peer: string | undefined = info.remoteAddress;
+  const peer = req.socket.remoteAddress;
   const remoteAddress = peer === undefined ? undefined : readConnection(peer, req.headers).address;
   const memory = host.memory.share(remoteAddress ?? '');
   return new Exchange({

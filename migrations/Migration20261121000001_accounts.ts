@@ -38,7 +38,7 @@ export class Migration20261121000001_accounts extends Migration {
       )`);
     this.addSql('CREATE INDEX plan_period_account ON plan_period (account_id, ends_at)');
 
-    // The ledger says what was sold; a mistake in it is put right by another entry, not by another truth.
+    // The ledger records what was sold; a mistake is corrected by another entry, never by a change.
     this.addSql(`
       CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -51,7 +51,7 @@ export class Migration20261121000001_accounts extends Migration {
       'CREATE TRIGGER plan_period_keep_all BEFORE TRUNCATE ON plan_period FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
     );
 
-    // Every process on this database hears of a new key or a new period when it is committed, whoever wrote it.
+    // Every process on this database is notified when a new key or period is committed.
     this.addSql(`
       CREATE FUNCTION notify_account() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** One row a request, in partitions by day (UTC). The `log` plugin makes and drops them. */
+/** One row per request, in partitions by day (UTC), which the `log` plugin creates and drops. */
 export class Migration20261121000002_request_log extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What was asked and answered, where the option `content` of `log` keeps it. A table of its own beside request_log, so
- * that nobody who lists requests reads past it; in partitions by day (UTC), which the `log` plugin makes and drops.
+ * Bodies of requests and replies, where the option `content` of `log` keeps them. A separate table, so that lists of requests
+ * do not read them; in partitions by day (UTC), which the `log` plugin creates and drops.
  */
 export class Migration20261121000003_request_content extends Migration {
   override up(): void {

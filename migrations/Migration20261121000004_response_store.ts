@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Answers of the Responses format that can be continued and fetched by their id, for a time. Texts hold JSON as it came:
- * PostgreSQL's own JSON has no room for every character that JSON allows.
+ * Answers of the Responses format that can be continued and fetched by their id, for a time. JSON is stored as text, because
+ * PostgreSQL's `jsonb` cannot hold every character that JSON allows.
  */
 export class Migration20261121000004_response_store extends Migration {
   override up(): void {

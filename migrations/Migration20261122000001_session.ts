@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Who is signed in where. */
+/** Browser sessions. */
 export class Migration20261122000001_session extends Migration {
   override up(): void {
     this.addSql(`

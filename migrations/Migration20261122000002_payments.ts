@@ -23,7 +23,7 @@ export class Migration20261122000002_payments extends Migration {
         SELECT FROM account b WHERE lower(b.email) = lower(a.email) AND (b.created_at, b.id) < (a.created_at, a.id))`);
     this.addSql('DROP INDEX account_email');
     this.addSql('CREATE UNIQUE INDEX account_email ON account (lower(email))');
-    // Null: nobody has seen the key. Keys that exist were printed when they were made.
+    // Null: the key was never shown. Existing keys were printed when they were created.
     this.addSql('ALTER TABLE api_key ADD COLUMN shown_at timestamptz DEFAULT now()');
     this.addSql(`
       CREATE FUNCTION notify_own_account() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -50,7 +50,7 @@ export class Migration20261122000002_payments extends Migration {
   }
 
   #orders(): void {
-    // What was sold, as it was sold: a changed price touches no open order.
+    // A snapshot of the plan at the time of the order: a changed price does not affect open orders.
     this.addSql(`
       CREATE TABLE plan_order (
         id uuid PRIMARY KEY,
@@ -187,7 +187,7 @@ export class Migration20261122000002_payments extends Migration {
     this.addSql("CREATE UNIQUE INDEX plan_period_activates_once ON plan_period (order_id) WHERE reason = 'order'");
   }
 
-  /** Written in the transaction of what they report; published after it, and found again when that failed. */
+  /** Written in the transaction of the change that they report; published after the commit, and retried if publishing failed. */
   #events(): void {
     this.addSql(`
       CREATE TABLE account_event (

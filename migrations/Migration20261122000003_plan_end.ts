@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For the sweep that looks for plans which have ended or are about to. */
+/** For the job that finds plans that have ended or are about to. */
 export class Migration20261122000003_plan_end extends Migration {
   override up(): void {
     this.addSql('CREATE INDEX plan_period_end ON plan_period (ends_at)');

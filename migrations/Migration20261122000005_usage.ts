@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What rows of deltas say of requests: the same for a statement's new rows and for those that exist before the trigger. */
+/** The columns of deltas: the same for the new rows of a statement and for rows that existed before the trigger. */
 export const deltasOf = (source: string) => `
   INSERT INTO usage_delta (hour, account_id, model, route, first_content_bucket, answered, refused, failed, aborted,
     interrupted, failovers, cached, input_tokens, output_tokens)
@@ -66,14 +66,14 @@ export class Migration20261122000005_usage extends Migration {
         CREATE TRIGGER request_log_${name} AFTER INSERT ON request_log
           REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`);
     }
-    // The triggers have locked out writers until this transaction ends.
+    // Creating the triggers has locked out writers until this transaction ends.
     this.addSql(deltasOf('request_log'));
     this.addSql(attemptDeltasOf('request_log'));
   }
 
   createTables(): void {
     this.addSql(`CREATE TABLE usage_hour (${keys}, account_id uuid, ${counts}, ${histogram})`);
-    // The account comes first, so that its hours are one range. Requests without an account, model or route count too.
+    // The account comes first, so that its hours are one range. Requests without an account, model or route are counted too.
     this.addSql('CREATE UNIQUE INDEX usage_hour_key ON usage_hour (account_id, hour, model, route) NULLS NOT DISTINCT');
     this.addSql('CREATE INDEX usage_hour_hour ON usage_hour (hour)'); // all accounts, and what is expired
     this.addSql(`CREATE TABLE usage_total (${keys}, ${counts}, ${histogram})`); // the same over all accounts
@@ -97,7 +97,7 @@ export class Migration20261122000005_usage extends Migration {
       // The rows of the current hour are updated in place.
       this.addSql(`ALTER TABLE ${table} SET (fillfactor = 80)`);
     for (const table of ['usage_delta', 'route_usage_delta'])
-      // Small and always changing: what the fold has deleted is reused soon.
+      // Small, and changed all the time: an early vacuum lets new rows reuse the space of folded ones.
       this.addSql(`ALTER TABLE ${table} SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`);
   }
 

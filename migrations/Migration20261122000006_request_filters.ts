@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For pages of requests by model whichever name the client used, by route, by status, and of those that went wrong. */
+/** For pages of requests by model, whichever of its names the client used, by route, by status, and of failed requests. */
 export class Migration20261122000006_request_filters extends Migration {
   override up(): void {
     this.addSql('DROP INDEX request_log_model');

@@ -12,7 +12,7 @@ const counts = [
   'output_tokens',
 ];
 
-/** Few requests have these; status and model are in the index, so that two filters at once read none of the others. */
+/** Rare requests; status and model are in the index, so that two filters at once read no other requests. */
 const rare = [
   ['request_log_failovers', 'has_failover'],
   ['request_log_hits', `cache = 'hit'`],
@@ -20,7 +20,7 @@ const rare = [
   ['request_log_bad', `outcome IN ('refused', 'failed', 'interrupted')`],
 ] as const;
 
-/** Usage of accounts without models and routes: a month of a busy account is 720 rows, and not twenty times as many. */
+/** Usage of accounts without models and routes: a month of a busy account is 720 rows instead of twenty times as many. */
 export class Migration20261122000007_usage_account extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Requests whose clients left: the list of an account that has few of them, or none, would read all others. With status and
- * model, as the other indexes of rare requests.
+ * Requests whose clients left: without an index, the list of an account with few of them would read all of its requests.
+ * With status and model, like the other indexes of rare requests.
  */
 export class Migration20261122000009_request_stopped extends Migration {
   override up(): void {

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What operators have done on the operator pages, with their names. */
+/** The log of operators' actions on the operator pages, with their names. */
 export class Migration20261122000011_operator_action extends Migration {
   override up(): void {
     this.addSql(`

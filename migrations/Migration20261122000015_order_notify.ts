@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Open pages show what becomes of an order, whichever process has changed it. */
+/** Notifies open pages of changed orders, whichever process changed them. */
 export class Migration20261122000015_order_notify extends Migration {
   override up(): void {
     this.addSql(`
@@ -19,7 +19,7 @@ export class Migration20261122000015_order_notify extends Migration {
         PERFORM pg_notify('account_order', account_id::text) FROM plan_order WHERE id = NEW.order_id;
         RETURN NULL;
       END $$`);
-    // A check that finds nothing new changes none of these.
+    // A check without news changes none of these columns.
     this.addSql(
       `CREATE TRIGGER payment_attempt_notify AFTER INSERT OR UPDATE OF charge, qr, state ON payment_attempt
         FOR EACH ROW EXECUTE FUNCTION notify_part_of_order()`,

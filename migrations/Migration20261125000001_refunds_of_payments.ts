@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Refunds belong to payments, each with its own states; payments and refunds keep what the provider's books say of them. A flag
- * may be about money that belongs to no order.
+ * Refunds belong to payments, each with its own states; payments and refunds keep their entries of the provider's books. A
+ * flag may be about money that belongs to no order.
  */
 export class Migration20261125000001_refunds_of_payments extends Migration {
   override up(): void {
@@ -29,7 +29,7 @@ export class Migration20261125000001_refunds_of_payments extends Migration {
         ADD COLUMN days text NOT NULL DEFAULT 'unused', -- taken back, of what the payment gave
         ADD COLUMN provider_refund_id text,
         ADD COLUMN reconciled_at timestamptz`);
-    // A refund that the provider has answered to has its answer.
+    // Refunds with a response of the provider keep that response.
     this.addSql(`UPDATE refund SET state = CASE WHEN raw IS NULL THEN 'asked' ELSE 'sent' END WHERE state = 'pending'`);
     this.addSql(`
       UPDATE refund r SET payment_id = (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The address that is told of a changed one. */
+/** The previous address, which is notified of the change. */
 export class Migration20261125000022_recovery extends Migration {
   override up(): void {
     this.addSql('ALTER TABLE account ADD COLUMN former_email text');

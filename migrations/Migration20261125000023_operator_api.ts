@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tokens of the operator's API, and the answers that repeated calls get. */
+/** Tokens of the operator's API, and the stored responses to repeated calls. */
 export class Migration20261125000023_operator_api extends Migration {
   override up(): void {
     this.addSql(`

@@ -34,7 +34,8 @@ export class Excerpt {
 }
 
 /**
- * Writes the `content` lines of the journal: one for the request, when a stage has read its body, and one for the reply. Bodies are base64, so that a line is ASCII and its length bounded.
+ * Writes the `content` lines of the journal: one for the request, if a stage has read its body, and one for the reply. Bodies
+ * are base64, so that a line is ASCII and its length bounded.
  */
 export class ContentLines {
   readonly #maxBytes: number;
@@ -73,7 +74,7 @@ export class ContentLines {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isOver });
     const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, index: number) => {
       if (isApiKey(found, this.#prefix)) return hintOfApiKey(found, this.#prefix);
-      // Part of a longer name that contains the prefix.
+      // The prefix is part of a longer name.
       return index > 0 && /[0-9A-Za-z]/.test(text.charAt(index - 1)) ? found : '[key]';
     });
     return isOver ? clean.replace(this.#keyAtEnd, '[key]') : clean;

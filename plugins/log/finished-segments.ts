@@ -16,13 +16,13 @@ export interface FinishedSegment {
 /** Ms between log lines about files that are written again. */
 const noteEvery = 10_000;
 
-/** The segments of this instance that wait for the database, the oldest first. They stay open until they are shipped, up to a bound. */
+/** The segments of this instance that wait for the database, oldest first. They stay open until shipped, up to a bound. */
 export class FinishedSegments {
   readonly #folder: JournalFolder;
   readonly #log: Logger;
   readonly #losses: Losses;
   readonly #segments: FinishedSegment[] = [];
-  /** Segments that another instance has shipped from their files, while this process was paused. */
+  /** Segments whose files another instance has shipped while this process was paused. */
   #takenOver: readonly OwnSegment[] = [];
   #bytes = 0;
   readonly #restoreNotes = new Throttle(noteEvery);
@@ -57,14 +57,14 @@ export class FinishedSegments {
     this.#bytes += segment.bytes;
   }
 
-  /** Forgets the oldest one, which has been shipped. */
+  /** Removes the oldest segment once it is shipped. */
   release(): void {
     const oldest = this.#segments.shift();
     this.#bytes -= oldest?.segment.bytes ?? 0;
     oldest?.segment.close();
   }
 
-  /** Counts the records of the oldest one as lost: its file is gone and was not open any more. */
+  /** Counts the records of the oldest segment as lost: its file was closed and has been removed. */
   giveUp(reason: string): void {
     const { oldest } = this;
     if (oldest === undefined || this.#takenOver.includes(oldest.segment)) return;
@@ -76,7 +76,7 @@ export class FinishedSegments {
     this.#takenOver = this.#segments.map(({ segment }) => segment);
   }
 
-  /** Writes the oldest one without a file to the folder again. */
+  /** Writes the oldest segment without a file to the folder again. */
   restoreOldest(): void {
     const { segment } = this.#segments.find((finished) => !finished.segment.isIntact()) ?? {};
     if (segment === undefined) return;
@@ -85,7 +85,7 @@ export class FinishedSegments {
       this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
   }
 
-  /** Closes them, and counts what cannot be left for the next start. */
+  /** Closes all segments, and counts the records that cannot be left for the next start. */
   close(): void {
     for (const { segment, records } of this.#segments.splice(0)) {
       const failure = segment.isIntact() ? undefined : this.#restore(segment);

@@ -56,13 +56,13 @@ export class RequestsInFlight {
     this.#fresh.length = 0;
   }
 
-  /** The `begin` lines of all, with which a segment starts. */
+  /** The `begin` lines of all requests in flight, with which a segment starts. */
   beginLines(): Buffer {
     const lines = this.#running.items().map((running) => `${beginLine(running)}\n`);
     return Buffer.from(lines.join(''), 'latin1');
   }
 
-  /** Ends the recording. @returns the `end` lines of all, as interrupted requests */
+  /** Stops recording. @returns an `end` line for each request in flight, as interrupted */
   interrupt(): string[] {
     this.#fresh.length = 0;
     return this.#running

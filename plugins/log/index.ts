@@ -10,7 +10,7 @@ import { logStage } from './stage.ts';
 import { requestsCommand } from './commands/requests-command.ts';
 import { usageCommand } from './commands/usage-command.ts';
 
-/** Readers add up hours and deltas, so this decides how many rows they read, not what they count. */
+/** Readers add hours and deltas, so the interval affects how many rows they read, not their counts. */
 const usageFoldJob: JobDefinition = {
   name: 'usage-rollup',
   description: 'Adds the counts of recent requests to the usage of their hours.',
@@ -30,7 +30,7 @@ const usageRetentionJob: JobDefinition = {
   },
 };
 
-/** Writes the record of every request, maintains the partitions of its table, adds up usage by hour, and shows both. */
+/** Records every request, maintains the partitions of the table, sums usage by hour, and has commands for both. */
 export const plugin: GatewayPlugin = {
   name: 'log',
   register(server) {

@@ -24,7 +24,7 @@ interface Owner {
 }
 
 export interface LockEvents {
-  /** Makes the folder usable before the lock is taken. Throws when that is not possible. */
+  /** Prepares the folder before the lock is taken. @throws Error when that is not possible */
   prepare(): void;
   /**
    * The lock was gone and is taken again.
@@ -32,7 +32,7 @@ export interface LockEvents {
    * @param wasPaused true when this process did not touch it for so long that another instance has considered it dead
    */
   onLost(wasPaused: boolean): void;
-  /** The lock cannot be taken again, on a full disk say. Called once until it is. */
+  /** The lock cannot be taken again, for example on a full disk. Called once until it can. */
   onFailure(error: unknown): void;
 }
 
@@ -57,7 +57,7 @@ export class InstanceLock implements Disposable {
     rmSync(this.#path, { force: true });
   }
 
-  /** Touches the lock, or takes it again. Never throws: an error of a timer would stop the gateway, which serves without its journal. */
+  /** Touches the lock, or takes it again. Never throws: an error in a timer would stop the gateway, which needs no journal. */
   keep(): void {
     const wasPaused = performance.now() - this.#keptAt > deadAfter - touchEvery;
     this.#keptAt = performance.now();

@@ -28,7 +28,7 @@ export interface JournalOptions {
 /** Finished segments waiting for the database above which age no longer finishes another one, only size. */
 const maxAgedSegments = 2;
 
-/** Ms for which an intact file takes more lines than its share while the next one cannot be opened. */
+/** Ms for which an intact file may exceed its size while the next one cannot be opened. */
 const stayFor = 10_000;
 
 /** Ms that records wait for the database before those in memory or in removed files are written to the folder again. */
@@ -54,7 +54,7 @@ const noteEvery = 10_000;
 export class Journal implements Disposable {
   /** The most bytes that can wait on disk. */
   maxBytes = Number.POSITIVE_INFINITY;
-  /** Bytes that dead instances have left; they count too. */
+  /** Bytes left by dead instances, which count towards the limit. */
   leftoverBytes = 0;
   /** Called when a segment is finished. */
   onFinished: () => void = () => {};
@@ -136,7 +136,7 @@ export class Journal implements Disposable {
     return this.#opener.trouble;
   }
 
-  /** Counts a record that was given up. */
+  /** Counts a lost record. */
   lose(reason: string): void {
     this.#losses.add(reason);
   }
@@ -152,8 +152,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Looks whether the files are where they were made. If not, continues in a new one; and while the database is away, writes
-   * again what is still held.
+   * Checks whether the files are still at their paths. If not, continues in a new one and, while the database is unavailable,
+   * writes the held segments again.
    *
    * @returns true when files were found gone since the last check
    */
@@ -182,7 +182,7 @@ export class Journal implements Disposable {
     this.#finish(unwritten);
   }
 
-  /** Leaves what has not been shipped for the next start, and counts what cannot be left. */
+  /** Leaves unshipped segments for the next start, and counts the records that cannot be left. */
   [Symbol.dispose](): void {
     this.close();
     this.finished.close();
@@ -229,7 +229,7 @@ export class Journal implements Disposable {
     setImmediate(this.#flushNow);
   }
 
-  /** One function for all requests. What it throws, a full memory say, must not end the process. */
+  /** One function for all requests. Its errors, such as exhausted memory, must not end the process. */
   readonly #flushNow = (): void => {
     this.#isFlushDue = false;
     try {
@@ -247,14 +247,14 @@ export class Journal implements Disposable {
     const age = guarded(this.#options.log, 'writing the journal', () => {
       this.#ageTimer = undefined;
       const isOver = this.finished.length < maxAgedSegments && this.roll();
-      // Retries what had no room.
+      // Retries lines that had no room.
       if (!isOver) this.#writer.flush();
       if (!isOver) this.#ageTimer = this.#startAging();
     });
     return setTimeout(age, this.#options.segmentAge).unref();
   }
 
-  /** Where lines go that the current segment does not take; undefined when memory is full. */
+  /** The sink for lines that the current segment refuses; undefined when memory is full. */
   #replace(error: unknown): LineSink | undefined {
     if (this.#current.isInMemory && this.#current.bytes === 0) return undefined;
     if (!this.#current.isInMemory) this.#opener.beginTrouble(error);

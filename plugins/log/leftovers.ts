@@ -57,7 +57,7 @@ export class Leftovers {
         : [{ ...parsed, path: join(this.#folder, name) }];
     });
     const byInstance = Map.groupBy(segments, ({ instance }) => instance);
-    // One that was killed once everything had been shipped has left its lock alone.
+    // An instance that was killed after it had shipped everything has left only its lock.
     for (const instance of names.flatMap((name) => instanceOfLock(name) ?? []))
       if (instance !== this.#self && !byInstance.has(instance) && this.#isDead(instance)) this.forget(instance);
     let held = 0; // files
@@ -74,7 +74,7 @@ export class Leftovers {
       });
   }
 
-  /** Forgets an instance whose segments are all shipped. */
+  /** Removes an instance whose segments are all shipped. */
   forget(instance: string): void {
     this.#watch.forget(instance);
   }

@@ -9,9 +9,9 @@ export interface LineSink {
 }
 
 /**
- * Appends lines to a sink through one buffer; after `flush` the sink has them. A line is in a sink as a whole and in order: when
- * a sink fails inside of a line, the next one gets all of it. Lines stay in the buffer while there is no other sink, and lines
- * that do not fit are refused.
+ * Appends lines to a sink through one buffer; after `flush` the sink has them. Lines reach a sink whole and in order: when a
+ * sink fails inside a line, the next sink gets the whole line. Lines stay in the buffer while there is no other sink, and
+ * lines that do not fit are refused.
  */
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(bounds.journalLines);
@@ -71,7 +71,7 @@ export class LineWriter {
       this.#used = 0;
       return true;
     } catch (error) {
-      // The begin of the line that was cut stays behind as a truncated last line.
+      // The failed sink keeps the written part as a truncated last line.
       const whole = offset === 0 ? 0 : this.#buffer.lastIndexOf(newline, offset - 1) + 1;
       this.#buffer.copyWithin(0, whole, this.#used);
       this.#used -= whole;

@@ -1,9 +1,9 @@
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Lines that wait in memory come in small pieces: blocks keep what holds them small. */
+/** Lines arrive in small pieces: blocks keep the overhead of holding them low. */
 const blockBytes = 64 * 1024;
 
-/** Memory that several share. */
+/** A memory limit shared by several owners. */
 export class MemoryBudget {
   free = bounds.journalMemory;
 }

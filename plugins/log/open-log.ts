@@ -7,7 +7,7 @@ import type { RequestLog } from './request-log.ts';
 
 /** The log of this process, with the options in force. */
 export interface OpenLog {
-  /** Undefined until a stage has opened it. Reading a gauge or a check does not open one. */
+  /** Undefined until a stage has opened it: gauges and checks do not. */
   requestLog: RequestLog | undefined;
   /** Ms. */
   lateAfter: number;
@@ -45,7 +45,7 @@ function readJournal(host: Host, read: (journal: Journal) => number) {
   return requestLog === undefined ? [] : [{ value: read(requestLog.journal) }];
 }
 
-/** The journal of this process as operators see it. */
+/** The status of this process's journal, for operators. */
 export function describeJournal(host: Host): JournalStatus | undefined {
   const journal = openLog(host).requestLog?.journal;
   if (journal === undefined) return undefined;

@@ -7,8 +7,8 @@ import { readFrom, readLines, type Segment, UnreadableSegment } from './segment.
 const copyBytes = 256 * 1024;
 
 /**
- * A segment of this instance. Lines are appended to its file, or to memory where no file can be made. The file stays open until it
- * has been shipped, so that nothing is lost when it is removed, or its folder, or its volume is unmounted.
+ * A segment of this instance. Lines are appended to its file, or to memory if no file can be created. The file stays open
+ * until it is shipped, so that nothing is lost when it or its folder is removed, or its volume unmounted.
  */
 export class OwnSegment implements Segment, LineSink {
   readonly path: string;
@@ -30,7 +30,7 @@ export class OwnSegment implements Segment, LineSink {
 
   /**
    * @param head lines that are not counted as bytes of the segment
-   * @param room bytes that the disk must take beside them: an empty file can be made on a full disk
+   * @param room bytes that the disk must have free besides: an empty file can be created on a full disk
    * @throws Error when there is no place for the file, the head or the room; no file is left then
    */
   static create(path: string, head: Buffer, room = 0): OwnSegment {
@@ -74,7 +74,7 @@ export class OwnSegment implements Segment, LineSink {
     return written;
   }
 
-  /** True while its file is at its path: a crash would lose nothing of it. */
+  /** True while its file is at its path, so that a crash would lose nothing. */
   isIntact(): boolean {
     if (this.#identity === undefined) return false;
     try {
@@ -129,7 +129,7 @@ export class OwnSegment implements Segment, LineSink {
     this.#memory = undefined;
   }
 
-  /** Closes its file once nobody reads it; then it is read by its path. Lines are no longer appended. */
+  /** Closes its file after the last reader; later it is read by its path. No lines are appended any more. */
   close(): void {
     this.#isClosing = true;
     if (this.#readers > 0) return;

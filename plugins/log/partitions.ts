@@ -40,7 +40,7 @@ export const partitionJob: JobDefinition = {
   async run(_data, host) {
     const { keepDays } = host.keep(retentionKey, createRetention);
     const today = dayOf(host.now());
-    // Dropped records are gone: a gateway's clock that is ahead drops none.
+    // Dropping is final, so the earlier of both clocks counts: a clock that is ahead drops nothing.
     const latest = Math.min(today, dayOf(await databaseTime(host.database)));
     const dropped = new Set<string>();
     for (const table of tables) {

@@ -6,8 +6,8 @@ import { literal } from './text.ts';
 
 /*
  * A line of the journal is a JSON object that begins with its kind:
- * - `begin` when a request comes, `enter` when it is about to go upstream, `end` when it is over. An `end` is the whole
- *   record; the other two count only where it is missing.
+ * - `begin` when a request arrives, `enter` when it is about to go upstream, `end` when it is over. An `end` is the whole
+ *   record; the other two count only if it is missing.
  * - `content` for the bodies of request and reply, behind the `end`, when the operator records them.
  *
  * Members are the columns of request_log (core/gateway/records/columns.ts); unknown values are left out. Every request waits for
@@ -21,7 +21,7 @@ export const startOf = {
   content: '{"at":"content",',
 } as const;
 
-/** The members that are known when a request comes; `id` is the first. */
+/** The members that are known when a request arrives; `id` is the first. */
 export const requestMembers: (exchange: Exchange) => string = compile(sourcesAt('request'), '');
 /** The members that are known once every stage before `upstream` has let the request pass, each after a comma. */
 export const callerMembers: (exchange: Exchange) => string = compile(sourcesAt('caller'), ',');

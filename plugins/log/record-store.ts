@@ -121,10 +121,10 @@ function sqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-/** An id is hexadecimal, and quotes inside of other members are escaped. */
+/** An id is hexadecimal, and quotes inside other members are escaped. */
 const accountMember = /"account_id":"([\w-]+)"/;
 
-/** A store that reports whose records it has committed, so that their open pages show them. */
+/** A store that reports the accounts of committed records, to update their open pages. */
 export class PublishingStore implements RecordStore {
   readonly #store: RecordStore;
   readonly #announce: (accountIds: ReadonlySet<string>) => void;

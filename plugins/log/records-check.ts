@@ -6,13 +6,13 @@ import type { RequestLog } from './request-log.ts';
 /** Ms for which a lost record makes the check fail; it stays in the metric and on the operator pages. */
 const lossShown = 300_000;
 
-/** When the verdict is that something is wrong, with a time on the clock of performance.now(). */
+/** A failure, with its time on the clock of performance.now(). */
 interface Wrong {
   readonly reason: string;
   readonly since: number;
 }
 
-/** Whether records reach the database. It looks at what waits and at the last attempt, because a ping says nothing about writing. */
+/** Checks whether records reach the database by what waits and by the last attempt: a ping proves nothing about writing. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
   check(host: Host): HealthVerdict {
@@ -42,7 +42,7 @@ function findTrouble({ journal: { trouble } }: RequestLog): Wrong | undefined {
   };
 }
 
-/** What refuses for good is reported at once; what may be over soon, as a restart or a lock, once records are late. */
+/** Permanent failures are reported at once; temporary ones, such as a restart or a lock, once records are late. */
 function findLate({ journal, failure }: RequestLog, lateAfter: number): Wrong | undefined {
   const now = performance.now();
   const since = Math.min(failure?.since ?? now, now - journal.oldestAge);

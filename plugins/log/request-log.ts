@@ -64,7 +64,7 @@ export class RequestLog implements AsyncDisposable {
     this.#lock[Symbol.dispose]();
   }
 
-  /** Where files are gone, the lock may be: without one, other instances would ship what this one still writes. */
+  /** If files were removed, the lock may be too: without it, other instances would ship segments that this one still writes. */
   #check(): void {
     if (this.journal.check()) this.#lock.keep();
   }

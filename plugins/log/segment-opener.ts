@@ -8,7 +8,7 @@ import { segmentName } from './segment.ts';
 
 /** Ms between attempts to open a file. */
 const retryAfter = 1_000;
-/** Ms without a failure after which trouble is over: a disk that is full takes a few lines now and then. */
+/** Ms without a failure after which the trouble counts as over: a full disk accepts a few lines now and then. */
 const usualCalm = 10_000;
 /** Bytes that the disk must take before files are used again. */
 const provenRoom = 64 * 1024;
@@ -55,7 +55,7 @@ export class SegmentOpener {
     return segment;
   }
 
-  /** The same; undefined when it cannot be made now. */
+  /** The same; undefined when it cannot be created now. */
   openFile(head: () => Buffer): OwnSegment | undefined {
     if (performance.now() < this.#failedAt + retryAfter) return undefined;
     try {
@@ -78,7 +78,7 @@ export class SegmentOpener {
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 
-  /** Called when the current segment is an intact file: that ends the trouble once nothing has failed for a while. */
+  /** Called when the current segment is an intact file. The trouble ends once nothing has failed for a while. */
   noteIntact(): void {
     const { calmAfter = usualCalm } = this.#parts;
     if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;

@@ -21,7 +21,7 @@ export interface Segment {
 
 /** The lines of a segment cannot be read: a fault of the disk, not of the database. */
 export class UnreadableSegment extends Error {
-  /** False where a later attempt may succeed, as without a free descriptor. */
+  /** False when a later attempt may succeed, such as after running out of descriptors. */
   readonly isGone: boolean;
 
   constructor(path: string, cause: unknown) {
@@ -74,7 +74,7 @@ export class LeftoverSegment implements Segment, Disposable {
   }
 }
 
-/** Undefined where that is not possible: reading it says why. */
+/** Undefined when it cannot be opened; reading it reports the reason. */
 function openNow(path: string): number | undefined {
   try {
     return openSync(path, 'r');

@@ -29,7 +29,7 @@ const searchEvery = 10_000;
 /** Ms without a record after which a probe checks that the database could still store one. */
 const probeAfter = 15_000;
 
-/** Ms between attempts while the database is away; short enough to be back in seconds. */
+/** Ms between attempts while the database is unavailable: short enough to resume within seconds. */
 const retries = { first: 200, longest: 3_000 };
 
 /** Ms between log lines while the database is unavailable. */
@@ -40,7 +40,7 @@ export interface ShippingFailure {
   readonly reason: string;
   /** Of the first failed attempt, on the clock of performance.now(). */
   readonly since: number;
-  /** True when waiting does not help: the database answers and refuses. */
+  /** True when waiting does not help: the database responds with a refusal. */
   readonly isPersistent: boolean;
 }
 
@@ -55,12 +55,12 @@ export class Shipper {
   readonly #parts: ShipperParts;
   readonly #loop: Promise<void>;
   #isStopping = false;
-  /** A wake-up came after the last pause. */
+  /** A wake-up arrived after the last pause. */
   #isWoken = false;
   #endPause: () => void = () => {};
   #leftovers: Leftover[] = [];
   #searchedAt = Number.NEGATIVE_INFINITY;
-  /** Of the last record or probe. */
+  /** Time of the last record or probe. */
   #storedAt = performance.now();
   #failure: ShippingFailure | undefined;
   readonly #backoff = new Backoff(retries);
@@ -75,7 +75,7 @@ export class Shipper {
   }
 
   /**
-   * Ships the finished segments while the database answers. The next instance on this folder finds the rest.
+   * Ships the finished segments while the database responds. The next instance on this folder ships the remainder.
    *
    * @param deadline ms
    */
@@ -130,7 +130,7 @@ export class Shipper {
     return true;
   }
 
-  /** What cannot be read any more does not keep later records from the database. */
+  /** An unreadable segment must not block later records. */
   async #shipOwn(segment: Segment): Promise<void> {
     try {
       await this.#shipSegment(segment);
@@ -140,7 +140,7 @@ export class Shipper {
     }
   }
 
-  /** Finds out that records could not be stored before the next one has to wait. */
+  /** Detects that records cannot be stored before the next record has to wait. */
   async #probe(): Promise<void> {
     if (this.#isStopping || performance.now() - this.#storedAt < probeAfter) return;
     await this.#parts.store.probe();
@@ -188,7 +188,7 @@ export class Shipper {
     for await (const lines of segment.read()) {
       for (const batch of batches(lines)) await this.#shipLines(path, batch);
     }
-    // A file that stays is shipped again by the next start, which changes nothing.
+    // A file that cannot be removed is shipped again by the next start, which changes nothing.
     await segment
       .remove()
       .catch((error: unknown) =>

@@ -10,7 +10,7 @@ export function literal(text: string, maxLength: number): string {
   return plain.test(bounded) ? `"${bounded}"` : `"${escape(bounded)}"`;
 }
 
-/** JSON.stringify and replace would take ten times as long. */
+/** Ten times as fast as JSON.stringify and replace. */
 function escape(text: string): string {
   const wellFormed = text.toWellFormed();
   let result = '';

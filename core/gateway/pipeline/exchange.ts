@@ -25,8 +25,8 @@ export interface Endpoint {
   /** Error format of its clients; omitted where the request's headers decide. */
   readonly dialect?: Dialect | undefined;
   /**
-   * True for a model call: it counts against the limits of those, and its answer may be kept. It needs an active period;
-   * so does every POST in a format, metered or not. Other requests have a separate allowance.
+   * True for a model call: it counts against the rate limits of model calls, and its reply may be cached. It needs an active
+   * period, as every POST in a format does, metered or not. Other requests have a separate rate limit.
    */
   readonly isMetered: boolean;
   /** True when it needs no key: `auth` skips it, and stages find no principal. */
@@ -81,7 +81,7 @@ export interface ExchangeInit {
   readonly remoteAddress: string | undefined;
   readonly receivedAt: number; // epoch ms
   readonly body: BodySource;
-  /** What the exchange may hold in memory. Default: anything. */
+  /** Limits what the exchange buffers in memory. Default: no limit. */
   readonly memory?: MemoryShare;
 }
 
@@ -102,7 +102,7 @@ export class Exchange {
   readonly receivedAt: number;
   /** Reads the request body, once. Nothing is read before a stage asks. */
   readonly body: BodySource;
-  /** What the exchange holds in memory. */
+  /** Memory reserved for what the exchange buffers. */
   readonly memory: MemoryShare;
   /** Who has made which part of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
@@ -151,7 +151,7 @@ export class Exchange {
 
   /**
    * Aborted when the client has left (the reason is a ClientGone) or the gateway ends the exchange (the reason is
-   * the GatewayError that the client receives). Made when it is first asked for: most exchanges need `isAborted` only.
+   * the GatewayError that the client receives). Created on first use: most exchanges need only `isAborted`.
    */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {

@@ -4,8 +4,8 @@ export interface AnyFact {
 }
 
 /**
- * A fact is a typed key by which one stage tells later ones what it found. Stages declare the facts they read and
- * write, so that a gateway.yaml in an impossible order is refused when it is loaded.
+ * A fact is a typed key under which one stage leaves a value for later stages. Stages declare the facts that they read and
+ * write, so that loading a gateway.yaml with an impossible order fails.
  */
 export interface Fact<T> extends AnyFact {
   /** Exists only for the type checker: it ties the key to its value's type. */

@@ -34,7 +34,7 @@ async function* mapWhole(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): 
   for await (const chunk of chunks) {
     const value = parseExact(chunk.toString());
     const map = texts.mapEvents(blocks);
-    // Gemini writes a stream that was not asked for as events as one array.
+    // Without `alt=sse`, Gemini streams one JSON array.
     if (Array.isArray(value)) yield `[${value.map((entry) => mapEntry(entry as JsonObject, map)).join(',')}]`;
     else {
       if (isJsonObject(value)) texts.mapReply(value, blocks);

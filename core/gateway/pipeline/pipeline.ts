@@ -27,7 +27,7 @@ export interface NamedStage {
   readonly stage: Stage;
 }
 
-/** What a wait is for, and how long it may take. */
+/** The owner of the code that is waited for, and its timeout. */
 interface Watched {
   readonly owner: string; // `stage "cache"`
   readonly timeout: number; // seconds
@@ -41,8 +41,8 @@ interface Deferral {
 }
 
 /**
- * An ordered list of stages, made from one configuration and never changed. A reload makes a new one; exchanges under
- * way finish on the one they began with, and `retire` releases it when the last of them is over.
+ * An ordered list of stages, created from one configuration and never changed. A reload creates a new one; exchanges in
+ * flight finish on the one that they began with, and `retire` releases it after the last of them.
  *
  * Every exchange goes through `begin`, `answer` and `finish`, once each and in this order.
  */
@@ -79,12 +79,12 @@ export class Pipeline {
     return this.#stages.map(({ name }) => name);
   }
 
-  /** Exchanges that have begun and are not over. */
+  /** Exchanges in flight. */
   get running(): number {
     return this.#running;
   }
 
-  /** Lets the stages change what outlives this pipeline. Called once, when it has begun to serve. */
+  /** Lets stages change state that outlives this pipeline. Called once, when the pipeline has begun to serve. */
   activate(): void {
     for (const { name, stage } of this.#stages) {
       try {
@@ -171,7 +171,7 @@ export class Pipeline {
     }
   }
 
-  /** Logs a failure inside the gateway, with its stack: once a minute for each owner and place that it was thrown at. */
+  /** Logs a failure inside the gateway with its stack: once a minute for each owner and line that threw it. */
   reportFailure({ id }: Exchange, owner: string, thrown: unknown): void {
     const more = this.#lines.pass(owner, thrown);
     if (more === undefined) return;
@@ -226,7 +226,7 @@ export class Pipeline {
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 
-  /** Checks a reply, and notes on the exchange who has made its body. @throws StageFault */
+  /** Checks a reply, and notes the owner of its body on the exchange. @throws StageFault */
   #accept(
     exchange: Exchange,
     value: unknown,
@@ -251,7 +251,7 @@ export class Pipeline {
     return this.#refuse(exchange, exchange.abortReason ?? broken, exchange.bodyLayers.broken);
   }
 
-  /** @param owner who threw; named in the log for values without a stack */
+  /** @param owner the stage that threw; named in the log for values without a stack */
   #refuse(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
     const error = toGatewayError(thrown);
     if (error.code === 'internal_error' && !exchange.isClientGone) {

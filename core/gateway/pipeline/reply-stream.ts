@@ -4,14 +4,14 @@ import { bounds } from '#core/platform/bounds.ts';
 export interface ReplyStreamOptions {
   /** Called when the reader requests more. */
   readonly read: () => void;
-  /** The stream is over: read to its end, broken off, or left by its reader. */
+  /** The stream is over: read to its end, truncated, or abandoned by its reader. */
   readonly close: () => void;
 }
 
 /**
- * The body of a streamed reply. Node throws away what waits in a stream when it is destroyed; here an error comes after
- * everything that was pushed before it, and only when the stream is read: content and error may arrive in one packet, and an
- * error without a listener would end the process.
+ * The body of a streamed reply. A Node stream discards its buffer when it is destroyed; here an error follows everything that
+ * was pushed before it, and only once the stream is read: content and error may arrive in one packet, and an error without a
+ * listener would end the process.
  */
 export class ReplyStream extends Readable {
   #error: Error | undefined;
@@ -27,7 +27,7 @@ export class ReplyStream extends Readable {
     });
   }
 
-  /** Ends the stream with an error once all that waits has been read. */
+  /** Ends the stream with an error once its buffer has been read. */
   breakOff(error: Error): void {
     this.#error = error;
     const isRead = this.readableFlowing !== null || this.listenerCount('readable') > 0;
@@ -42,13 +42,13 @@ export class ReplyStream extends Readable {
 }
 
 /**
- * A reply body made by a generator. What the generator throws comes after what it has yielded.
+ * A reply body from a generator. An error that the generator throws follows everything that it has yielded.
  *
- * @param abandon ends what the generator waits for, when the reader has gone. A generator hears of it only once the wait
- *   that it is in is over, and until then the stream is not closed either.
+ * @param abandon ends what the generator waits for, when the reader has left. Without it, the generator returns, and the
+ *   stream closes, only after its current wait.
  */
 export function replyStreamOf(chunks: AsyncIterable<Buffer | string>, abandon: () => void = () => undefined): Readable {
-  // With a larger mark chunks would wait here, to be thrown away by the error that follows them.
+  // With a higher water mark, an error would discard the chunks that are buffered here.
   const stream = Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
   const returnGenerator = stream._destroy;
   stream._destroy = (error, done) => {

@@ -1,4 +1,4 @@
-/** Where in the pipeline something runs: a stage or an endpoint, and what of it. */
+/** The code that runs: a stage or an endpoint, and which of its functions. */
 export interface StageMoment {
   /** `stage "cache"`, `endpoint "list_models"` */
   readonly owner: string;

@@ -20,7 +20,7 @@ export interface Outcome {
   readonly status: number | undefined;
   readonly error: GatewayError | undefined;
   readonly bytesSent: number; // of the body
-  readonly duration: number; // ms since the request came
+  readonly duration: number; // ms since the request arrived
   /** Ms until the first byte of the body was sent; undefined when none was. */
   readonly firstByteAfter: number | undefined;
 }
@@ -52,7 +52,7 @@ export interface Stage {
   enter?(exchange: Exchange): Awaitable<Reply | DeferredAnswer | void>;
   leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
   done?(exchange: Exchange, outcome: Outcome): Awaitable<void>;
-  /** Releases what `create` made, when no exchange runs on this pipeline any more. */
+  /** Releases what `create` has opened, after the last exchange on this pipeline. */
   [Symbol.asyncDispose]?(): Awaitable<void>;
 }
 
@@ -91,8 +91,8 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** API documentation of the stage, as configured. */
   documentation?(options: Infer<S>, host: Host): StageDocumentation;
   /**
-   * Creates the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may
-   * never serve. What must change elsewhere is left to `activate`.
+   * Creates the stage, or throws to refuse the configuration. It has no effect outside the returned stage, since the pipeline
+   * may never serve; changes to anything else are left to `activate`.
    */
   create(options: Infer<S>, host: Host): Awaitable<Stage>;
 }

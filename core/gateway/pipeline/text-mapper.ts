@@ -11,7 +11,7 @@ export interface TextMapper {
 /** A function of whole words, or something that creates a mapper for each text. */
 export type TextMap = ((words: string) => string) | { create(): TextMapper };
 
-/** Characters without white space that are taken for one word. Some languages have no spaces, and must not wait for long. */
+/** The longest word, in characters: text in languages without spaces must not be held back for long. */
 const longestWord = 64;
 
 /** Calls a function with whole words, and the white space between them. */

@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { type StageMoment, StageFault } from './stage-fault.ts';
 
-/** Ms between two looks at everything that waits. */
+/** Ms between two checks of all waits. */
 const interval = 1_000;
 
 interface Wait {
@@ -12,18 +12,18 @@ interface Wait {
   readonly exchange: Exchange;
   readonly reject: (fault: StageFault | GatewayError) => void;
   readonly discardLate: (result: unknown) => void;
-  /** The look before which it began. */
+  /** The number of the last check before it began. */
   since: number;
   link: Link<Wait> | undefined;
 }
 
 /**
- * Waits for stages, but not longer than each may take. Every request comes by here several times, so a wait costs no timer of
- * its own: all are looked at once a second, and one ends up to a second late.
+ * Waits for stages, each up to its timeout. Every request waits here several times, so waits share one timer: all are
+ * checked once a second, and a timeout fires up to a second late.
  */
 export class Watchdog {
   readonly #waits = new LinkedList<Wait>();
-  #looks = 0;
+  #checks = 0;
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -43,9 +43,9 @@ export class Watchdog {
     exchange: Exchange,
     discardLate: (result: unknown) => void,
   ): Promise<T> {
-    this.#timer ??= setInterval(() => this.#look(), interval).unref();
+    this.#timer ??= setInterval(() => this.#check(), interval).unref();
     return new Promise((resolve, reject) => {
-      const wait: Wait = { moment, seconds, exchange, reject, discardLate, since: this.#looks, link: undefined };
+      const wait: Wait = { moment, seconds, exchange, reject, discardLate, since: this.#checks, link: undefined };
       wait.link = this.#waits.add(wait);
       work.then(
         (result) => (this.#end(wait) ? resolve(result) : discardLate(result)),
@@ -56,22 +56,22 @@ export class Watchdog {
     });
   }
 
-  /** Gives up everything that waits, and from now on what still waits at a look. */
+  /** Gives up all waits and, from now on, those that a check finds. */
   giveUpAll(): void {
     this.#isOver = true;
-    this.#look();
+    this.#check();
   }
 
-  #look(): void {
-    this.#looks++;
+  #check(): void {
+    this.#checks++;
     for (const wait of this.#waits.items()) {
       const { abortReason } = wait.exchange;
       if (abortReason instanceof GatewayError && wait.moment.moment !== 'done') {
         if (this.#end(wait)) wait.reject(abortReason);
         continue;
       }
-      if (wait.exchange.body.isReading === true) wait.since = this.#looks;
-      const waited = this.#looks - wait.since;
+      if (wait.exchange.body.isReading === true) wait.since = this.#checks;
+      const waited = this.#checks - wait.since;
       if (waited <= (this.#isOver ? 0 : wait.seconds) || !this.#end(wait)) continue;
       giveUp(wait, Math.min(waited, wait.seconds));
     }
@@ -80,7 +80,7 @@ export class Watchdog {
     this.#timer = undefined;
   }
 
-  /** False when it has ended before. */
+  /** @returns false when it had ended before */
   #end(wait: Wait): boolean {
     if (wait.link === undefined) return false;
     this.#waits.remove(wait.link);

@@ -1,7 +1,7 @@
 /** How a column is stored, read from what the gateway knows of a request, and bounded in a line of the journal. */
 export type Column<Source> = ColumnShape<Source> & (Content | Measure);
 
-/** What can hold anything says whether it is about a customer, which is removed with the account. */
+/** A column of free content states whether it is personal data, which is removed with the account. */
 interface Content {
   readonly type: 'text' | 'text[]' | 'jsonb';
   readonly isPersonal: boolean;
@@ -34,7 +34,7 @@ export function columnsOf<Source>() {
   return <const C extends Columns<Source>>(columns: C): C => columns;
 }
 
-/** A row with these columns, as readers get it: every name is there, and null where nothing is known. */
+/** A row with these columns, as it is read: every column is present, null where the value is unknown. */
 export type RecordRow<C extends Columns<never>> = { readonly [Name in keyof C]: Value<C[Name]> };
 
 type Value<C extends Column<never>> =

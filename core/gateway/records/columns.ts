@@ -17,7 +17,7 @@ import { type Columns, columnsOf, type RecordRow } from './column.ts';
 /** Characters of `upstream/model`. */
 const routeLength = 300;
 
-/** Known when a request comes. */
+/** Known when a request arrives. */
 const requestColumns = columnsOf<Exchange>()({
   id: { type: 'text', isPersonal: false, isRequired: true, read: ({ id }) => id },
   started_at: { type: 'timestamptz', isRequired: true, read: ({ receivedAt }) => receivedAt },
@@ -45,7 +45,7 @@ const callColumns = columnsOf<CachedCall>()({
 
 /** Known when the exchange is over. */
 const outcomeColumns = columnsOf<Outcome>()({
-  // A gateway that died left no outcome: its records are `interrupted`.
+  // Requests that were in flight when a gateway was killed have no outcome: they are `interrupted`.
   outcome: {
     type: 'text',
     isPersonal: false,
@@ -68,7 +68,7 @@ const cacheColumns = columnsOf<'hit' | 'miss'>()({
   cache: { type: 'text', isPersonal: false, read: (status) => status },
 });
 
-/** One try on one route; times in ms, `started_ms` since the request came. */
+/** One attempt on one route; times in ms, `started_ms` since the request arrived. */
 const attemptColumns = columnsOf<AttemptRecord>()({
   route: { type: 'text', isPersonal: false, isRequired: true, read: ({ route }) => route, maxLength: routeLength },
   outcome: { type: 'text', isPersonal: false, isRequired: true, read: ({ outcome }) => outcome },
@@ -118,10 +118,10 @@ export const columns = {
 /** A request on record. */
 export type RequestRecord = RecordRow<typeof columns>;
 
-/** When the values of a source are known: as the request comes, before it goes upstream, when it is over. */
+/** When the values of a source are known: when the request arrives, before it goes upstream, when it is over. */
 export type Moment = 'request' | 'caller' | 'result';
 
-/** Where a group of columns is read from; all of them are null when there is no source. */
+/** The object that a group of columns is read from. Without it, all of them are null. */
 export interface RecordSource {
   readonly moment: Moment;
   /** @param outcome defined at the moment `result` */
@@ -142,7 +142,7 @@ function aliasOf({ model, modelName }: CachedCall): string | undefined {
   return modelName === model.publicName ? undefined : model.publicName;
 }
 
-/** Paths without an endpoint can hold anything, a key that was pasted into the base URL included. */
+/** Paths without an endpoint can contain anything, such as a key that was pasted into the base URL. */
 function safePath({ path, endpoint }: Exchange): string {
   return endpoint.name === 'unknown' ? redactKeys(path) : path;
 }
@@ -157,7 +157,7 @@ function hasFailover({ attempts }: Delivery): boolean {
 
 const credential = /\b(?:(?:sk|pk|rk|xai)-[\w-]{12,}|AIza[\w-]{20,}|[a-z][a-z0-9]{0,15}[-_][A-Za-z0-9]{20,})/g;
 
-/** Truncates everything that has the form of an API key, a vendor's or the gateway's, to six characters. */
+/** Truncates everything that looks like an API key, of a vendor or of the gateway, to six characters. */
 export function redactKeys(text: string): string {
   return text.replace(credential, (key) => `${key.slice(0, 6)}…`);
 }

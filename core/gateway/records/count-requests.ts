@@ -12,8 +12,8 @@ export interface RequestCount {
 }
 
 /**
- * Counts the requests on record that a filter matches. From usage, and then all of them, when the filter has nothing but
- * account, model, route, times, and one of errors, failover, cached, and most outcomes. Otherwise up to a limit.
+ * Counts the requests on record that match a filter. The count is exact when usage by hour has it: for a filter of account,
+ * model, route and times, and at most one of errors, failover, cached, or an outcome. Otherwise it stops at the limit.
  */
 export async function countRequests(
   database: Queries,
@@ -28,7 +28,7 @@ export async function countRequests(
   const { until } = filter;
   const first = startOfHour(since + usageHour - 1);
   const last = until === undefined ? undefined : startOfHour(until);
-  // Usage is by hour: what is before the first whole one and behind the last one is counted.
+  // Usage is by hour: the parts of hours at both ends are counted from the records.
   if (last !== undefined && last <= first) return countUpTo(database, { ...filter, since }, Infinity);
   const [usage, ...ends] = await Promise.all([
     countUsage(database, { ...filter, since: first, until: last }, []),
@@ -68,7 +68,7 @@ async function countUpTo(database: Queries, filter: RequestFilter, limit: number
   return { count: Math.min(count, limit), isCapped: count > limit };
 }
 
-/** The start of the oldest partition: usage is kept longer than records. The least time of a record would be planned over all. */
+/** The start of the oldest partition, because usage outlives records. `min(started_at)` would be planned over all partitions. */
 async function oldestRecord(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ oldest: number | null }>(
     String.raw`SELECT ${epoch(String.raw`min((regexp_match(bound, 'FROM \(''([^'']+)'))[1]::timestamptz)`)} AS oldest

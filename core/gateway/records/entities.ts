@@ -4,7 +4,7 @@ import { columns } from './columns.ts';
 import { storedCounts } from './usage.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
-/** Indexes of requests of one account that few of them have; with status and model, so that two filters read no others. */
+/** Indexes of rare requests of one account; they include status and model, so that two filters read no other requests. */
 const rareRequests = {
   request_log_failovers: 'has_failover',
   request_log_hits: `cache = 'hit'`,
@@ -56,13 +56,13 @@ export const RequestContent = defineEntity({
   properties: {
     request: () => p.manyToOne(RequestLog).primary().joinColumns('started_at', 'id').createForeignKeyConstraint(false),
     part: p.enum(['request', 'reply'] as const).primary(),
-    /** There was more than may be kept. */
+    /** True when the body was longer than the limit. */
     isCut: p.boolean(),
     body: personal(p.text()),
   },
 });
 
-/** Counts of requests by hour. Rows are identified by all of their keys, of which any but the hour may be null. */
+/** Counts of requests by hour. A row is identified by all of its keys, each of which except the hour may be null. */
 const hour = p.datetime().primary();
 const counts = Object.fromEntries(
   storedCounts.map((name) => [name, name.endsWith('_tokens') ? p.bigint('number') : p.integer()]),
@@ -101,7 +101,7 @@ export const UsageTotal = defineEntity({
   uniques: [uniqueKey('usage_total', 'hour, model, route')],
 });
 
-/** What is not yet added to the hours. */
+/** Counts that are not yet added to the hours. */
 export const UsageDelta = defineEntity({
   name: 'UsageDelta',
   tableName: 'usage_delta',

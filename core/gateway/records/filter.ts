@@ -64,7 +64,7 @@ export function joinConditions(conditions: readonly Condition[]): Conditions {
   };
 }
 
-/** Most records have the status 200. All others are in an index, which the planner takes only when it is named. */
+/** Most records have the status 200. The others have a partial index, whose condition the query must repeat. */
 function statusRange([lowest, highest]: readonly [number, number]): string {
   const isOther = lowest > 200 || highest < 200;
   return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { storedCounts } from './usage.ts';
 
-/** Deltas that are folded in one transaction: less than a second of work. A queue that was down for a day leaves many. */
+/** Deltas that one transaction folds, in less than a second. A queue that was down for a day leaves many. */
 const deltasAtOnce = 20_000;
 
 const sums = storedCounts.map((name) => `sum(${name}) AS ${name}`).join(', ');
@@ -88,7 +88,7 @@ async function fold(transaction: EntityManager): Promise<boolean> {
  */
 export async function removeUsage(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // Nothing moves meanwhile. What is not folded yet must first reach the counts over all accounts.
+    // The lock keeps deltas from moving. Deltas that are not folded yet must first reach the counts over all accounts.
     await transaction.execute(`SELECT pg_advisory_xact_lock(${lockKey})`);
     while (await fold(transaction));
     for (const table of ['usage_account', 'usage_hour'])
@@ -96,7 +96,7 @@ export async function removeUsage(database: Pick<Database, 'fork'>, accountId: s
   });
 }
 
-/** Removes usage of more than these days ago. */
+/** Removes usage older than this many days. */
 export async function removeOldUsage(database: Pick<Database, 'query'>, days: number): Promise<void> {
   for (const table of ['usage_account', 'usage_hour', 'usage_total', 'route_usage_hour']) {
     let removed = removedAtOnce;

@@ -1,6 +1,6 @@
 /**
- * How many requests took how long: pairs of a bucket and the requests in it, in the order of the buckets. Bucket `n` ends at
- * 10 ms times 1.1 to the power of `n`, and the last one begins at an hour.
+ * A histogram of durations: pairs of a bucket and the number of its requests, in the order of the buckets. Bucket `n` ends at
+ * 10 ms × 1.1ⁿ, and the last one begins at an hour.
  */
 export type LatencyHistogram = readonly (readonly [bucket: number, requests: number])[];
 
@@ -8,8 +8,8 @@ const firstEnd = 10; // ms
 const growth = 1.1;
 
 /**
- * The time within which this share of the requests was done: 0.5 for the median. Ms, within 5 % of the exact one from 10 ms
- * to an hour; undefined without requests.
+ * The quantile of a share of the requests, 0.5 for the median. Ms, within 5 % of the exact value between 10 ms and an hour;
+ * undefined without requests.
  */
 export function quantile(histogram: LatencyHistogram, share: number): number | undefined {
   const all = sizeOf(histogram);

@@ -3,7 +3,7 @@ import type { RequestRecord } from './columns.ts';
 import { conditionsOf, type RequestFilter, timestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
-/** Ms before now in which a new record may have started. Later ones, of a journal that waited longer, are not found. */
+/** Ms before now within which the request of a new record must have started: records that a journal held longer are not found. */
 const window = 3_600_000;
 /** Records that are read at once. */
 const pageSize = 500;
@@ -19,7 +19,7 @@ export class NewRequests {
   readonly #database: Pick<Database, 'query'>;
   readonly #filter: RequestFilter;
   readonly #now: () => number;
-  /** The oldest running transaction before the last reading. */
+  /** The oldest running transaction before the last query. */
   #position: string | undefined;
   /** Read at that position or the one before. */
   #known = new Set<string>();
@@ -30,19 +30,19 @@ export class NewRequests {
     this.#now = now;
   }
 
-  /** Begins: records that arrive from now on are new. To be called before the older ones are read. */
+  /** Starts: records that arrive from now on are new. Call it before reading the older ones. */
   async begin(): Promise<void> {
     this.#position = await this.#readPosition();
-    // A transaction that runs, in any database of the server, may be older than records that are visible already.
+    // A running transaction, in any database of the server, may be older than records that are already visible.
     await Array.fromAsync(this.read());
   }
 
-  /** These have been read otherwise. */
+  /** Marks records that the caller has read by another query. */
   skip(ids: Iterable<string>): void {
     for (const id of ids) this.#known.add(id);
   }
 
-  /** The records that have arrived since, in pages, each the oldest first. A reading that failed can be repeated. */
+  /** The records that have arrived since the last call, in pages, each oldest first. A failed call can be repeated. */
   async *read(): AsyncGenerator<RequestRecord[]> {
     const next = await this.#readPosition();
     const found = new Set<string>();

@@ -10,7 +10,7 @@ type Queries = Pick<Database, 'query'>;
 export interface RequestPage {
   /** Newest first. */
   readonly records: readonly RequestRecord[];
-  /** What the next page is `before`; undefined on the last one. */
+  /** The `before` of the next page; undefined on the last page. */
   readonly next: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function listRequests(
   };
   const { since = -Infinity } = filter;
   const recent = (timeOfBefore(before) ?? filter.until ?? Date.now()) - recentTime;
-  // Most pages end within a day. Planning a query over a month of partitions takes ten times as long as reading a page.
+  // Most pages lie within a day, and planning a query over a month of partitions takes ten times as long as reading a page.
   let found = recent > since ? await read(recent) : [];
   if (found.length <= size) found = await read(filter.since);
   const records = found.slice(0, size);
@@ -95,7 +95,7 @@ export async function* readRequests(database: Queries, filter: RequestFilter): A
   } while (before !== undefined);
 }
 
-/** PostgreSQL leaves out partitions by the first comparison, but not by the second. */
+/** PostgreSQL prunes partitions by the first comparison, but not by the second. */
 function olderThan(id: string): Conditions {
   const time = timeOfRequestId(id);
   if (time === undefined)

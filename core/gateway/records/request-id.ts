@@ -1,15 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 /**
- * A request id is `req_` and the 32 hexadecimal digits of a UUID version 7 (RFC 9562, 5.7), whose first 12 are the time at
- * which the request came. So ids sort by time, and the day's partition that has a record follows from its id.
+ * A request id is `req_` and the 32 hexadecimal digits of a UUID version 7 (RFC 9562, 5.7), whose first 12 are the time of
+ * the request. So ids sort by time, and the daily partition of a record follows from its id.
  */
 const form = /^req_([\da-f]{12})7[\da-f]{19}$/;
 
 /** The last millisecond of the year 9999, after which ISO 8601 needs more digits. */
 const latest = 253_402_300_799_999;
 
-/** The digits of the latest time asked for: many requests share a millisecond, and each needs them. */
+/** Digits of the latest time: many requests share a millisecond. */
 const stamp = { time: Number.NaN, digits: '' };
 
 /** @param receivedAt epoch ms; exactly the time that is stored with the record */
@@ -22,7 +22,7 @@ export function createRequestId(receivedAt: number): string {
   return stamp.digits + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
-/** When the request of this id came, epoch ms; undefined for texts that are not a request id. */
+/** The time of the request with this id, epoch ms; undefined for a text that is not a request id. */
 export function timeOfRequestId(id: string): number | undefined {
   const digits = form.exec(id)?.[1];
   const time = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);

@@ -9,9 +9,9 @@ export interface RouteUsage {
   readonly route: string; // upstream/model
   readonly attempts: number;
   readonly served: number;
-  /** Failed through the route: neither the client's request was the reason, nor that the exchange was over. */
+  /** Attempts that failed because of the route, not because of the client's request or the end of the exchange. */
   readonly failed: number;
-  /** Failed attempts by fault, `client` included. */
+  /** Failed attempts by fault, including `client`. */
   readonly faults: Readonly<Record<string, number>>;
   /** The last attempt that served, epoch ms. */
   readonly lastServedAt: number | undefined;
@@ -22,7 +22,7 @@ export interface RouteUsage {
 export interface RouteFault {
   readonly fault: string;
   readonly at: number; // epoch ms
-  /** In words, without keys; null when the attempt had none. */
+  /** The error message, without keys; null when the attempt had none. */
   readonly error: string | null;
 }
 

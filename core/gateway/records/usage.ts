@@ -80,14 +80,14 @@ export function startOfHour(time: number): number {
   return Math.floor(time / usageHour) * usageHour;
 }
 
-/** The start of the first of the last hours, the running one included: for `since`. Epoch ms. */
+/** The start of the last `hours` hours, including the current one: for `since`. Epoch ms. */
 export function startOfHours(now: number, hours: number): number {
   return startOfHour(now) - (hours - 1) * usageHour;
 }
 
 /**
- * Counts requests in groups, in the order of the groups; with an empty `by`, all of them in one. Exactly those on record, and
- * those of the last 400 days that were: records arrive about a second after their requests.
+ * Counts requests by group, in the order of the groups; with an empty `by`, all in one group. Exact for all requests that are
+ * on record or have been in the last 400 days; records arrive about a second after their requests.
  */
 export async function countUsage<const By extends UsageBy>(
   database: Queries,
@@ -102,7 +102,7 @@ export async function countUsage<const By extends UsageBy>(
   return rows.map((row) => ({ ...keysOf(row, by), ...countsOf(row) }));
 }
 
-/** The same with times to the first content, which takes several times as long: for some hours, or few groups. */
+/** The same with times to the first content. Takes several times as long: use it for a few hours or groups. */
 export async function readUsage<const By extends UsageBy>(
   database: Queries,
   filter: UsageFilter,
@@ -123,7 +123,7 @@ export async function readUsage<const By extends UsageBy>(
     .map((row) => ({ ...keysOf(row, by), ...countsOf(row), firstContent: latencies.get(keyOf(row)) ?? [] }));
 }
 
-/** Names of the models that requests were for, in a third of the time that counting them takes. */
+/** Names of the requested models, in a third of the time that counting takes. */
 export async function listUsedModels(database: Queries, filter: UsageFilter): Promise<string[]> {
   const { sql, parameters } = conditionsOf(filter);
   const rows = await database.query<{ readonly model: string }>(
@@ -143,7 +143,7 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
   return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
 }
 
-/** The smallest table that has all that is filtered and grouped by. */
+/** The smallest table that has every filtered and grouped column. */
 function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
   if (accountId === undefined && !by.includes('account')) return 'usage_total';
   const hasModel = model !== undefined || route !== undefined || by.includes('model') || by.includes('route');

@@ -66,7 +66,7 @@ function describeTokens(record: RequestRecord, timeZone: string): string | undef
   return `${known.join(', ')}${record.usage_estimated === true ? ' (estimated)' : ''}`;
 }
 
-/** Each with its place on one time axis. */
+/** Attempts, each with its position on one time axis. */
 function describeAttempts({ attempts, duration_ms: total }: RequestRecord, timeZone: string): string[] {
   if (attempts === null || attempts.length === 0) return [];
   const { took } = readerOf(timeZone);

@@ -5,7 +5,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 const heading = ['status', 'model', 'route', 'tries', 'first token', 'total', 'in', 'out', 'key', 'request'];
 const numbers = [4, 5, 6, 7, 8];
-/** Enough for most values: lines that are printed later stay below the heading. */
+/** Wide enough for most values, so that lines printed later stay aligned with the heading. */
 const leastWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36];
 
 /** Requests as a table, in the given order. @param isContinued without the heading, below earlier lines */
@@ -77,7 +77,7 @@ function tokens(count: number | null, { usage_estimated: isEstimated }: RequestR
   return count === null ? '' : `${isEstimated === true ? '~' : ''}${format.number(count)}`;
 }
 
-/** With plain spaces, which can be searched for and typed. */
+/** With plain spaces, so that the text can be typed into a search. */
 export function plain(text: string): string {
   return text.replaceAll('\u00A0', ' ');
 }

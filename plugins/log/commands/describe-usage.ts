@@ -12,7 +12,7 @@ export interface UsageLine extends UsageCounts {
   readonly account?: string | undefined;
   /** Ms; undefined where it is not read, or there are no answers. */
   readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
-  /** All attempts on the route, whichever route served in the end. */
+  /** All attempts on the route, whichever route served the request. */
   readonly attempts?: RouteUsage | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface UsageTable {
 interface Column {
   readonly title: string;
   readonly isNumber?: boolean;
-  /** Groups that have it; all when it is left out. */
+  /** Groupings that show the column; all when omitted. */
   readonly only?: readonly UsageBy[];
   readonly except?: readonly UsageBy[];
   cell(line: UsageLine, reader: Reader): TextCell;

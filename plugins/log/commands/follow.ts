@@ -9,7 +9,7 @@ import { type CommandOutput, listUpTo } from './print-requests.ts';
 
 /** Ms between two queries. */
 const interval = 1_000;
-/** Ms between attempts while the database does not answer. */
+/** Ms between attempts while the database does not respond. */
 const retries = { first: 500, longest: 5_000 };
 
 export interface FollowOptions extends CommandOutput {
@@ -35,7 +35,7 @@ export async function followRequests(host: Host, filter: RequestFilter, options:
   const backoff = new Backoff(retries);
   while (!signal.aborted) {
     try {
-      // A query that hangs must not hold up the end.
+      // A query that hangs must not delay the end of the command.
       await Promise.race([writeNew(requests, output), interruption.aborted]);
       if (backoff.failures > 0) host.log.info('the database is available again');
       backoff.reset();
@@ -73,7 +73,7 @@ class FollowedOutput {
   }
 }
 
-/** A signal that Ctrl-C, SIGTERM or the end of the reader aborts, and a promise that settles then. */
+/** A signal aborted by Ctrl-C, SIGTERM or a closed stdout, and a promise that settles then. */
 function interruptible(given: AbortSignal | undefined) {
   const controller = new AbortController();
   const abort = () => controller.abort();

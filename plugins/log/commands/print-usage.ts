@@ -49,7 +49,7 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
   return by === 'hour' ? all : all.toSorted((a, b) => b.requests - a.requests);
 }
 
-/** A route that was tried and has served nothing. */
+/** A route with attempts, none of which served. */
 const unused: Omit<UsageLine, 'key'> = {
   requests: 0,
   answered: 0,
@@ -68,7 +68,7 @@ type Counted = UsageCounts &
   Partial<Record<UsageBy, string | number | null>> &
   Partial<Pick<TimedUsage, 'firstContent'>>;
 
-/** Attempts are counted over all accounts and models. */
+/** Attempts on routes are counted over all accounts and models. */
 async function readAttempts(database: Host['database'], filter: UsageFilter): Promise<RouteUsage[]> {
   const { accountId, model, route } = filter;
   if (accountId !== undefined || model !== undefined) return [];
@@ -76,7 +76,7 @@ async function readAttempts(database: Host['database'], filter: UsageFilter): Pr
   return route === undefined ? all : all.filter((one) => one.route === route);
 }
 
-/** By account, only counts are read: response times of thousands of accounts would take long. */
+/** By account, only counts are read: computing response times of thousands of accounts is slow. */
 function read(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<Counted[]> {
   return by === 'account' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }

@@ -54,7 +54,7 @@ export async function readSelection(host: Host, options: SelectionOptions) {
   };
 }
 
-/** A model of the catalog by any of its names, or one that has been in it. @throws CommandFailed */
+/** A model of the catalog by any of its names, or a former one that has usage. @throws CommandFailed */
 async function publicNameOf({ catalog, database }: Host, name: string): Promise<string> {
   const found = catalog.resolve(name);
   if (found !== undefined) return found.publicName;

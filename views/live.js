@@ -24,7 +24,7 @@
       super();
       this.#url = url;
       const { signal } = this.#listening;
-      // Whatever the end of a countdown brings is there a moment later.
+      // The server changes state a moment after a countdown ends.
       document.addEventListener('countdown-end', () => setTimeout(() => this.refresh(), 500), { signal });
       document.addEventListener('visibilitychange', () => this.#followVisibility(), { signal });
       addEventListener('pagehide', () => this.#disconnect(), { signal });
@@ -69,7 +69,7 @@
       try {
         await this.#read(request);
       } catch {
-        // Whatever the reason, it is tried again.
+        // Retried for every reason.
       }
       if (this.#request !== request) return;
       this.#disconnect();
@@ -138,7 +138,7 @@
 
   let showing;
 
-  /** Says in the page why nothing moves; undefined when all is well. */
+  /** Shows in the page why it is not updated; undefined hides the message. */
   function show(state) {
     clearTimeout(showing);
     showing = undefined;
@@ -153,7 +153,7 @@
     showing ??= setTimeout(() => show(state), shownAfter);
   }
 
-  /** The gateway has been updated under the page. Nothing that the reader has begun, or sees but once, is lost; twice in a minute is a loop. */
+  /** Reloads after an update of the gateway, unless that would lose input or a text shown once; at most once a minute. */
   function reloadOnce() {
     const key = 'live-reloaded';
     const isRecent = Date.now() - Number(sessionStorage.getItem(key)) < 60_000;
@@ -164,7 +164,7 @@
     setTimeout(() => location.reload(), Math.random() * 3_000);
   }
 
-  /** What a reader is doing inside of a part, which a swap would end. */
+  /** The reader's activity inside a part, which a swap would interrupt. */
   const inUse = 'dialog[open], input:focus, textarea:focus, select:focus';
   const held = new Map();
   const before = new WeakMap();
@@ -194,7 +194,7 @@
       if (rows?.has(row.dataset.row) === false) row.classList.add('fresh');
   });
 
-  /** Shows what came while a part was in use. Scripts send `live:release` when they remove `data-hold`. */
+  /** Applies the update that arrived while a part was in use. Scripts send `live:release` when they remove `data-hold`. */
   function release() {
     for (const [part, { target, type, data }] of held)
       if (part.isConnected) target.dispatchEvent(new MessageEvent(type, { data }));

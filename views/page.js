@@ -9,7 +9,7 @@ const second = 1000;
 const hour = 3600 * second;
 const day = 24 * hour;
 
-/** What only a script can do is hidden until it runs. Called again for the parts that htmx puts into the page. */
+/** Controls that need a script are hidden until it runs. Called again for parts that htmx inserts. */
 function prepare(root) {
   const canCopy = navigator.clipboard !== undefined;
   for (const element of root.querySelectorAll('[data-copy], [data-print], [data-open]'))
@@ -61,13 +61,13 @@ function toast(text) {
   toasted.className = 'toast';
   toasted.setAttribute('role', 'status');
   document.body.append(toasted);
-  // A live region speaks of what changes in it.
+  // Screen readers announce changes inside a live region.
   const shown = toasted;
   setTimeout(() => (shown.textContent = text), 50);
   setTimeout(() => shown.remove(), 3 * second);
 }
 
-/** Read by screen readers alone. */
+/** Announces a text to screen readers. */
 let announcer;
 function announce(text) {
   if (text === undefined) return;
@@ -82,7 +82,7 @@ function announce(text) {
 
 /** Ends of countdowns by this machine's clock, which may be wrong: only its difference counts. */
 const ends = new WeakMap();
-/** Ms since the server sent this page: for what was in it. */
+/** Ms since the server sent this page, for times in it. */
 const age = Math.max(0, performance.now() - (performance.getEntriesByType('navigation')[0]?.responseStart ?? 0));
 let isLoaded = false;
 
@@ -125,7 +125,7 @@ function writeLeft(element, left) {
   if (drain !== null) drain.value = left / second;
 }
 
-// As the server writes them.
+// In the format of the server.
 const locale = document.documentElement.lang === 'en' ? 'en-GB' : 'id-ID';
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
 const steps = [['day', day], ['hour', hour], ['minute', 60 * second]];

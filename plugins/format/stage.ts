@@ -67,7 +67,7 @@ export const formatStage = defineStage({
     const reasoning = new ReasoningStore(host, hours);
     const threads = new ThreadStore(host);
     return {
-      // It waits for the request body, the database and the shared state alone, and all have deadlines.
+      // The stage waits only for the request body, the database and the shared state, which all have deadlines.
       timeout: Infinity,
       leave: (exchange, reply) =>
         store.leave(exchange, asJsonArray(exchange, restarted(exchange, counted(exchange, reply)))),
@@ -76,7 +76,7 @@ export const formatStage = defineStage({
         if (called === undefined) return;
         const { format, endpoint } = called;
         const read = await readClientRequest(exchange, format, endpoint);
-        // Waits only where there is something to wait for: each would make two promises.
+        // Awaits only pending work: each `await` would create two promises.
         const stored = store.enter(exchange, read);
         const asked = stored instanceof Promise ? await stored : stored;
         const model = findModel(host, asked.model);

@@ -34,7 +34,7 @@ export async function describeModels(gateway: Registry, request: PageRequest) {
     .map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
 }
 
-/** What leads to the models that are not listed; '' when all are. */
+/** Text of the link to the models that are not listed; '' when all are. */
 export function moreModels({ host, t, format }: PageRequest): string {
   const { length } = host.catalog.models;
   return length > listedModels ? t('landing.models_more', { all: format.number(length) }) : '';
@@ -42,17 +42,17 @@ export function moreModels({ host, t, format }: PageRequest): string {
 
 function describeModel(gateway: Registry, model: Model, health: ModelHealth | undefined, request: PageRequest) {
   const { t, format } = request;
-  const { conversations, others } = readAbilities(gateway, model);
   const known = readAbilities(gateway, model);
+  const { conversations, others } = known;
   const can = abilities
     .filter(([feature]) => bestSupport(known, feature) !== 'no')
     .map(([, text]) => t(`landing.can.${text}`));
   if (others.length > 0) can.push(t('landing.can.make_images'));
-  const spoken = [...conversations.map((one) => one.format), ...others].map((name) => vendors[name] ?? 'OpenAI');
+  const families = [...conversations.map((one) => one.format), ...others].map((name) => vendors[name] ?? 'OpenAI');
   const firstToken = health?.firstTokenMs;
   return {
     id: model.publicName,
-    speaks: [...new Set(spoken)].join(' · '),
+    speaks: [...new Set(families)].join(' · '),
     can: capitalize(can.join(', ')),
     routes: format.number(model.routes.length),
     firstToken: firstToken === undefined ? '' : format.duration(firstToken).text,

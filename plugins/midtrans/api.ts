@@ -49,8 +49,8 @@ export function codeOf({ status, body }: Pick<ProviderAnswer, 'status' | 'body'>
 }
 
 function errorOf({ body, retryAfter }: ProviderAnswer, code: number | undefined, call: MidtransCall): PaymentError {
-  const said = typeof body['status_message'] === 'string' ? body['status_message'].slice(0, 200) : 'no message';
-  const message = `Midtrans answered ${code ?? 'without a code'} to ${call.method} ${call.path}: ${said}`;
+  const detail = typeof body['status_message'] === 'string' ? body['status_message'].slice(0, 200) : 'no message';
+  const message = `Midtrans answered ${code ?? 'without a code'} to ${call.method} ${call.path}: ${detail}`;
   const options = { isRateLimited: code === 429, ...(retryAfter !== undefined && { retryAfter }) };
   return new PaymentError(kindOf(code, call), message, options);
 }

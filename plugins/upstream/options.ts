@@ -146,7 +146,7 @@ export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
   };
 }
 
-/** Seconds that a request may wait for an upstream within these options, and some to report why. */
+/** Seconds that a request may wait for an upstream under these options, with a margin to report the reason. */
 export function longestWait(
   { deadline, idle_timeout: idle, progress_timeout: progress }: UpstreamSettings,
   catalog: Catalog,

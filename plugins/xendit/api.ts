@@ -33,10 +33,10 @@ export async function callXendit(settings: XenditSettings, call: XenditCall): Pr
 }
 
 function errorOf({ status, body, retryAfter }: ProviderAnswer, call: XenditCall): PaymentError {
-  const [code, said] = [body['error_code'], body['message']].map((text) =>
+  const [code, detail] = [body['error_code'], body['message']].map((text) =>
     typeof text === 'string' ? text.slice(0, 200) : '–',
   );
-  const message = `Xendit answered ${status} ${code} to ${call.method} ${call.path}: ${said}`;
+  const message = `Xendit answered ${status} ${code} to ${call.method} ${call.path}: ${detail}`;
   const options = { isRateLimited: isRateLimit(status, code), ...(retryAfter !== undefined && { retryAfter }) };
   return new PaymentError(kindOf(status, code, call), message, options);
 }
@@ -45,7 +45,7 @@ function isRateLimit(status: number, code: string | undefined): boolean {
   return status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED';
 }
 
-/** 409: it is there already, or being made. */
+/** 409: it exists already, or is being created. */
 function kindOf(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
   if (isRateLimit(status, code)) return 'temporary';
   if (status === 409) return 'unknown';

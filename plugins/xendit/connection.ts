@@ -30,7 +30,7 @@ export function connectXendit(host: Host): PaymentConnection {
   };
 }
 
-/** Whether it worked, the status says: the buyer may have paid at the same moment. */
+/** The result is read from the status: the buyer may have paid at the same moment. */
 async function cancel(
   settings: XenditSettings,
   charge: ChargeReference,

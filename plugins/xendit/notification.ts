@@ -6,8 +6,8 @@ import { textOf } from './api.ts';
 import { requireSecret, type XenditSettings } from './section.ts';
 
 /**
- * Reads a notification. A token in a header says who sent it; nothing signs the body, and nothing dates it. So it is a
- * hint, and never evidence.
+ * Reads a notification. A token in a header authenticates the sender, but the body has neither signature nor time: a
+ * notification is a hint, never evidence.
  */
 export function readXenditNotification(
   { headers, body }: RawNotification,
@@ -41,7 +41,7 @@ function paymentIn(data: JsonObject) {
   };
 }
 
-/** Its reference is the key of the refund; that of the charge is in the metadata that we gave it. */
+/** Its reference is the key of the refund; the reference of the charge is in our metadata. */
 function refundIn(data: JsonObject) {
   const metadata = isJsonObject(data['metadata']) ? data['metadata'] : undefined;
   const refundKey = textOf(data, 'reference_id');

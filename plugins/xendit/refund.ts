@@ -51,8 +51,8 @@ export async function readXenditRefund(
 }
 
 /**
- * The refunds of one payment of a request, which may have several; undefined when the list cannot be read. That something was
- * paid stays true without it, and the next read may have it.
+ * The refunds of one payment of a request, which may have several payments; undefined when the list cannot be read. The
+ * payment counts without it, and the next read may succeed.
  */
 export async function listRefunds(
   settings: XenditSettings,
@@ -69,7 +69,7 @@ export async function listRefunds(
   }
 }
 
-/** A refund may not say which payment it is of; then it is the request's only one. */
+/** A refund without a payment id belongs to the only payment of the request. */
 function isOf(refund: JsonObject, paymentId: string | undefined): boolean {
   const of = textOf(refund, 'payment_id');
   return of === undefined || paymentId === undefined || of === paymentId;
@@ -84,7 +84,7 @@ function toStated(refund: JsonObject): StatedRefund[] {
   ];
 }
 
-/** What refunds make of a payment: nothing, or all of it returned. */
+/** The effect of refunds on a payment: none, or returned entirely. */
 export function refundedOf(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
   const back = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   return back > 0 && back >= paid ? 'refunded' : 'paid';
@@ -97,7 +97,7 @@ async function readRefunds(settings: XenditSettings, providerReference: string, 
   return refunds.filter((refund) => refund['payment_request_id'] === providerReference);
 }
 
-/** Succeeded means handed to the buyer's bank. One that is not listed may be on its way. */
+/** `SUCCEEDED` means accepted by the buyer's bank. A refund that is not listed may still be in progress. */
 function readRefund(refund: JsonObject | undefined): Refund {
   if (refund === undefined) return { state: 'unknown', raw: {} };
   return { state: stateOf(refund), raw: refund };

@@ -51,7 +51,7 @@ export const xenditSection = defineSection({
 
 export type XenditSettings = SectionValue<typeof xenditSection>;
 
-/** What must be there once Xendit is selected. */
+/** Settings that are required once Xendit is selected. */
 export function checkXendit(all: CheckContext, report: Report): void {
   const settings = all.get(xenditSection);
   for (const name of ['secret_key', 'webhook_token'] as const) {

@@ -41,7 +41,7 @@ export async function readXenditStatus(
   const payment = await findPayment(settings, charge, textOf(request, 'latest_payment_id'), signal);
   if (payment !== undefined) return readPaid(settings, charge, payment, signal);
   const state = stateOf(request);
-  // Its payment is not shown yet: what was asked for is what a code of one amount takes.
+  // The payment is not listed yet: a code for a fixed amount takes exactly the requested amount.
   if (state === 'paid') return readPaid(settings, charge, request, signal);
   return { ...asked, state, raw: request };
 }
@@ -79,7 +79,7 @@ async function readPaid(
   return {
     reference,
     providerReference,
-    // A fraction of a rupiah was never charged: the operator must look at it.
+    // The gateway never charges a fraction of a rupiah: the operator must look at it.
     state: amount === undefined ? 'disputed' : refundedOf(refunds, amount),
     ...(paymentId !== undefined && { paymentId }),
     ...(amount !== undefined && { paid: { amount, currency: textOf(payment, 'currency') ?? 'IDR' } }),
@@ -90,7 +90,7 @@ async function readPaid(
   };
 }
 
-/** What was captured, all together; undefined unless it is whole rupiah. */
+/** The sum of all captures; undefined unless it is whole rupiah. */
 function amountOf(captures: readonly JsonObject[], payment: JsonObject): number | undefined {
   if (captures.length === 0) return readRupiah(payment['request_amount']);
   const amounts = captures.map(({ capture_amount }) => readRupiah(capture_amount));

@@ -45,7 +45,7 @@ export async function listXenditMovements(
   };
 }
 
-/** The key of a refund says which charge it is of. One from the dashboard has none, and is read. */
+/** The key of a refund contains the reference of its charge. A refund from the dashboard has no key, and is read by its id. */
 async function withCharge(
   settings: XenditSettings,
   movement: StatedMovement,

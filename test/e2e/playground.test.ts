@@ -112,7 +112,7 @@ describe('the playground', () => {
     const { page } = opened;
     await openPlayground(page);
     await send(page, 'Hello [[stall-midway]]');
-    await expect.poll(() => answer(page).locator('.said').textContent(), patience).toContain('Hello');
+    await expect.poll(() => answer(page).locator('.turn-text').textContent(), patience).toContain('Hello');
     await page.getByRole('button', { name: 'Stop' }).click();
     await expect.poll(() => facts(page).textContent(), patience).toContain('You stopped it.');
     expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(false);
@@ -125,7 +125,7 @@ describe('the playground', () => {
     await openPlayground(page);
     await send(page, 'Hello [[cut]]');
     await expect.poll(() => facts(page).textContent(), patience).toContain('The response broke off.');
-    expect(await answer(page).locator('.said').textContent()).not.toBe('');
+    expect(await answer(page).locator('.turn-text').textContent()).not.toBe('');
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello [[cut]]');
   });
 
@@ -135,7 +135,7 @@ describe('the playground', () => {
     await openPlayground(page);
     await send(page, attack);
     await facts(page).getByRole('link').waitFor();
-    expect(await answer(page).locator('.said').textContent()).toContain(attack);
+    expect(await answer(page).locator('.turn-text').textContent()).toContain(attack);
     expect(await page.evaluate('globalThis.wasAttacked')).toBeUndefined();
   });
 });

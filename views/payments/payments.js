@@ -1,4 +1,4 @@
-// Keeps the countdown true, shows another state of the order whole, and shares the QR code. Pages work without it.
+// Keeps the countdown correct, reloads the page when the order changes state, and shares the QR code. Pages work without it.
 {
   const bill = document.querySelector('.bill');
   const left = document.querySelector('#left');
@@ -9,7 +9,7 @@
     document.querySelector('.left').hidden = false;
   }
 
-  // Nobody should pay it now, also when the gateway cannot be reached.
+  // The code must not be paid any more, even if the gateway cannot be reached.
   document.addEventListener('countdown-end', () => {
     document.querySelector('#qr')?.remove();
     document.querySelector('#save')?.remove();
@@ -21,12 +21,12 @@
     if (state !== undefined && state !== bill?.dataset.view) location.replace(location.pathname);
   });
 
-  // A page that comes back from the cache of the browser is as old as when it was left.
+  // A page from the browser's back/forward cache is as old as when it was left.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) location.reload();
   });
 
-  // Readers come back from their wallet to a phone that has slept, or whose clock was set: the server's counts.
+  // The phone may have slept, or its clock may have been set, while the buyer was in the wallet: the server's clock counts.
   document.addEventListener('visibilitychange', async () => {
     if (document.visibilityState !== 'visible' || !left) return;
     const reply = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);

@@ -103,7 +103,7 @@ export class CallBudget {
     this.#tell({ key: this.#key, part: Math.max(adaptation.least, part), pause: Math.min(pause, pauses.longest) });
   }
 
-  /** The provider has said that it takes no more calls for so many seconds. */
+  /** The provider asked for no more calls for this many seconds. */
   exhausted(seconds: number): void {
     const pause = Math.min(seconds * 1_000, pauses.longest);
     this.#tell({ key: this.#key, part: this.#partNow(performance.now()), pause });

@@ -124,7 +124,7 @@ async function follow(host: Host, claimed: Claimed): Promise<void> {
     await endCharge(host, claimed);
     await expireOrder(host.database, claimed.orderId);
   } else if (isUnseen(claimed)) {
-    await chargeAnew(host, claimed);
+    await addAttempt(host, claimed);
     if (evidence.state === 'pending') await endCharge(host, claimed);
   }
 }
@@ -154,7 +154,7 @@ async function endCharge(host: Host, { provider, reference, providerReference, o
   }
 }
 
-/** It did not fail: we have ended it. */
+/** Not a failure: the gateway has ended the charge. */
 function asEnded(evidence: PaymentEvidence): PaymentEvidence {
   return evidence.state === 'failed' ? { ...evidence, state: 'expired' } : evidence;
 }
@@ -164,13 +164,13 @@ async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
   if (claimed.left <= 0) return expireOrder(host.database, claimed.orderId);
   if (!claimed.isLast || claimed.orderState !== 'created') return;
   const { attempt } = await chargeSoon(host, claimed.orderId);
-  // Without an error it waits for its turn.
+  // A charge without an error has not been requested yet.
   if ((attempt?.charge === 'none' || attempt?.charge === 'unknown') && attempt.error !== undefined)
     throw new PaymentError('temporary', attempt.error);
 }
 
 /** A charge with an unknown outcome cannot be shown: another attempt follows, and a payment of either counts. */
-async function chargeAnew(host: Host, { orderId, reference }: Claimed): Promise<void> {
+async function addAttempt(host: Host, { orderId, reference }: Claimed): Promise<void> {
   const isAdded = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
     const [open] = await transaction.execute<unknown[]>(
@@ -185,7 +185,7 @@ async function chargeAnew(host: Host, { orderId, reference }: Claimed): Promise<
   if (isAdded) await chargeSoon(host, orderId);
 }
 
-/** A payment that has been settled meanwhile has no schedule any more. */
+/** A payment that was settled in the meantime has no schedule. */
 async function schedule(
   { database }: Host,
   { reference }: Claimed,
@@ -200,7 +200,7 @@ async function schedule(
   );
 }
 
-/** The provider takes no polls at the moment, which is no failure. */
+/** The call budget allows no polls at the moment, which is not a failure. */
 async function postpone({ database }: Host, { reference }: Claimed, { retryAfter = 1 }: PaymentError): Promise<void> {
   await database.query(
     `update payment_attempt set next_check_at = clock_timestamp() + make_interval(secs => ?)

@@ -154,7 +154,7 @@ async function findCharge(
   return charge;
 }
 
-/** Notes that both sides have it, with the fee, and closes flags that said otherwise. */
+/** Marks it as found on both sides, stores the fee, and closes flags that reported it missing. */
 async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pair[], provider: string): Promise<void> {
   const rows = pairs.map(([{ kind, id, provider_id: name }, stated]) => ({
     kind,

@@ -248,7 +248,7 @@ async function recordPayment(
   return { id, orderId, amount, outcome };
 }
 
-/** Keeps what the provider said about the charge. One that is paid needs no more checks. */
+/** Stores the provider's report of the charge. A paid charge needs no more checks. */
 async function noteStatement(
   transaction: EntityManager,
   { reference }: Subject,

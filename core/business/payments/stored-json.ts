@@ -1,7 +1,7 @@
-/** Characters of what a provider said that are kept. */
+/** Characters of a provider's response that are stored. */
 const longest = 65_536;
 
-/** What a provider said, as JSON for a column; a statement that is too long is replaced by its beginning. */
+/** A provider's response as JSON for a column; one that is too long is replaced by its beginning. */
 export function toStoredJson(raw: unknown): string {
   const json = stringify(raw);
   return json.length <= longest ? json : JSON.stringify({ truncated: json.slice(0, longest / 2) });

@@ -125,8 +125,8 @@ function describeAliases(aliases: readonly string[], t: PageRequest['t']): strin
 
 export function speaksOf({ conversations, others }: ModelAbilities): string[] {
   const formats = ['responses', 'chat', 'messages', 'gemini', 'images'];
-  const spoken = new Set([...conversations.map(({ format }) => format), ...others]);
-  return [...new Set(formats.filter((format) => spoken.has(format)).map((format) => families[format] ?? format))];
+  const available = new Set([...conversations.map(({ format }) => format), ...others]);
+  return [...new Set(formats.filter((format) => available.has(format)).map((format) => families[format] ?? format))];
 }
 
 /** `Tools, images, reasoning`. */

@@ -116,7 +116,7 @@ export class BlockQueue {
     this.#options.emit({ type: 'citation', index: this.#index, citation });
   }
 
-  /** Index of the live block. */
+  /** The index of the block whose deltas are emitted at once. */
   get #index(): number {
     return this.complete.length;
   }

@@ -7,7 +7,7 @@ import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** A format as upstreams speak it: requests are written, replies are read. */
+/** The upstream side of a format: requests are encoded, replies are decoded. */
 export interface UpstreamCodec {
   /**
    * Writes the request for an upstream. What the format cannot express is left out or approximated, and noted.
@@ -19,7 +19,7 @@ export interface UpstreamCodec {
   createDecoder(profile?: Profile): ReplyDecoder;
 }
 
-/** A format as clients speak it: requests are read, replies are written. */
+/** The client side of a format: requests are decoded, replies are encoded. */
 export interface ClientCodec {
   /**
    * Reads a client's request. Unknown members and those without a place in a conversation are noted, not refused.
@@ -48,7 +48,7 @@ export interface EncodeTarget {
   ownState(state: OpaqueState | undefined): string | undefined;
 }
 
-/** Tolerates every deviation of vendors: nothing that they send makes it throw. */
+/** Tolerates every deviation of vendors, and never throws. */
 export interface ReplyDecoder {
   /** Takes one event of a stream. `name` is the `event:` line; undefined when there is none. */
   event(name: string | undefined, data: string): Fragment[];
@@ -73,7 +73,7 @@ export interface ReplyContext {
 export interface ReplyEncoder {
   /** The whole answer as it was written last; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
-  /** Whole server-sent events; the empty string when the client gets nothing. */
+  /** Complete server-sent events; the empty string when there is nothing to send. */
   event(event: ReplyEvent): string;
   whole(reply: CompleteReply): JsonObject;
   /** Writes the error that ends a stream, in the shape of the format. @param usage of the answer so far */

@@ -24,7 +24,7 @@ export class ContinuationSeam {
     this.#tail = sent.slice(-longestOverlap);
   }
 
-  /** True once something of the second route's answer has passed. */
+  /** True once a part of the second route's answer has been passed on. */
   get hasContent(): boolean {
     return this.#hasContent;
   }

@@ -84,7 +84,7 @@ export type Source =
   /** A file that was uploaded to one vendor; others cannot read it. */
   | { readonly type: 'id'; readonly id: string };
 
-/** A model's reasoning, as the client sends it back. */
+/** A model's reasoning, as returned by the client. */
 export interface Reasoning {
   readonly type: 'reasoning';
   /** Visible text, several parts joined by a blank line; may be empty. */
@@ -98,7 +98,7 @@ export interface OpaqueState {
   readonly kind: StateKind;
   /** Of the upstream that made it, see opaque-state.ts. */
   readonly origin: string;
-  /** As that upstream wrote it. */
+  /** Exactly as that upstream wrote it. */
   readonly data: string;
 }
 

@@ -12,8 +12,8 @@ export interface DroppedPart {
 }
 
 /**
- * What a translation has left out or approximated, for client and operator, each once. Notes name parameters and
- * features, never their values.
+ * Collects what a translation has left out or approximated, for client and operator, each once. Notes name parameters and
+ * features, never values.
  */
 export class Notes {
   readonly #entries = new Set<string>();
@@ -93,7 +93,7 @@ export function dropSettings(conversation: Conversation, notes: Notes): void {
 }
 
 /**
- * Refuses a request whose last message was nothing but parts of unknown types: without them it asks for nothing.
+ * Refuses a request whose last message consisted of parts of unknown types only: without them it is empty.
  *
  * @param path of that message, which has left nothing in the conversation
  * @throws GatewayError `unsupported_content` naming the part

@@ -31,7 +31,7 @@ export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   return origin;
 }
 
-/** Every reply that passes through asks for its origin: a hash each time was among the costliest steps of a small request. */
+/** Cached, because every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
 const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
 /** Opaque state as a client gets it. */

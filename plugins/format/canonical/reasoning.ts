@@ -39,7 +39,7 @@ export function requestedEffort(reasoning: ReasoningRequest | undefined): Effort
   return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
 }
 
-/** The nearest effort that a model supports: a lower one if there is any, except none. */
+/** The nearest effort that a model supports: a lower one if there is any, except `none`. */
 export function clampEffort(effort: Effort, known: readonly Effort[]): Effort {
   if (known.includes(effort)) return effort;
   const rank = efforts.indexOf(effort);

@@ -32,13 +32,13 @@ export type Fragment =
   | { readonly type: 'input'; readonly key: string | number; readonly text: string }
   /** A call is complete. `input` is the whole input where the upstream repeats it; missing pieces are added. */
   | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
-  /** A part of the answer that no reply format has a place for, as for `Notes.drop`: `images in the answer`. */
+  /** A part of the answer that no reply format can express, in the words of `Notes.drop`: `images in the answer`. */
   | { readonly type: 'dropped'; readonly what: string }
   /** Counts so far: later ones replace earlier ones, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   /** The last event of the format. */
-  /** `isUnfinished`: the upstream gave no finish reason, and nothing is known of its habits. */
+  /** `isUnfinished`: the upstream gave no finish reason, and it is unknown whether it ever does. */
   | { readonly type: 'end'; readonly isUnfinished?: true }
   | { readonly type: 'error'; readonly error: GatewayError };
 
@@ -63,7 +63,7 @@ export interface Citation {
 }
 
 /**
- * A reply in order, whatever the upstream did: exactly one `start`; blocks one after the other with indexes 0, 1, 2…,
+ * A reply in order, whatever the upstream sent: exactly one `start`; blocks one after the other with indexes 0, 1, 2…,
  * each opened, filled and closed before the next; exactly one `finish`. Encoders read it.
  */
 export type ReplyEvent =
@@ -128,12 +128,12 @@ export function failed(body: JsonObject): Fragment {
   return { type: 'error', error: readFailure(body, true) };
 }
 
-/** Nothing where the upstream has not counted. */
+/** Empty if the upstream has reported no counts. */
 export function usageFragment(usage: Usage | undefined): Fragment[] {
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 
-/** Nothing for an empty text. */
+/** Empty for an empty text. */
 export function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
   return text === '' ? [] : [{ type, text }];
 }
@@ -153,7 +153,7 @@ export function truncatedCall(): GatewayError {
 const plainType = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
- * Notes a part of an answer that no reply format has a place for.
+ * Notes a part of an answer that no reply format can express.
  *
  * @param type the upstream's name for it; only a plain one is repeated, because notes travel in a header
  * @param otherwise the name to use instead of any other

@@ -12,7 +12,7 @@ export function readName(value: { readonly name?: JsonValue | undefined }, path:
   return readFilled(value.name, `${path}.name`, 'a name');
 }
 
-/** The tools of a request. A name that comes twice keeps its first meaning. */
+/** The tools of a request. Of two tools with one name, the first counts. */
 export class ToolSet {
   readonly #tools = new Map<string, Tool>();
 
@@ -77,7 +77,7 @@ export function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
 }
 
-/** What is noted for a search that the client wants to be made: no format can force one. */
+/** The note for a forced web search, which no format can express. */
 export const forcedSearch = 'tool_choice web_search as auto';
 
 /** A `tool_choice` of OpenAI's formats that allows certain tools. */
@@ -86,7 +86,7 @@ export function allowedChoice(mode: JsonObject[string], path: string, allowed: r
   return { type: mode === 'required' ? 'required' : 'auto', allowed };
 }
 
-/** The input of a call as an object, whatever the model has written. */
+/** The input of a call as an object, even if the model wrote something else. */
 export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject {
   if (form === 'freeform') return { input };
   if (input.trim() === '') return {};

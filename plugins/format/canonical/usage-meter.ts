@@ -6,16 +6,16 @@ import { member } from '../wire/members.ts';
 
 /** Deltas that are read. */
 const samples = { wanted: 4, most: 16 };
-/** Members of a reply that hold what the model has written, in all formats. */
+/** Members of a reply that hold text of the model, in all formats. */
 const answers = ['choices', 'content', 'output', 'candidates'] as const;
-/** Members of an answer that the model has not written. */
+/** Members of an answer that are not text of the model. */
 const frames = new Set(
   (
     'role type id index object status call_id finish_reason finishReason annotations logprobs ' +
     'signature encrypted_content thoughtSignature data result b64_json'
   ).split(' '),
 );
-/** Members of a tool call that the model has written entirely, names included. */
+/** Members of a tool call that are entirely text of the model, including their names. */
 const inputs = new Set(['input', 'args']);
 
 /**

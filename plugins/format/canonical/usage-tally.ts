@@ -3,15 +3,15 @@ import { estimateTokens } from './estimate.ts';
 import type { FullUsage } from './reply.ts';
 
 /**
- * Counts the tokens of an answer as its upstream reports them, and estimates the rest. An answer that several routes
- * have written has the counts of all of them.
+ * Counts the tokens of an answer as its upstream reports them, and estimates missing counts. An answer written by several
+ * routes has the counts of all of them.
  */
 export class UsageTally {
   readonly #estimateInput: () => number;
   #estimatedInput: number | undefined;
   #reported: Usage = {};
   #written = 0;
-  /** Usage of the routes that broke off. */
+  /** Usage of the routes whose answers were truncated. */
   readonly #broken: FullUsage[] = [];
 
   /** @param estimateInput estimates the tokens of the client's request; called at most once */
@@ -29,7 +29,7 @@ export class UsageTally {
     this.#written += characters;
   }
 
-  /** Another route continues after the one that broke off. */
+  /** Another route continues a truncated answer. */
   next(): void {
     if (this.#hasWorked) this.#broken.push(this.#ofBroken);
     this.#reported = {};
@@ -62,7 +62,7 @@ export class UsageTally {
     return sum([...this.#broken, this.#ofRoute]);
   }
 
-  /** The same for an answer that broke off for good. */
+  /** The same for an answer that no route continues. */
   get interrupted(): FullUsage {
     const isKnown = this.#hasWorked || this.#broken.length === 0;
     return sum(isKnown ? [...this.#broken, this.#ofBroken] : this.#broken);

@@ -76,7 +76,7 @@ function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbiliti
   ];
 }
 
-/** Adds what the primary routes lose to `losses`. */
+/** Adds the losses of the primary routes to `losses`. */
 function sumUp(
   client: ClientTextFormat,
   primary: readonly Route[],
@@ -95,13 +95,13 @@ function lossesIn(support: Support): readonly LossText[] {
   return typeof support === 'string' ? [] : support.losses;
 }
 
-/** What a client may rely on: what the model says, or else what the routes that are asked first take. */
+/** Limits that clients can rely on: those of the model or, without them, of its primary routes. */
 export interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }
 
-/** Backups do not count: a prompt that is too long for one goes to another. */
+/** Backup routes do not count: a prompt that is too long for one goes to another. */
 export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
   const [first] = routes;
   const primary = routes.filter(({ priority }) => priority === first?.priority);
@@ -113,6 +113,6 @@ export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): Mo
 
 /** The smallest configured value; routes without one are assumed not to be smaller. */
 function least(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
-  const said = routes.map(limitOf).filter((limit) => limit !== undefined);
-  return said.length === 0 ? undefined : Math.min(...said);
+  const limits = routes.map(limitOf).filter((limit) => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits);
 }

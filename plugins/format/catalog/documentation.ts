@@ -16,7 +16,7 @@ const references: Readonly<Record<string, string>> = {
 const hello = [{ role: 'user', content: 'Hello' }];
 const helloGemini = () => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
 
-/** By endpoint, a body that works. */
+/** A working body for each endpoint. */
 const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
   chat: (model) => ({ model, messages: hello }),
   responses: (model) => ({ model, input: 'Hello' }),
@@ -62,7 +62,7 @@ interface OpenSchema extends JsonSchema {
  * The body of a request as the rules of its format describe it, for the documentation of the API. Other members are allowed:
  * they are left to the upstream.
  *
- * @param required names of members that must be there
+ * @param required names of required members
  */
 export function bodySchema({ all }: ParameterRules, required: readonly string[]): JsonSchema {
   const body: OpenSchema = { type: 'object', properties: {} };

@@ -45,11 +45,11 @@ function formatFor(
   return isElsewhere ? responses : preferredFormat(client, upstream.formats);
 }
 
-/** What the route is known to refuse, in whatever format it is asked: see the adaptations and the encoders. */
+/** The feature as limited by the route itself, in any format: see the adaptations and the encoders. */
 function refusalOf(
   client: ClientTextFormat,
   upstream: TextFormat,
-  { upstream: { formats: spoken }, profile }: Route,
+  { upstream: { formats: offered }, profile }: Route,
   feature: ModelFeature,
 ): LossText | undefined {
   const { quirks } = profile;
@@ -57,12 +57,12 @@ function refusalOf(
     case 'tools':
       return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
     case 'parallel tools':
-      // Formats without a word for it have nothing to lose.
+      // A format that cannot express it loses nothing.
       return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.speaks.parallelSwitch)
         ? undefined
         : noParallelSwitch;
     case 'reasoning':
-      return refusalOfReasoning(upstream, spoken, profile);
+      return refusalOfReasoning(upstream, offered, profile);
     case 'structured output':
       return lossOfStructure(profile);
     case 'images':
@@ -73,18 +73,18 @@ function refusalOf(
 
 function refusalOfReasoning(
   upstream: TextFormat,
-  spoken: readonly string[],
+  offered: readonly string[],
   { capabilities, quirks }: Profile,
 ): LossText | undefined {
   if (quirks.reasoning === 'none') return 'reasoning effort cannot be set';
   const isTornApart =
-    upstream !== responses && !spoken.includes(responses.name) && quirks.responses_for_tools && capabilities.tools;
+    upstream !== responses && !offered.includes(responses.name) && quirks.responses_for_tools && capabilities.tools;
   return isTornApart ? 'no reasoning together with tools' : undefined;
 }
 
 type LossTable = readonly (readonly [ModelFeature, LossText, boolean])[];
 
-/** What is lost on routes of the client's own format as well. */
+/** Losses that also apply to routes of the client's own format. */
 function adaptationLosses(
   client: ClientTextFormat,
   upstream: TextFormat,
@@ -112,7 +112,7 @@ function lossesOf(feature: ModelFeature, losses: LossTable): LossText[] {
   return losses.flatMap(([of, loss, isLost]) => (of === feature && isLost ? [loss] : []));
 }
 
-/** What has no words in the other format. */
+/** Features that the other format cannot express. */
 function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
   const says = client.text.speaks;
   const there = upstream.text.speaks;
@@ -165,19 +165,19 @@ function columnOf(feature: ModelFeature, value: string): string {
   return value.padEnd(Math.max(feature.length, 7));
 }
 
-/** A backup that can take over nothing of its primary's is a mistake, and found before anybody needs it. */
+/** Reports backup routes that cannot take over any request of their primary route, before anybody needs them. */
 export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, routes }) =>
     routes.flatMap((route, index) => {
       const [primary] = routes;
       if (primary === undefined || index === 0 || servedBy(route).some((one) => servedBy(primary).includes(one)))
         return [];
-      const spoken = route.upstream.formats.join(', ');
+      const offered = route.upstream.formats.join(', ');
       return [
         {
           model: id,
           route: route.id,
-          wrong: `speaks only ${spoken} and can take over nothing that ${primary.id} serves`,
+          wrong: `speaks only ${offered} and can take over nothing that ${primary.id} serves`,
           right: 'remove it, or give it a model of its own',
         },
       ];

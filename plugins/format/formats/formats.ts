@@ -26,7 +26,7 @@ export const textFormats = formats.filter(isTextFormat);
 /** Those in which clients hold conversations. */
 export const clientTextFormats = textFormats.filter(isClientTextFormat);
 
-/** A path on which a model is called, and the format that is spoken there. */
+/** A path on which a model is called, with its format. */
 export interface ClientCall {
   readonly format: ClientFormat;
   readonly endpoint: ModelEndpoint;

@@ -7,7 +7,7 @@ const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'
 /** Characters that count of a name; tools put whole JSON texts there. */
 const longest = 512;
 
-/** What requests of one conversation have in common, as the client names it: vendors cache prompts by conversation. */
+/** The client's name of the conversation, because vendors cache prompts by conversation. */
 export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
   const { prompt_cache_key: cacheKey } = body;
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, longest);
@@ -19,7 +19,7 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
   return typeof user === 'string' && user !== '' ? user.slice(0, longest) : undefined;
 }
 
-/** Characters that count of how a conversation begins. */
+/** Characters that count of the beginning of a conversation. */
 const longestOpening = 65_536;
 /** Members in which the formats have instructions for the model. */
 const instructions = ['system', 'instructions', 'systemInstruction', 'system_instruction'];
@@ -47,11 +47,11 @@ function upToUser(messages: JsonValue): JsonValue {
   return messages.slice(0, first + 1 || 1);
 }
 
-/** The JSON of a value, as far as it counts; what is behind that is not written. */
+/** The JSON of a value up to the number of characters that count. */
 function beginningOf(value: JsonValue): string {
   let left = longestOpening;
   const text = JSON.stringify(value, (name, inner: unknown) => {
-    // Clients move the marks of what is to be cached along with the end of the conversation.
+    // Clients move their cache breakpoints along with the end of the conversation.
     if (left < 0 || name === 'cache_control') return undefined;
     left -= 1;
     if (typeof inner !== 'string') return inner;

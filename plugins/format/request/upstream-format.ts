@@ -20,21 +20,21 @@ export function upstreamFormat(route: Route, { format, purpose, outline }: Clien
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
     if (formats.includes(format.name)) return format;
-    throw notSpoken(route, format);
+    throw formatUnavailable(route, format);
   }
   if (purpose === 'count') {
     if (formats.includes(format.name) && profileIn(format.name, route.profile).quirks.count_tokens) return format;
     throw new GatewayError('not_supported', 'The route does not count tokens.');
   }
   if (needsResponses(route, format, outline['tools'])) return responses;
-  const spoken = preferredFormat(format, formats);
-  if (spoken === undefined) throw notSpoken(route, format);
-  return spoken;
+  const preferred = preferredFormat(format, formats);
+  if (preferred === undefined) throw formatUnavailable(route, format);
+  return preferred;
 }
 
 /** Selects the client's own format if the upstream supports it, otherwise the most expressive one. */
-export function preferredFormat(client: TextFormat, spoken: readonly string[]): TextFormat | undefined {
-  return spoken.includes(client.name) ? client : textFormats.find(({ name }) => spoken.includes(name));
+export function preferredFormat(client: TextFormat, available: readonly string[]): TextFormat | undefined {
+  return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
 /** Some models refuse tools on their Chat endpoint as soon as they reason, and they reason by default. */
@@ -43,8 +43,8 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
 }
 
-function notSpoken({ upstream }: Route, { name }: Pick<ClientFormat, 'name'>): GatewayError {
-  const spoken = upstream.formats.join(', ');
-  const message = `This model is not available in the ${name} format, only in ${spoken}.`;
+function formatUnavailable({ upstream }: Route, { name }: Pick<ClientFormat, 'name'>): GatewayError {
+  const available = upstream.formats.join(', ');
+  const message = `This model is not available in the ${name} format, only in ${available}.`;
   return new GatewayError('not_supported', message, { param: 'model' });
 }

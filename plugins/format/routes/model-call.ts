@@ -161,8 +161,8 @@ function isPassedTo(route: Route, request: ClientRequest): boolean {
 }
 
 /**
- * True for what only a translation can change: freeform tools become functions, and their calls freeform again; images
- * in tool results become a user message.
+ * True for requests that only a translation can adapt: freeform tools become functions, and their calls freeform again;
+ * images in tool results become a user message.
  */
 function needsTranslation({ profile }: Route, { format, purpose, outline }: ClientRequest): boolean {
   const { text } = format.client;
@@ -172,7 +172,7 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
   return !tool_result_images && text.omitResultImages(outline) !== outline;
 }
 
-/** Note on a request out of which images were left. */
+/** The note on a request without its images. */
 export const omissionNote = 'approximated images in tool results as text';
 
 /**

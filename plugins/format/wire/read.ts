@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /**
- * Read members of a client's body and refuse a wrong type by its path. `null` and a missing member are the same.
+ * These functions read members of a client's body and refuse a wrong type by its path. `null` counts as missing.
  */
 type Value = JsonValue | undefined;
 

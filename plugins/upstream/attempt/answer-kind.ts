@@ -4,7 +4,7 @@ const vagueTypes = new Set(['', 'text/plain', 'application/octet-stream']);
 /** Content types of event streams: server-sent events, and JSON lines. */
 const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
 
-/** What a line of an event stream begins with. */
+/** Beginnings of lines of an event stream. */
 const beginnings = ['data:', 'event:', 'id:', 'retry:', ':'];
 
 /** Bytes within which the first line must begin. */

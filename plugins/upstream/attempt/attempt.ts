@@ -40,8 +40,8 @@ const longestWork = 10;
  * | gated      | `gatedEvents`      | first byte, progress, deadline | fault                 | fault                |
  * | streaming  | `slowReader`       | idle, progress; 0.5 s after finishing | over, or fault | over if it is complete |
  *
- * Until `whole` ends or `gated` has content the client has seen nothing, and another route can take over. A fault before
- * that rejects `run`; later it breaks the reply off and is reported to `onEnd`. The states are the bodies of
+ * Until `whole` ends or `gated` has content the client has received nothing, and another route can take over. A fault before
+ * that rejects `run`; later it truncates the reply and is reported to `onEnd`. The states are the bodies of
  * open-body.ts, whole-body.ts and stream-body.ts.
  *
  * Implements undici's dispatch handler because undici's request and stream functions cost as much as the remainder of an

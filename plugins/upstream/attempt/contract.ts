@@ -26,10 +26,10 @@ export interface AttemptRequest {
   readonly limits: AttemptLimits;
   /** Where the bytes of the answer are reserved. */
   readonly memory: MemoryShare;
-  /** Another reader of the same answer, to see where a stream ends that is converted as a whole. */
+  /** Another reader of the same answer, to find the end of a stream that is converted as a whole. */
   readonly createReader?: () => ReplyReader;
   readonly now: () => number;
-  /** What no error may show: keys and host of the upstream. Called only for an error. */
+  /** Secrets that no error may contain: keys and host of the upstream. Called only for an error. */
   readonly secrets?: () => readonly string[];
   /** The fault as the client may see it. */
   readonly shown?: (fault: Fault) => Fault;
@@ -49,7 +49,7 @@ export interface AttemptRequest {
  */
 export const finishGrace = 500;
 
-/** An answer whose head has arrived, and what its body may do with the attempt. */
+/** An answer whose head has arrived, with the operations on the attempt that are open to its body. */
 export interface Answer {
   readonly request: AttemptRequest;
   readonly reader: ReplyReader;
@@ -71,7 +71,7 @@ export interface Answer {
   resume(): void;
 }
 
-/** How the body of an answer is read. */
+/** Reads the body of an answer. */
 export interface AnswerBody {
   take(chunk: Buffer): void;
   /** The upstream has closed the body. */

@@ -29,8 +29,8 @@ export function canDecode(coding: string): boolean {
 }
 
 /**
- * A compressed body, which no request asks for but some proxies send. The bounds of the body inside apply to what it
- * becomes; nothing of it waits for more than the upstream has flushed.
+ * A compressed body, which no request asks for but some proxies send. The limits of the body inside apply to the decoded
+ * bytes; whatever the upstream has flushed is decoded at once.
  */
 export class DecodedBody implements AnswerBody {
   readonly #answer: Answer;
@@ -60,7 +60,7 @@ export class DecodedBody implements AnswerBody {
     this.#body.expire(timeout);
   }
 
-  /** What has arrived is decoded first. */
+  /** Bytes that have arrived are decoded first. */
   disconnect(fault: Fault): void {
     this.#fault = fault;
     if (this.#decoder === undefined) this.#break(fault);

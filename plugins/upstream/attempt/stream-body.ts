@@ -6,8 +6,8 @@ import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
 /**
- * A stream of events that was requested. Gated until its first content: its events wait here, and the client has seen
- * nothing. Then they are forwarded at the speed of the client.
+ * A stream of events that was requested. Gated until its first content: events are buffered here, and the client has
+ * received nothing. Then they are forwarded at the speed of the client.
  */
 export class StreamBody implements AnswerBody {
   readonly #answer: Answer;
@@ -90,7 +90,7 @@ export class StreamBody implements AnswerBody {
     else this.#limitGrace();
   }
 
-  /** What has arrived together with the first content is read first: an end of the stream there can still fail over. */
+  /** Events that arrived together with the first content are read first: a stream that ends among them can still fail over. */
   #openSoon(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
@@ -135,7 +135,7 @@ export class StreamBody implements AnswerBody {
     this.#limitGrace();
   }
 
-  /** Begins the grace of a finished answer, and ends it when more of the answer comes: some vendors finish every chunk. */
+  /** Starts the grace period of a finished answer, and ends it when content follows: some vendors finish in every chunk. */
   #limitGrace(): void {
     const { clock, reader } = this.#answer;
     if (reader.isFinished === this.#isInGrace) return;

@@ -13,7 +13,7 @@ import { refusalFault } from './refusal.ts';
 /** Ms to wait for the body of a refusal: status and first bytes are enough to try another route. */
 const refusalTime = 2_000;
 
-/** The body of a 3xx, 4xx or 5xx: becomes the fault that it explains, with as much of it as arrives in time. */
+/** The body of a 3xx, 4xx or 5xx: becomes a fault, explained by the part of the body that arrives in time. */
 export class RefusalBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #collected = new CollectedBytes();

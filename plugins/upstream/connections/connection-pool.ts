@@ -1,7 +1,7 @@
 import type { Client, Dispatcher } from 'undici';
 import { undici } from './connector.ts';
 
-/** Answers after which an upstream has proven that nothing follows them, and how many of the later ones are still checked. */
+/** Answers after which an upstream is trusted to send no bytes behind them; of later answers, one in 16 is checked. */
 const proof = { answers: 1_000, oneIn: 16 };
 
 export interface ConnectionPoolOptions {
@@ -22,8 +22,8 @@ interface Connection {
 }
 
 /**
- * Connections to one origin, each with one request at a time. A request takes the one that was used last among those that need
- * no rest, or opens another: connections that a peak has left over become old and close.
+ * Connections to one origin, each with one request at a time. A request takes the most recently used connection that is not
+ * resting, or opens another, so that connections left over from a peak age and close.
  *
  * undici's pool looks at all of its connections for each request, the busy and resting ones first.
  */
@@ -32,9 +32,9 @@ export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | '
   readonly #options: ConnectionPoolOptions;
   readonly #Client = undici().Client;
   readonly #connections = new Set<Connection>();
-  /** Idle ones, those that wait longest first. */
+  /** Idle connections that rest, longest first. */
   readonly #resting: Connection[] = [];
-  /** Idle ones that have rested, the one that was used last at the end. */
+  /** Idle connections that have rested, the most recently used last. */
   readonly #rested: Connection[] = [];
   #answers = 0;
   #isClosed = false;
@@ -103,7 +103,7 @@ export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | '
   }
 
   /**
-   * Time alone does not end a rest: while the event loop stood still, nobody read the sockets. Immediates run once they were read in
+   * Time alone does not end a rest, because a blocked event loop reads no sockets. Immediates run after the sockets were read in
    * the turn of the timer.
    */
   #awaitRest(milliseconds: number): void {
@@ -114,7 +114,7 @@ export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | '
     this.#restTimer = setTimeout(check, milliseconds).unref();
   }
 
-  /** @param before when those have become idle that have rested */
+  /** @param before connections that became idle before this time have rested */
   #endRest(before: number): void {
     while (this.#resting[0] !== undefined && this.#resting[0].idleSince <= before)
       this.#rested.push(this.#resting.shift() as Connection);

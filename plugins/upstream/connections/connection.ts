@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** A connection to an upstream, as the request on it sees it. */
+/** A connection to an upstream, for the request on it. */
 export interface UpstreamConnection {
-  /** Requests that have gone out on it, the current one included. */
+  /** Requests sent on it, including the current one. */
   readonly requests: number;
   /** Bytes received, in all and before the current request. */
   readonly bytesRead: number;
@@ -39,7 +39,7 @@ export class WatchedConnection implements UpstreamConnection {
   #isHeadDue = false;
   /** Beginning of an interim response. */
   #partial: Buffer | undefined;
-  /** Bytes of the current answer that the parser has got, and those of its body that it has delivered. */
+  /** Bytes of the current answer given to the parser, and bytes of the body delivered by it. */
   #received = 0;
   #delivered = 0;
 

@@ -7,8 +7,8 @@ import { createConnector } from './connector.ts';
 import { undici } from './connector.ts';
 
 /**
- * Ms after which a connection takes no further request; a running one finishes. Steady traffic keeps connections in use
- * forever, and would stay at an address that the upstream's name has left. Opening one costs a millisecond of processor time.
+ * Ms after which a connection takes no further request; a running one finishes. Without it, steady traffic would keep using an
+ * address that the upstream's name no longer resolves to. Opening a connection costs a millisecond of processor time.
  */
 const longestAge = 60_000;
 
@@ -18,7 +18,7 @@ const longestAge = 60_000;
  */
 const defaultRest = 20;
 
-/** Ms for which each request to an upstream gets a connection of its own after the upstream has sent an answer too many. */
+/** Ms for which each request to an upstream gets its own connection after the upstream has sent an unrequested answer. */
 const suspicion = 3_600_000;
 
 export interface ConnectionsOptions {
@@ -38,7 +38,7 @@ export class Connections implements AsyncDisposable {
   /** Replaced pools whose last requests are still running. */
   readonly #retired = new Set<ConnectionPool>();
   readonly #queues = new Map<string, ConnectQueue>();
-  /** Origins that have sent an answer that no request asked for, with the end of the suspicion. */
+  /** Origins that have sent an unrequested answer, with the time until which they are suspected. */
   readonly #suspects = new Map<string, NodeJS.Timeout>();
 
   constructor(options: ConnectionsOptions = {}) {
@@ -93,7 +93,7 @@ export class Connections implements AsyncDisposable {
     retired.close().then(forget, forget);
   }
 
-  /** What comes late could be taken for the answer to another request, with another customer's text. */
+  /** A late answer could be taken for the answer to another request, with another customer's text. */
   #suspect(origin: string): void {
     if (this.#suspects.has(origin)) return;
     this.#options.log?.warn(

@@ -47,7 +47,7 @@ export function createConnector(timeout: number, onSurplus: () => void): buildCo
   };
 }
 
-/** As undici's types leave out, a connector returns the socket that it opens. */
+/** A connector returns the socket that it opens, which undici's types omit. */
 type Connect = (...parameters: Parameters<buildConnector.connector>) => Socket;
 
 function watch(socket: Socket, onSurplus: () => void): void {

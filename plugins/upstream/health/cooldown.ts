@@ -6,7 +6,7 @@ const range = { first: 60_000, longest: 3_600_000 };
 /** A cooldown as instances report it to each other. */
 export interface CooldownStatus {
   readonly left: number; // ms; not positive when it is over
-  /** Cooldowns since it was forgotten. */
+  /** Cooldowns since the last reset. */
   readonly times: number;
   readonly reason: string | undefined;
 }

@@ -114,7 +114,7 @@ export class RouteHealth implements AsyncDisposable {
     this.#sync.announce(route.id);
   }
 
-  /** The attempt showed nothing about the route. */
+  /** The attempt proved nothing about the route. */
   released({ id }: Route, admission: Admission): void {
     this.#endProbe(id, admission);
     this.#of(id).breaker.released(admission);

@@ -29,7 +29,7 @@ const channel = 'upstream/breakers';
 const retries = { first: 500, longest: 30_000 };
 
 /**
- * Keeps the routes of all instances in step: sends changes to the others as events, stores them for instances that start
+ * Synchronizes the routes of all instances: sends changes to the others as events, stores them for instances that start
  * later or were disconnected, and grants probes to one instance at a time. Of two reports the later counts. No request
  * waits for it, except a probe.
  */
@@ -66,7 +66,7 @@ export class RouteSync implements AsyncDisposable {
   claimProbe(id: string): boolean | Promise<boolean> {
     if (!this.#isShared) return true;
     const { shared, instance } = this.#parts;
-    // Without the store a probe too many does less harm than none.
+    // Without the store, an extra probe does less harm than no probe.
     return shared.cache.claim(probeKey(id), instance, probeClaim).catch(() => true);
   }
 

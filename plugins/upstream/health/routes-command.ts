@@ -49,7 +49,7 @@ async function askRoutes(host: Host, url: string | undefined): Promise<RouteStat
   throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
 }
 
-/** A closed breaker is the good state, which its name does not say. */
+/** "Closed" does not read like the healthy state, so the output explains it. */
 const legend = [
   'closed: requests are sent; open: the route is skipped until the time shown; half_open: one request tries it;',
   'no_model: the upstream does not have the model, so its other routes are asked first',

@@ -5,7 +5,7 @@ export interface AllowanceLimits {
   readonly deadline: number; // seconds
 }
 
-/** What one request may still spend on attempts: their number, its time, and the retries that all requests share. */
+/** The budget of one request for attempts: their number, its time, and the retries that all requests share. */
 export class Allowance {
   readonly #limits: AllowanceLimits;
   readonly #budget: RetryBudget;
@@ -40,8 +40,8 @@ export class Allowance {
   }
 
   /**
-   * Seconds for an attempt after which another route can be asked: it leaves that one some of the time, and half of it
-   * at most.
+   * Seconds for an attempt after which another route can be asked: leaves the reserve for that route, at most half of the
+   * time.
    *
    * @param reserve seconds
    */
@@ -84,7 +84,7 @@ export class RetryBudget {
     this.share = share;
   }
 
-  /** A request has come. */
+  /** Counts a request. */
   earn(): void {
     this.#left = Math.min(reserve, this.#left + this.share);
   }

@@ -61,7 +61,7 @@ export class Candidates {
     while (this.#allowance.hasAttempts) {
       const route = this.#routes.shift();
       if (route === undefined) return undefined;
-      // Asked late: most requests need one route, and the answer may take a translation.
+      // Computed late: most requests need one route, and finding out may take a translation.
       if (!calls.canServe(route)) continue;
       const admitted = this.#admit(route);
       if (admitted instanceof Promise) return admitted.then((claimed) => claimed ?? this.next(calls));
@@ -77,7 +77,7 @@ export class Candidates {
     this.#routes = availableFirst(this.#routes, (route) => calls.prefers?.(route) !== false);
   }
 
-  /** Adds a route that was stopped because another served: it has not failed, and may continue what that one breaks off. */
+  /** Adds a route that was stopped because another served: it has not failed, and may continue a truncated answer. */
   putBack(route: Route): void {
     this.#routes.push(route);
   }
@@ -92,7 +92,7 @@ export class Candidates {
     return summarize([...this.#throttlings, ...failed.map(({ fault }) => fault)], this.#waitFor(failed));
   }
 
-  /** Ms until something may serve that was not tried: a route, or another key of one. */
+  /** Ms until a route, or another key of a route, that was not tried may serve. */
   #waitFor(failed: readonly FailedRoute[]): number | undefined {
     const { health, keys, monotonic } = this.#parts;
     const hasKeys = failed.some(

@@ -39,7 +39,7 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
 }
 
 /**
- * Joins the answers of several routes into one streamed reply, each continuing where the one before broke off.
+ * Joins the answers of several routes into one streamed reply, each continuing where the previous one was truncated.
  *
  * @param resume requests the continuation of a broken answer; undefined when no route continues it
  */

@@ -15,7 +15,7 @@ export class HedgeTimer {
     this.#hedgeAfter = hedgeAfter * 1000;
   }
 
-  /** A route is asked now. */
+  /** Starts the timer: a route is asked now. */
   begin(): void {
     this.#since = performance.now();
   }
@@ -25,7 +25,7 @@ export class HedgeTimer {
     this.#connecting = waiting;
   }
 
-  /** The first of these to end; `late` when it is time to ask another route, once for each route. */
+  /** The first of these to settle; `late` when it is time to ask another route, once for each route. */
   race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     const [only] = running;
     return only !== undefined && running.length === 1 && this.#left === Infinity ? only : this.#race(running);

@@ -7,7 +7,7 @@ import type { DeliveryNotes } from './delivery-notes.ts';
 import type { HedgeTimer } from './hedge-timer.ts';
 import type { RelayParts } from './relay-parts.ts';
 
-/** What all attempts of one request have in common. */
+/** Shared by all attempts of one request. */
 export interface RelayContext {
   readonly parts: RelayParts;
   readonly exchange: Exchange;

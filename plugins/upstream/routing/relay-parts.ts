@@ -18,7 +18,7 @@ export interface RelayOptions {
   readonly deadline: number;
 }
 
-/** What every relay of a stage works with. */
+/** Dependencies of every relay of a stage. */
 export interface RelayParts {
   readonly options: RelayOptions;
   readonly connections: Connections;

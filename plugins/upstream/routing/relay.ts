@@ -33,7 +33,7 @@ type OrderedFailure = FailedRoute & { readonly order: number };
  */
 export class Relay {
   readonly #context: RelayContext;
-  /** What routes are asked for: an answer or, while resuming, the continuation of one. */
+  /** The requested result: an answer or, while resuming, the continuation of one. */
   #calls: RouteCalls;
   readonly #running = new Map<RouteAttempts, Promise<RouteResult>>();
   /** With the route that serves: its stream is stopped when the exchange is over. */
@@ -77,7 +77,7 @@ export class Relay {
     return { ...resumedReply(answer, (broken) => this.#resume(broken)), trailers: notes.trailers };
   }
 
-  /** Asks the next routes to continue an answer that broke off. @returns undefined when none does */
+  /** Asks the next routes to continue a truncated answer. @returns undefined when none does */
   async #resume({ reader, ending: { fault } }: RouteAnswer): Promise<RouteAnswer | undefined> {
     const { adapter: call, allowance, exchange } = this.#context;
     allowance.startClock();
@@ -193,7 +193,7 @@ export class Relay {
   }
 }
 
-/** What the client reads when its request is at fault: the refusal by the route that was asked first. */
+/** The error for a client whose request is at fault: the refusal by the route that was asked first. */
 function firstRefusal(failed: readonly OrderedFailure[]): Fault | undefined {
   return failed.toSorted((a, b) => a.order - b.order).find(({ fault }) => isRefusal(fault))?.fault;
 }

@@ -15,7 +15,7 @@ import type { RelayContext } from './relay-context.ts';
 export interface RouteAnswer {
   readonly reply: Reply;
   readonly reader: ReplyReader;
-  /** What broke the answer off, once it has ended. */
+  /** The fault that truncated the answer, once it has ended. */
   readonly ending: { fault: Fault | undefined };
 }
 

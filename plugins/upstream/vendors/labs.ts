@@ -116,7 +116,7 @@ export const labVendors: readonly Vendor[] = [
       forced_tools: false,
       parallel_switch: false,
       stop: 1,
-      // Source: Z.AI docs, "Chat Completion", which lists neither.
+      // Source: Z.AI docs, "Chat Completion", which lists neither parameter.
       refuses: ['presence_penalty', 'frequency_penalty', 'messages.name'],
     },
   },

@@ -82,7 +82,7 @@
     return labels.flatMap((_, index) => (index % step === Math.max(0, first) % step && index + margin < labels.length ? [index] : []));
   }
 
-  /** What the bar under the pointer says. */
+  /** The text for the bar under the pointer. */
   function explain(plot, { heads, cells }) {
     const tip = document.getElementById('chart-tip');
     if (tip === null) return;

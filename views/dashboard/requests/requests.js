@@ -17,7 +17,7 @@
 
   // Rows.
 
-  /** Rows that are being opened: a list that is swapped meanwhile would lose them. */
+  /** Rows that are being opened: a swapped list would lose them. */
   let loading = 0;
 
   /** Without this script a link leads to the page of its request, so only the script says that it opens something. */
@@ -25,7 +25,7 @@
     for (const link of list.querySelectorAll('.open:not([aria-expanded])')) link.setAttribute('aria-expanded', 'false');
   }
 
-  /** As the server writes it: live.js leaves a list alone that has not changed. */
+  /** In the form of the server, so that live.js leaves an unchanged list alone. */
   function unmarkLinks() {
     for (const link of list.querySelectorAll('.open[aria-expanded=false]')) link.removeAttribute('aria-expanded');
   }
@@ -76,7 +76,7 @@
 
   /** Ids of the newest list that came. */
   let known = idsIn(list);
-  /** New requests that are not shown yet, and that were not read out yet. */
+  /** New requests that are not shown yet, and those that were not announced yet. */
   let waiting = 0;
   let announced = 0;
   /** True when a whole list was new: there were more than it shows. */
@@ -93,7 +93,7 @@
     return hasOpened || hasSelection || list.getBoundingClientRect().top < 0;
   }
 
-  /** Ids begin with the time of their request: what is older than the oldest known one only moved up. */
+  /** Ids begin with the time of their request: a row older than the oldest known one has only moved up. */
   function addNews(html) {
     const parsed = document.createElement('template');
     parsed.innerHTML = html;
@@ -124,7 +124,7 @@
     button.textContent = wordsFor(waiting);
   }
 
-  // Before live.js hears of it: in its phase of capture.
+  // In the capture phase, before live.js handles the event.
   document.addEventListener(
     'htmx:sseBeforeMessage',
     ({ target, detail }) => {

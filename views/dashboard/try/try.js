@@ -46,7 +46,7 @@
   const place = document.getElementById('error');
   const messages = JSON.parse(form?.elements.history.value || '[]');
   const api = globalThis.playgroundApi;
-  /** While a request runs: what stops it. */
+  /** Stops the running request; undefined without one. */
   let running;
   let wait;
 
@@ -165,7 +165,7 @@
   }
 
   async function readAnswer(response, turn, startedAt) {
-    const said = turn.querySelector('.said');
+    const output = turn.querySelector('.turn-text');
     const read = { text: '', id: response.headers.get('x-request-id'), isDone: false };
     turn.read = read;
     for await (const event of api.eventsOf(response)) {
@@ -174,15 +174,15 @@
       const choice = event.choices?.[0];
       if (choice?.finish_reason) read.isDone = true;
       const { content, reasoning_content: thought } = choice?.delta ?? {};
-      if (!content && thought && read.text === '') said.textContent = texts.thinking;
+      if (!content && thought && read.text === '') output.textContent = texts.thinking;
       if (!content) continue;
       read.firstAfter ??= performance.now() - startedAt;
       read.text += content;
-      said.textContent = read.text;
+      output.textContent = read.text;
       if (read.text.length >= bounds.answer) throw { isTruncated: true };
     }
     if (!read.isDone) throw { broken: '' };
-    if (read.text === '') said.textContent = texts.noText;
+    if (read.text === '') output.textContent = texts.noText;
     return read;
   }
 
@@ -207,7 +207,7 @@
     for (const failed of turns.querySelectorAll('.unanswered')) failed.remove();
     const asked = [...messages, { role: 'user', content: text }].slice(-bounds.messages);
     const question = addTurn('user', form.dataset.you);
-    question.querySelector('.said').textContent = text;
+    question.querySelector('.turn-text').textContent = text;
     field.value = '';
     const startedAt = performance.now();
     let turn;
@@ -259,7 +259,7 @@
     }
   }
 
-  /** What is known of a refusal; nothing of an error of the browser. */
+  /** The details of a refusal; none for an error of the browser. */
   function pick(error) {
     return typeof error.status === 'number' ? error : {};
   }

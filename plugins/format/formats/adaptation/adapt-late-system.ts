@@ -6,11 +6,11 @@ import type { Adaptation } from '../contract/adaptation.ts';
 export interface DialogueWording {
   /** The member with the messages. */
   readonly member: string;
-  /** What a part of text is called. */
+  /** The type of a text part. */
   readonly textType: string;
-  /** True where users may not speak twice in a row. */
+  /** True if user and assistant messages must alternate. */
   readonly alternates: boolean;
-  /** The member with the instructions, in a format that has none among the messages. */
+  /** The member with the instructions, in a format that keeps them outside the messages. */
   readonly instructions?: string;
 }
 
@@ -58,8 +58,8 @@ class Folder {
 
   add(message: JsonValue): void {
     if (isSystem(message)) {
-      const said = remind(message, this.#wording.textType);
-      if (said !== undefined) this.#waiting.push(said);
+      const reminder = remind(message, this.#wording.textType);
+      if (reminder !== undefined) this.#waiting.push(reminder);
     } else if (isResult(message)) this.#push(message, false);
     else {
       const [results, others] = this.#waiting.length === 0 ? [undefined, message] : splitResults(message);
@@ -75,8 +75,8 @@ class Folder {
   }
 
   #release(): void {
-    for (const said of this.#waiting) {
-      this.#push(said, true);
+    for (const reminder of this.#waiting) {
+      this.#push(reminder, true);
       this.#isReminded = true;
     }
     this.#waiting = [];
@@ -91,11 +91,15 @@ class Folder {
   }
 }
 
-/** A string stays a string; parts stay parts, with what else they carry, such as a cache breakpoint. */
+/** A string stays a string; parts stay parts and keep their other members, such as a cache breakpoint. */
 function remind(message: JsonObject, textType: string): JsonObject | undefined {
-  const { type, content: said } = message;
-  const content = Array.isArray(said) ? remindParts(said, textType) : typeof said === 'string' ? asReminder(said) : '';
-  if (content.length === 0 || (typeof said === 'string' && said.trim() === '')) return undefined;
+  const { type, content: original } = message;
+  const content = Array.isArray(original)
+    ? remindParts(original, textType)
+    : typeof original === 'string'
+      ? asReminder(original)
+      : '';
+  if (content.length === 0 || (typeof original === 'string' && original.trim() === '')) return undefined;
   return { ...(type !== undefined && { type }), role: 'user', content };
 }
 
@@ -105,23 +109,23 @@ function remindParts(parts: readonly JsonValue[], textType: string): JsonObject[
 
 type TextPart = JsonObject & { readonly text: string };
 
-/** The parts with text, in the words of the format. */
+/** The non-empty text parts, with the type that the format uses. */
 function textsIn(parts: readonly JsonValue[], type: string): TextPart[] {
   return parts.flatMap((part) => {
-    const said = isJsonObject(part) ? part : { text: part };
-    const { text } = said;
-    return typeof text === 'string' && text.trim() !== '' ? [{ ...said, type, text }] : [];
+    const block = isJsonObject(part) ? part : { text: part };
+    const { text } = block;
+    return typeof text === 'string' && text.trim() !== '' ? [{ ...block, type, text }] : [];
   });
 }
 
-/** Instructions with what system messages at the beginning of the dialogue say. */
+/** The instructions, followed by the system messages at the beginning of the dialogue. */
 function instructed(
   given: JsonValue | undefined,
   leading: readonly JsonValue[],
   { textType }: DialogueWording,
 ): JsonValue[] {
-  const said = leading.flatMap((message) => (isJsonObject(message) ? partsOf(message['content'], textType) : []));
-  return [...partsOf(given, textType), ...textsIn(said, textType)];
+  const parts = leading.flatMap((message) => (isJsonObject(message) ? partsOf(message['content'], textType) : []));
+  return [...partsOf(given, textType), ...textsIn(parts, textType)];
 }
 
 function join(first: JsonObject, second: JsonObject, textType: string): JsonObject {
@@ -133,7 +137,7 @@ function partsOf(content: JsonValue | undefined, type: string): JsonValue[] {
   return typeof content === 'string' && content !== '' ? [{ type, text: content }] : [];
 }
 
-/** A message that is nothing but the result of a call: of Chat, or an item of Responses. */
+/** True for a message that is only the result of a call: a message of Chat, or an item of Responses. */
 function isResult(message: JsonValue): boolean {
   if (!isJsonObject(message)) return false;
   const { role, type } = message;

@@ -34,11 +34,11 @@ export function adaptMedia(
     const refused = media.filter((medium) => !target.profile.capabilities[medium]);
     if (refused.length === 0) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
-    if (!dialogue.some(([, said]) => holds(said, new Set(refused)))) return body;
+    if (!dialogue.some(([, value]) => holds(value, new Set(refused)))) return body;
     const written = rewriteMembers(probe, Object.fromEntries(dialogue), target);
     const others = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
-    const said = names.flatMap((name) => (written[name] === undefined ? [] : [[name, written[name]] as const]));
-    return Object.fromEntries([...others, ...said]);
+    const rewritten = names.flatMap((name) => (written[name] === undefined ? [] : [[name, written[name]] as const]));
+    return Object.fromEntries([...others, ...rewritten]);
   };
 }
 

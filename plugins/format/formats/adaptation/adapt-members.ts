@@ -6,7 +6,7 @@ export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue,
   return value !== undefined && value !== null;
 }
 
-/** Default values, which many clients send: nothing is lost without them. */
+/** Default values, which many clients send and which can be left out without loss. */
 const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
   ['defer_loading', [false]],
   ['eager_input_streaming', [false, true]],

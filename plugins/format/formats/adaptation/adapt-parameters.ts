@@ -83,7 +83,7 @@ export function withoutEmpty(object: JsonValue | undefined, name: string, value:
 }
 
 /** Appends an instruction to a text or a list of parts. */
-export function instructedText(said: JsonValue | undefined, text: string): JsonValue {
-  if (Array.isArray(said)) return [...said, { type: 'text', text }];
-  return typeof said === 'string' && said.trim() !== '' ? `${said}\n\n${text}` : text;
+export function instructedText(existing: JsonValue | undefined, text: string): JsonValue {
+  if (Array.isArray(existing)) return [...existing, { type: 'text', text }];
+  return typeof existing === 'string' && existing.trim() !== '' ? `${existing}\n\n${text}` : text;
 }

@@ -28,7 +28,7 @@ export function isRefused(name: string, { refuses, accepts }: Quirks): boolean {
   return !accepts.includes(name) && accepts.some((path) => !path.includes('.'));
 }
 
-/** What is left out of an object, and of those inside it. */
+/** Members to remove from an object, and from the objects inside it. */
 class MemberRules {
   readonly #refused = new Set<string>();
   readonly #accepted = new Set<string>();

@@ -66,8 +66,8 @@ function withInlineThoughts(message: ChatMessage, path: string, target: Adaptati
   const found = returned.length > 0 ? returned : keptTexts(calls, target);
   if (found.length === 0) return message;
   const thoughts = inlineThoughts(found.join(thoughtSeparator));
-  const said = Array.isArray(content) ? [{ type: 'text', text: thoughts }, ...content] : thoughts + asText(content);
-  return { ...without(message, ['reasoning_content', 'reasoning']), content: said };
+  const extended = Array.isArray(content) ? [{ type: 'text', text: thoughts }, ...content] : thoughts + asText(content);
+  return { ...without(message, ['reasoning_content', 'reasoning']), content: extended };
 }
 
 function keptTexts(calls: JsonValue | undefined, { kept, origin }: AdaptationTarget): string[] {

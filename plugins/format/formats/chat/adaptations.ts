@@ -79,8 +79,8 @@ const singleSystem: Adaptation = (body: ChatRequest, { profile }) => {
   const begin = messages.findIndex((message) => !isInstruction(message));
   const count = begin === -1 ? messages.length : begin;
   if (count < 2) return body;
-  const said = messages.slice(0, count) as ChatMessage[];
-  return { ...body, messages: [said.reduce(joinInstructions), ...messages.slice(count)] };
+  const instructions = messages.slice(0, count) as ChatMessage[];
+  return { ...body, messages: [instructions.reduce(joinInstructions), ...messages.slice(count)] };
 };
 
 function joinInstructions(first: ChatMessage, { content }: ChatMessage): ChatMessage {
@@ -104,7 +104,7 @@ function relaxTool(tool: ChatTool, notes: Notes): ChatTool {
   return relaxed === described ? tool : { ...tool, function: relaxed };
 }
 
-/** A web search is no entry of `tools`. @throws GatewayError `not_supported` where nothing runs it and there is no other tool */
+/** A web search is no entry of `tools`. @throws GatewayError `not_supported` if nothing can run it and there is no other tool */
 const hostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
   const { web_search_options: search, tools, functions } = body;
   if (!isJsonObject(search) || profile.quirks.hosted_search) return body;
@@ -178,10 +178,10 @@ function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatReques
   const asked = Object.fromEntries(names.map((name) => [name, body[name]]));
   const written: ChatRequest = rewriteMembers(probe, asked, target);
   const { thinking } = written;
-  const said = names.flatMap((name) =>
+  const requested = names.flatMap((name) =>
     name !== 'thinking' && isSet(written[name]) ? [[name, written[name]] as const] : [],
   );
-  const adapted = { ...without(body, names), ...Object.fromEntries(said) };
+  const adapted = { ...without(body, names), ...Object.fromEntries(requested) };
   if (!isJsonObject(thinking)) return adapted;
   return { ...adapted, thinking: { ...(isJsonObject(body.thinking) && body.thinking), ...thinking } };
 }

@@ -51,7 +51,7 @@ export interface Probe {
 }
 
 /**
- * Decodes a few members of a request as a translation decodes all of it, so that both understand the same.
+ * Decodes some members of a request exactly as a translation would.
  *
  * @throws GatewayError `invalid_request` when they cannot be understood
  */
@@ -60,7 +60,7 @@ export function readMembers({ codec, dialogue }: Probe, members: JsonObject, not
 }
 
 /**
- * What a translation would make of these members for the route.
+ * Rewrites these members for the route as a translation would.
  *
  * @throws GatewayError `invalid_request` when they cannot be understood, `not_supported`
  */

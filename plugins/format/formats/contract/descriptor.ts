@@ -11,7 +11,7 @@ import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
 /**
- * Everything in which a wire format differs from the others: one object per format, in the format's folder. formats.ts
+ * Describes all differences between a wire format and the others: one object per format, in the format's folder. formats.ts
  * lists them.
  */
 export interface FormatDescriptor extends WireFormat {
@@ -21,13 +21,13 @@ export interface FormatDescriptor extends WireFormat {
   readonly headers?: Readonly<Record<string, string>>;
   /** Client headers that the format's vendor knows; `x-codex-*` is a prefix. Other vendors do not get them. */
   readonly betaHeaders?: readonly string[];
-  /** How clients speak it; missing in a format that only upstreams speak. */
+  /** The client side; missing in a format that only upstreams use. */
   readonly client?: ClientSide;
   /** How conversations in it are translated; missing where requests and replies can only pass through. */
   readonly text?: TextSide;
 }
 
-/** What a client wants: an answer, or the number of tokens that the request would take. */
+/** The purpose of a request: an answer, or the number of tokens that the request would take. */
 export type Purpose = 'answer' | 'count';
 
 /** A path on which a model is called. */
@@ -39,7 +39,7 @@ export interface ModelEndpoint extends Endpoint {
   readonly isStream?: boolean;
 }
 
-/** A format as clients speak it. */
+/** The client side of a format. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   readonly parameters: ParameterRules;
@@ -49,7 +49,7 @@ export interface ClientSide {
    * Watches a reply that passes through.
    *
    * @param id of the exchange
-   * @param body what the client has asked for
+   * @param body the client's request
    * @param onAnswer takes the vendor's id of the answer, where it can be continued
    */
   observe(id: string, body: JsonObject, onAnswer?: (answerId: string) => void): ReplyObserver;
@@ -61,7 +61,7 @@ export interface ClientSide {
   adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
   /** Drops the reasoning that a route would reject; returns the same object when there is none. */
   readonly ownReasoning?: Adaptation;
-  /** Settles a request out of which opaque reasoning state was taken. @param before the request with all of it */
+  /** Completes a request from which opaque reasoning state was removed. @param before the request with all of it */
   settle?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
   /** Writes the model's name where a request to count tokens has it a second time. */
   nameCounted?(body: JsonObject, model: string): JsonObject;
@@ -111,7 +111,7 @@ export interface TextSide extends UpstreamCodec {
   readonly usageOption?: InsertedMember;
   /** The stop sequences in a request. */
   reportedStops(body: JsonObject): readonly string[];
-  /** What capabilities and quirks of a route change in a request of the format. */
+  /** Adapts a request of the format to capabilities and quirks of a route. */
   readonly adapt: Adaptation;
 }
 
@@ -122,7 +122,7 @@ export interface StreamFormat {
   createFramer(): EventFramer;
 }
 
-/** What a format can express, and others cannot. */
+/** Features that not every format can express. */
 export interface Vocabulary {
   readonly freeformTools: boolean;
   /** Calls that the model must make. */
@@ -137,7 +137,7 @@ export interface Vocabulary {
   readonly reasoning: 'signed' | 'text' | 'none';
 }
 
-/** A format that clients speak. */
+/** A format with a client side. */
 export interface ClientFormat extends FormatDescriptor {
   readonly client: ClientSide;
 }

@@ -21,7 +21,7 @@ interface Parameter {
   readonly rule: Rule;
 }
 
-/** Found by what a body has, which is less than what it may have. */
+/** Looked up by the members of a body, which are fewer than the rules. */
 export interface ParameterRules {
   readonly all: readonly Parameter[];
   readonly byMember: ReadonlyMap<string, readonly Parameter[]>;

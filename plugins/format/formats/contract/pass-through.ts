@@ -24,8 +24,8 @@ export interface AnsweredRequest {
 }
 
 /**
- * Changes in a reply that otherwise passes as it came: opaque reasoning state gets a tag of its origin, and token counts
- * are added where clients of the format fail without them. Works on the text, so that every other byte stays.
+ * Changes to a reply that otherwise passes through unchanged: opaque reasoning state gets a tag of its origin, and token
+ * counts are added where clients of the format fail without them. Works on the text, so that every other byte stays.
  */
 export interface ReplyAdapter {
   readonly meter: UsageMeter;
@@ -39,7 +39,7 @@ export interface ReplyAdapter {
   whole(text: string, body: JsonObject, counted?: Usage): string;
   /** The finished answer with the same changes; missing in formats whose answers are not stored. */
   finished?(answer: JsonObject, counted?: Usage): JsonObject;
-  /** What the client gets at the end of a complete stream. */
+  /** Bytes for the client at the end of a complete stream. */
   end?(counted?: Usage): string;
   /** The same for the error that ends a stream. */
   failure?(text: string, counted?: Usage): string;
@@ -93,8 +93,8 @@ export function objectOr(value: JsonValue | undefined): JsonObject {
 }
 
 /**
- * Repairs the reply of a vendor that deviates from the client's format, in place and before anything else reads it. What
- * is clean passes as it is: the same event, the same object.
+ * Repairs the reply of a vendor that deviates from the client's format, in place and before anything else reads it. Clean
+ * replies pass unchanged: the same event, the same object.
  */
 export interface ReplyRepair {
   /** The failure with which the reply ends, if it has no error of its own. */
@@ -103,7 +103,7 @@ export interface ReplyRepair {
   event(event: StreamEvent): readonly StreamEvent[];
   /** The whole reply. @param text of which the body was parsed */
   whole(body: JsonObject, text: string): JsonObject;
-  /** What was left out, for the record. */
+  /** Parts that were left out, for the record. */
   readonly notes?: readonly string[];
 }
 

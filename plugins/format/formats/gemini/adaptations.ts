@@ -88,10 +88,13 @@ const outputWording: OutputWording = {
   instruct: (body, text): JsonObject => {
     const name = isSet(member<GeminiRequest>(body, 'system_instruction')) ? 'system_instruction' : 'systemInstruction';
     const { [name]: system } = body;
-    const said: GeminiContent = isJsonObject(system)
+    const instructions: GeminiContent = isJsonObject(system)
       ? system
       : { parts: typeof system === 'string' ? [{ text: system }] : [] };
-    return { ...body, [name]: { ...said, parts: [...readMany(said.parts, `${name}.parts`), { text }] } };
+    return {
+      ...body,
+      [name]: { ...instructions, parts: [...readMany(instructions.parts, `${name}.parts`), { text }] },
+    };
   },
 };
 

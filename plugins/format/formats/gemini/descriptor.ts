@@ -129,7 +129,7 @@ export function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'contents', (content) => within(content, 'parts', fromPart));
 }
 
-/** The parts of a result cannot be texts: the object that the tool has answered with says it. */
+/** Parts of a result cannot be text, so the note about omitted images goes into the tool's response object. */
 function fromPart(part: JsonObject): JsonObject {
   for (const name of ['functionResponse', 'function_response']) {
     const result = part[name];
@@ -137,10 +137,10 @@ function fromPart(part: JsonObject): JsonObject {
     if (!Array.isArray(parts)) continue;
     const kept = parts.filter((shown) => !isImage(shown));
     if (kept.length === parts.length) continue;
-    const said = isJsonObject(rest.response) ? rest.response : {};
+    const response = isJsonObject(rest.response) ? rest.response : {};
     return {
       ...part,
-      [name]: { ...rest, response: { ...said, images: omittedImage }, ...(kept.length > 0 && { parts: kept }) },
+      [name]: { ...rest, response: { ...response, images: omittedImage }, ...(kept.length > 0 && { parts: kept }) },
     };
   }
   return part;

@@ -34,8 +34,8 @@ export class OllamaDecoder implements ReplyDecoder {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const { message, done }: OllamaReply = chunk;
-    const said = isJsonObject(message) ? this.#message(message) : [];
-    return done === true ? [...said, ...readEnd(chunk)] : said;
+    const fragments = isJsonObject(message) ? this.#message(message) : [];
+    return done === true ? [...fragments, ...readEnd(chunk)] : fragments;
   }
 
   #message({ thinking, content, tool_calls }: OllamaMessage): Fragment[] {

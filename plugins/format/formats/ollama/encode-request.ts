@@ -137,9 +137,9 @@ function writeUser(
   names: ReadonlyMap<string, string>,
   target: EncodeTarget,
 ): OllamaMessage[] {
-  const said = [...shownMedia(results, target.notes), ...parts];
+  const input = [...shownMedia(results, target.notes), ...parts];
   const written = results.map((result) => writeResult(result, names));
-  return said.length === 0 ? written : [...written, { role: 'user', ...writeSaid(said, target) }];
+  return input.length === 0 ? written : [...written, { role: 'user', ...writeContent(input, target) }];
 }
 
 function writeResult(result: ToolResult, names: ReadonlyMap<string, string>): OllamaMessage {
@@ -147,7 +147,7 @@ function writeResult(result: ToolResult, names: ReadonlyMap<string, string>): Ol
   return { role: 'tool', tool_name: names.get(id) ?? 'unknown', tool_call_id: id, content: resultText(result) };
 }
 
-function writeSaid(parts: readonly Part[], target: EncodeTarget): OllamaMessage {
+function writeContent(parts: readonly Part[], target: EncodeTarget): OllamaMessage {
   const images = parts.filter((part) => part.type === 'image').map((image) => writeImage(image, target));
   const texts = parts.filter(({ type }) => type !== 'image').map((part) => writeText(part, target));
   const content = texts.filter((text) => text !== '').join('\n\n');

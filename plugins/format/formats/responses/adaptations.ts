@@ -95,9 +95,9 @@ const outputWording: OutputWording = {
     withMember(body, 'text', withoutEmpty(body.text, 'format', isKnown ? anyObject : undefined)),
   instruct: (body: ResponsesRequest, text) => {
     const { input } = body;
-    const said = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
+    const items = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
     // As an instruction it would not count for OpenAI, which insists on the word JSON in the input.
-    return { ...body, input: [{ type: 'message', role: 'developer', content: text }, ...said] };
+    return { ...body, input: [{ type: 'message', role: 'developer', content: text }, ...items] };
   },
 };
 

@@ -3,7 +3,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 import { findMember, type MemberSpan } from '../../wire/top-level-members.ts';
 
-/** What the events of a stream have in common at one end, with the upstream's name of the model and with the client's. */
+/** The bytes that all events of a stream share at one end, with the upstream's name of the model and with the client's. */
 interface Frame {
   readonly given: string; // ASCII, so that a character is a byte
   readonly named: Buffer;
@@ -17,8 +17,8 @@ const eventEnd = /(?<=\n\n)/;
  * Writes the name under which the client knows the model into answers, and keeps every other byte.
  *
  * The events of a stream begin, or end, with the same bytes as a rule, the name among them. They are found once and then
- * compared: a JSON text that begins, or ends, like another has its members in the same place, so that nothing inside of what
- * the model has written can be taken for its name.
+ * compared: a JSON text that begins, or ends, like another has its members in the same place, so that no text of the model
+ * can be taken for its name.
  */
 export class ModelNamer {
   readonly #name: string;
@@ -109,7 +109,7 @@ function withTail(raw: Buffer, { given, named }: Frame): Buffer {
   return bytes;
 }
 
-/** Undefined where comparing would cost more than searching, or characters are not bytes. */
+/** Undefined if comparing would cost more than searching, or a character is not one byte. */
 function frameOf(given: string, named: string): Frame | undefined {
   if (given.length > longestFrame || Buffer.byteLength(given) !== given.length) return undefined;
   return { given, named: Buffer.from(named) };

@@ -68,7 +68,7 @@ export class PassThrough implements PreparedCall {
     });
   }
 
-  /** The text of reasoning is kept where it will be wanted back. */
+  /** Keeps the text of reasoning if the vendor will want it back. */
   #observe(): ReplyObserver {
     const { format, outline, kept, thread } = this.#client;
     const { upstream } = this.#route;

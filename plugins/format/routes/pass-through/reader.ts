@@ -15,7 +15,7 @@ const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
-/** What a reply passes besides its observer. */
+/** The steps of a reply besides its observer. */
 export interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
@@ -39,7 +39,7 @@ export class PassThroughReader implements ReplyReader {
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
-  /** True once a fault has followed a finished answer, which the client has: it stands, as it does after a cut. */
+  /** True once a fault has followed a finished answer. The client has the answer, so it counts, as it does after a cut. */
   #isClosed = false;
   progress = 0;
 
@@ -168,7 +168,7 @@ export class PassThroughReader implements ReplyReader {
     return this.#namer?.events(events) ?? events;
   }
 
-  /** Shows each event to the observer and returns what the client gets of those before a failure or the end. */
+  /** Passes each event to the observer, and returns the client's part of the events before a failure or the end. */
   #pass(events: readonly StreamEvent[]): readonly Buffer[] {
     const passed: Buffer[] = [];
     for (const event of events) {

@@ -22,7 +22,7 @@ export function encodeForRoute(
   origin: string,
 ): JsonObject {
   const { text } = format;
-  // Several formats have a word for it, but a translated reply has room for one answer.
+  // Several formats can request more answers, but a translated reply has room for one.
   if (conversation.candidates > 1) {
     throw new GatewayError('not_supported', 'This model returns one choice per request.', { param: 'n' });
   }
@@ -45,7 +45,7 @@ export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget[
 /** Notes on tools that only their vendor can run. */
 const lostTool = /^dropped (web_search$|tool (?!call ))/;
 
-/** A model without the only tool, or the one that it must use, would make up what the tool might have found. */
+/** A model without the only tool, or the required one, would invent the tool's results. */
 function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   const lost = notes.entries.filter((note) => lostTool.test(note)).map((note) => note.replace(/^dropped (tool )?/, ''));
   const [type] = tools.length === 0 ? lost : lost.filter((name) => name === 'web_search');
@@ -56,7 +56,7 @@ function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   });
 }
 
-/** What a streamed request lacks to be counted: the record needs the counts, the client sees them when it has asked itself. */
+/** The member that makes an upstream count tokens of a stream: the record needs them; clients see them only if they asked. */
 export function missingUsageOption(
   { text }: TextFormat,
   body: JsonObject,

@@ -51,7 +51,7 @@ export function resumptionOf(
   return new Resumption(broken, sent, request, translator);
 }
 
-/** Asks routes to continue an answer, one after the other: they share the state of what the client has seen. */
+/** Asks routes to continue an answer, one after the other; they share what the client has received so far. */
 class Resumption implements RouteCalls {
   readonly #broken: TranslatingReader;
   readonly #sent: string;

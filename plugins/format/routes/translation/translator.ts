@@ -101,7 +101,7 @@ export class Translation implements PreparedCall {
     return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, this.#names);
   }
 
-  /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
+  /** Reads the continuation of an answer that another route began. @param sent its text so far */
   readAfter(broken: TranslatingReader, sent: string): ReplyReader {
     const reply = openReply(this.#route, this.#to, this.#localStops);
     return broken.continueWith(reply, { names: this.#names, tag: taggerOf(this.#route) }, sent);
@@ -143,7 +143,7 @@ export class Translation implements PreparedCall {
 }
 
 /**
- * Reads what a route answers in one format and writes it in the client's, which may be the same.
+ * Decodes the answer of a route and encodes it in the client's format, which may be the same.
  *
  * @param localStops stop sequences that the route does not take
  * @param names under which the tools went there; left out, they went as they are
@@ -165,7 +165,7 @@ export function readerBetween(
   );
 }
 
-/** Guards the answer of a route. What the client cannot return of it is kept. */
+/** Guards the answer of a route. Reasoning that the client cannot return is kept. */
 export function guardOf(exchange: Exchange, client: ClientRequest, route: Route, names: ToolNames): GrammarGuard {
   const { kept } = client;
   return new GrammarGuard({

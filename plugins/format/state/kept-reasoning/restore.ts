@@ -58,7 +58,7 @@ function canUse({ state, text }: Reasoning, { ownState, takesText }: RestoreTarg
   return Boolean(ownState(state)) || (text !== '' && takesText);
 }
 
-/** What the model thought before its text comes before the text, the remainder directly before the call. */
+/** Reasoning that preceded the text comes before the text, the remainder directly before the call. */
 function withThoughts(answer: readonly Item[], restored: ReadonlyMap<string, readonly Thought[]>): Item[] {
   const items: Item[] = [];
   let begin = 0;
@@ -75,7 +75,7 @@ function withThoughts(answer: readonly Item[], restored: ReadonlyMap<string, rea
   return items;
 }
 
-/** What routes of a model take back of earlier turns. */
+/** The kinds of earlier reasoning that routes of a model accept. */
 export interface ReplayingRoutes {
   /** Opaque reasoning state. */
   readonly withState: boolean;

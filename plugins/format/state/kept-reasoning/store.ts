@@ -23,8 +23,8 @@ const hour = 3_600; // seconds
 
 /**
  * Keeps the reasoning before tool calls for clients whose format has no place for it, and finds it by the ids of the
- * calls when the client sends them back. Each account reads only its own. What is lost is lost for the model alone: the
- * conversation continues without it.
+ * calls when the client sends them back. Each account reads only its own. If it is lost, the conversation continues without
+ * it.
  */
 export class ReasoningStore {
   readonly #host: Host;
@@ -81,7 +81,7 @@ export class ReasoningStore {
   }
 }
 
-/** What is kept for one request. */
+/** The kept reasoning of one request. */
 class KeptCalls implements KeptReasoning {
   found: ReadonlyMap<string, Buffer> = new Map();
   readonly #body: JsonObject;

@@ -7,7 +7,7 @@ import { turnFor } from '#core/platform/timing/turn.ts';
 import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
 import { responsesSection } from './register.ts';
 
-/** What is stored along with the answer to a request. */
+/** Data stored along with the answer to a request. */
 export interface Draft {
   readonly accountId: string;
   /** Everything before the answer's output. */

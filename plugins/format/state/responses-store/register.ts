@@ -44,7 +44,7 @@ export function registerResponsesStore(server: Server): void {
 
 const MiB = 1024 ** 2;
 
-/** What the gateway stores so that clients of the Responses format can continue an answer. */
+/** The description of stored responses: they let clients of the Responses format continue an answer. */
 export const responsesSection = defineSection({
   name: 'responses',
   schema: {

@@ -172,7 +172,7 @@ export const machine = {
       return false;
     }
   },
-  /** Runs a program to its end. `code` is -1 when it could not start, -2 when it took too long, -3 when it said too much. */
+  /** Runs a program to its end. `code` is -1 when it could not start, -2 when it took too long, -3 when its output was too long. */
   call(file, words, { input = '', seconds = 60, limit = 8 * 1024 * 1024, folder, env, isBun } = {}) {
     const shell = process.platform === 'win32' && /\.(cmd|bat)$/i.test(file);
     // A batch file is run by a shell, which splits words.

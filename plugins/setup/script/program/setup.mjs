@@ -104,7 +104,7 @@ function replan(jobs) {
 
 const ranks = ['unchanged', 'written', 'manual', 'skipped', 'failed'];
 
-/** The most serious verdict of the files of a tool, and what is said of it. */
+/** The most serious verdict on the files of a tool, with its message. */
 function summarize({ plans, hasNewVariables }) {
   const verdict =
     plans.map((plan) => plan.verdict).sort((one, other) => ranks.indexOf(other) - ranks.indexOf(one))[0] ?? 'unchanged';

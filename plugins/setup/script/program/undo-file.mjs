@@ -89,7 +89,7 @@ export function undoFile(name) {
 
 const ranks = ['unchanged', 'removed', 'restored', 'gone', 'cleaned', 'manual', 'failed'];
 
-/** The verdict for all files of a tool, the most serious one, and what is said of each. */
+/** The most serious verdict on the files of a tool, with the message for each file. */
 export function verdictOf(ways) {
   const verdict =
     ways.map((way) => way.verdict).sort((one, other) => ranks.indexOf(other) - ranks.indexOf(one))[0] ?? 'removed';

@@ -3,14 +3,14 @@ import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** A call as the client knows it. */
+/** A call that the client has received. */
 interface SentCall {
   readonly index: number;
   readonly id: string;
   readonly type: string;
 }
 
-/** Pieces of a call whose name has not come. */
+/** Pieces of a call whose name has not arrived. */
 interface HeldCall {
   readonly entry: ChatCall;
   readonly input: string;
@@ -42,7 +42,7 @@ export class CallRepair {
     this.#isWhole = isWhole;
   }
 
-  /** True once the client has a call. */
+  /** True once the client has received a call. */
   get hasCalls(): boolean {
     return this.#sent.size > 0;
   }
@@ -82,7 +82,7 @@ export class CallRepair {
     return [];
   }
 
-  /** The piece with those before it. */
+  /** The piece, appended to the pieces before it. */
   #joined({ call, entry, input }: CallPiece): HeldCall {
     const held = this.#held.get(call);
     return { entry: { ...held?.entry, ...entry }, input: (held?.input ?? '') + input };

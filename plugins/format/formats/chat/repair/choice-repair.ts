@@ -28,7 +28,7 @@ export class ChoiceRepair {
   readonly #isWhole: boolean;
   #hasRole = false;
   #reported: FinishReason | undefined;
-  /** The finish reason that the client has. */
+  /** The finish reason that the client has received. */
   #sent: string | undefined;
 
   constructor({ id, index, isWhole, isOld, ...options }: ChoiceRepairOptions) {
@@ -39,7 +39,7 @@ export class ChoiceRepair {
     this.#isWhole = isWhole;
   }
 
-  /** True once a part of the answer has come. */
+  /** True once a part of the answer has arrived. */
   get hasContent(): boolean {
     return !this.#tracker.isEmpty;
   }
@@ -166,7 +166,7 @@ export interface MessageRepair {
   readonly isWhole: boolean;
 }
 
-/** The delta or message with what it adds to the answer, every other member kept; the very same one when it is clean. */
+/** The delta or message with repaired content, every other member kept; the same object if it is clean. */
 function repairMessage(given: ChatMessage, addition: ChoiceUpdate, repair: MessageRepair): ChatMessage {
   const changes = {
     ...(repair.needsRole && { role: 'assistant' }),

@@ -2,7 +2,7 @@ import { endOfString, isJsonObject, type JsonValue } from '#core/platform/json.t
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** What a clean delta carries. */
+/** The content of a clean delta. */
 export type CleanDelta = (
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
   | { readonly type: 'input'; readonly index: number; readonly input: string }
@@ -11,19 +11,19 @@ export type CleanDelta = (
   readonly isPlain: boolean;
 };
 
-/** A clean chunk: all of it but the one string that each chunk has of its own, up to the end of its choices. */
+/** A clean chunk without its one varying string, up to the end of its choices. */
 interface Shape {
   /** Up to the quote that opens the string. */
   readonly before: string;
   /** From behind the closing quote. */
   readonly after: string;
-  /** The same up to the end of the chunk; undefined where readers look for more in it than its choice. */
+  /** The same up to the end of the chunk; undefined if readers need more of it than its choice. */
   readonly end: string | undefined;
-  /** What the string is: the index of a call for its input. */
+  /** The kind of the string; for the input of a call, the index of the call. */
   readonly kind: 'text' | 'reasoning' | number;
 }
 
-/** Where a chunk has its string. */
+/** The position of the string in a chunk. */
 interface Place {
   readonly kind: Shape['kind'];
   readonly start: number;
@@ -35,7 +35,7 @@ const mostShapes = 4;
 /** Members, as vendors write them, that make a chunk worth parsing. */
 const notable =
   /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
-/** Members that others look for in chunks without an ending. */
+/** Members that other readers look for in chunks without a finish reason. */
 const telling = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
 const delta = '"delta":{';
 const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
@@ -50,7 +50,7 @@ const endOfInput = /\}\}\]/y;
 export class CleanChunks {
   #shapes: Shape[] = [];
 
-  /** Undefined for any other chunk, and for one that may be odd. */
+  /** Undefined for any other chunk, and for one that may need a repair. */
   read(chunk: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
       const found = deltaIn(chunk, shape);
@@ -97,10 +97,10 @@ function deltaIn(chunk: string, { kind, before, after, end: whole }: Shape): Cle
   return deltaOf(kind, unescaped(chunk.slice(start, end)), isPlain);
 }
 
-function deltaOf(kind: Shape['kind'], said: string, isPlain: boolean): CleanDelta {
-  if (typeof kind === 'number') return { type: 'input', index: kind, input: said, isPlain };
+function deltaOf(kind: Shape['kind'], content: string, isPlain: boolean): CleanDelta {
+  if (typeof kind === 'number') return { type: 'input', index: kind, input: content, isPlain };
   const isText = kind === 'text';
-  return { type: 'text', text: isText ? said : '', reasoning: isText ? '' : said, isPlain };
+  return { type: 'text', text: isText ? content : '', reasoning: isText ? '' : content, isPlain };
 }
 
 function inputPlace(chunk: string, from: number): Place | undefined {

@@ -32,7 +32,7 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #isSingle: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
   readonly #clean = new CleanChunks();
-  /** The last chunk, for what it lacks. */
+  /** The last chunk, to copy its head for missing chunks. */
   #last: StreamEvent | undefined;
   /** The id of the reply as its chunks write it; undefined while they have to be parsed. */
   #cleanId: string | undefined;

@@ -3,7 +3,7 @@ import { member } from '../../../wire/members.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
-/** A call, as far as it has come. */
+/** A call, as far as it has arrived. */
 export class TrackedCall {
   /** Position among the calls of the answer. */
   readonly key: number;
@@ -50,10 +50,10 @@ interface CallEntry {
   readonly isCustom: boolean;
 }
 
-/** What an entry of `tool_calls` adds to a call. */
+/** The new part of a call in an entry of `tool_calls`. */
 export interface CallPiece {
   readonly call: TrackedCall;
-  /** The entry as the vendor sent it. */
+  /** The unchanged entry of the vendor. */
   readonly entry: ChatCall;
   readonly isCustom: boolean;
   /** True for the first piece of the call. */
@@ -149,7 +149,7 @@ export class CallTracker {
   }
 }
 
-/** True for a piece that does not say which call it is about. */
+/** True for a piece that does not identify its call. */
 function isAnonymous({ index, id, name }: CallEntry): boolean {
   return index === undefined && id === undefined && name === undefined;
 }

@@ -39,7 +39,7 @@ export class ChoiceTracker {
     return this.#calls;
   }
 
-  /** True while nothing of the answer has come. */
+  /** True while no part of the answer has arrived. */
   get isEmpty(): boolean {
     return this.#text.isEmpty && this.#reasoning.isEmpty && this.#refusal.isEmpty && this.#calls.calls.length === 0;
   }

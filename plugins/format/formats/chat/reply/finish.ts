@@ -66,8 +66,8 @@ export function noteFinish(profile: Profile | undefined): void {
 }
 
 /**
- * What a stream is that ends with [DONE] and without a finish reason. `whole`: the vendor gives none, as its quirks say.
- * `cut`: the route has given them before. Otherwise nobody knows: it is passed on as it came.
+ * Classifies a stream that ends with [DONE] but without a finish reason. `whole`: the vendor sends none, according to its
+ * quirks. `cut`: the route has sent finish reasons before. Otherwise unknown: the stream is passed on unchanged.
  */
 export function endingWithoutFinish(profile: Profile | undefined): 'whole' | 'cut' | 'unknown' {
   if (profile?.quirks.finish_reason === false) return 'whole';

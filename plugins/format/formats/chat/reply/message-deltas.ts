@@ -78,18 +78,18 @@ export class MessageDeltas {
   }
 
   #delta(head: BlockHead, text: string): ChatMessage[] {
-    const said = this.#separator + text;
+    const piece = this.#separator + text;
     this.#separator = '';
     switch (head.type) {
       case 'text':
-        this.#text += said.length;
-        return [{ content: said }];
+        this.#text += piece.length;
+        return [{ content: piece }];
       case 'refusal':
-        this.#refusal += said.length;
-        return [{ refusal: said }];
+        this.#refusal += piece.length;
+        return [{ refusal: piece }];
       case 'reasoning':
-        this.#thoughts += said.length;
-        return [{ reasoning_content: said }];
+        this.#thoughts += piece.length;
+        return [{ reasoning_content: piece }];
       case 'tool_call':
         return this.#input(head.form === 'freeform', text);
     }
@@ -141,8 +141,8 @@ function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): J
   const added = [...calls];
   for (const entry of entries) {
     if (!isJsonObject(entry)) continue;
-    const { index, ...said } = entry;
-    added[Number(index)] = add(added[Number(index)], said);
+    const { index, ...call } = entry;
+    added[Number(index)] = add(added[Number(index)], call);
   }
   return added;
 }

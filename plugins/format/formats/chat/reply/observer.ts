@@ -49,7 +49,7 @@ export class ChatObserver implements ReplyObserver {
       this.failure = reportedFailure(readRefusal(event.parse() ?? { message: data }));
       return;
     }
-    // Whatever is not a chunk may be an error.
+    // An event that is not a chunk may be an error.
     const isPlain = !event.isLong && data.includes('"choices"') && !notable.test(data);
     if (this.hasContent && !this.isComplete && isPlain) return;
     const chunk = event.parse();
@@ -80,7 +80,7 @@ export class ChatObserver implements ReplyObserver {
       const hasContent = hasDelta(member<ChatChoice>(choice, 'delta'));
       this.#hasContinued ||= this.isComplete && hasContent;
       if (isFinished(choice)) this.#finished.add(member<ChatChoice>(choice, 'index'));
-      // Some vendors leave out the [DONE] at the end; a finish reason of every choice says as much.
+      // Some vendors leave out the [DONE] at the end; a finish reason of every choice means the same.
       this.isComplete ||= this.#finished.size >= this.#choices;
       this.hasContent ||= isFinished(choice) || hasContent;
     }

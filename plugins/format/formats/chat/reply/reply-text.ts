@@ -6,7 +6,7 @@ import type { Editable } from '../../../wire/loose.ts';
 /** Members of a message that hold text. */
 const textMembers = ['content', 'refusal'] as const;
 
-/** The texts of Chat Completions: one for each choice, and what each refuses. The last chunk carries what was held back. */
+/** The texts of Chat Completions: content and refusal of each choice. The last chunk carries text that was held back. */
 export const chatReplyText: ReplyText = {
   mapReply(reply, blocks) {
     for (const choice of choicesOf(reply)) mapChoice(choice, choice.message, true, blocks);
@@ -25,7 +25,7 @@ function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
   return Array.isArray(choices) ? choices.filter(isJsonObject) : [];
 }
 
-/** True when something was said, or is over. */
+/** True when a choice has text, or has ended. */
 function mapChoice(
   choice: Editable<ChatChoice>,
   message: JsonValue | undefined,

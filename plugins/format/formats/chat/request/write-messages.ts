@@ -40,9 +40,9 @@ export function writeMessages(items: readonly Item[], target: EncodeTarget): Cha
 }
 
 function writeUser({ results, parts }: UserTurn, target: EncodeTarget): ChatMessage[] {
-  const said = [...shownMedia(results, target.notes), ...parts];
+  const input = [...shownMedia(results, target.notes), ...parts];
   const written = results.map(writeResult);
-  if (said.length > 0) written.push({ role: 'user', content: writeContent(said, target) });
+  if (input.length > 0) written.push({ role: 'user', content: writeContent(input, target) });
   return written;
 }
 

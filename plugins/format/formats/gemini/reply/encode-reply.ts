@@ -69,9 +69,9 @@ export class GeminiEncoder implements ReplyEncoder {
 
   #chunk(parts: readonly GeminiPart[]): string {
     if (parts.length === 0) return '';
-    const said = [...this.#calls, ...parts];
+    const all = [...this.#calls, ...parts];
     this.#calls = [];
-    return write({ candidates: [{ content: content(said), index: 0 }], ...this.#envelope(this.#usage) });
+    return write({ candidates: [{ content: content(all), index: 0 }], ...this.#envelope(this.#usage) });
   }
 
   #reply(parts: readonly GeminiPart[], reply: CompleteReply): GeminiReply {

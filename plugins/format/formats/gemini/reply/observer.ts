@@ -75,10 +75,11 @@ export class GeminiObserver implements ReplyObserver {
     this.failure ??= readAbort(candidate);
     const index = member<GeminiCandidate>(candidate, 'index') ?? 0;
     const parts = member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts');
-    const said = Array.isArray(parts) ? parts : [];
-    this.#hasContinued ||= this.#finished.has(index) && said.some((part) => member<GeminiPart>(part, 'text') !== '');
+    const received = Array.isArray(parts) ? parts : [];
+    this.#hasContinued ||=
+      this.#finished.has(index) && received.some((part) => member<GeminiPart>(part, 'text') !== '');
     this.#begun.add(index);
-    this.hasContent ||= said.length > 0;
+    this.hasContent ||= received.length > 0;
     if (finishReasonOf(candidate) === undefined) return;
     this.#finished.add(index);
     this.hasContent = true;

@@ -42,7 +42,7 @@ export class GeminiReplyAdapter implements ReplyAdapter {
   }
 }
 
-/** True for the chunk that says why a candidate ends. */
+/** True for a chunk with the finish reason of a candidate. */
 function hasFinished({ candidates }: GeminiReply): boolean {
   return (
     Array.isArray(candidates) &&

@@ -12,7 +12,7 @@ export interface PlacedPart {
   readonly path: string;
 }
 
-/** What parts have besides their content; any other kind of content, such as code that Google runs, is Google's own. */
+/** Members of parts besides their content. Any other member is content of Google's own, such as code that it runs. */
 const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
 
 /**

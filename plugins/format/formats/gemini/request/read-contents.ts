@@ -158,8 +158,8 @@ export class ContentReader {
       readPart(readPlaced(entry, `${at}.parts[${index}]`), this.#notes),
     );
     this.#flush(side);
-    const said: Part[] = text === '' ? [] : [{ type: 'text', text }];
-    this.items.push({ type: 'tool_result', id: this.#calls.result(name, id), parts: [...said, ...shown], isError });
+    const texts: Part[] = text === '' ? [] : [{ type: 'text', text }];
+    this.items.push({ type: 'tool_result', id: this.#calls.result(name, id), parts: [...texts, ...shown], isError });
   }
 
   #flush(role: Side): void {

@@ -56,11 +56,11 @@ function mergeChoices(first: GeminiSchema, second: GeminiSchema, merged: GeminiS
   const hasBoth = [first, second].every((schema) => choices.some((name) => Array.isArray(schema[name])));
   if (!hasBoth) return merged;
   const { anyOf: _, oneOf: __, ...rest } = merged;
-  const said = Object.fromEntries(
+  const later = Object.fromEntries(
     choices.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
   );
-  const unsaid = choices.flatMap((name) => (Array.isArray(first[name]) ? [JSON.stringify(first[name])] : []));
-  return addWords({ ...rest, ...said }, `also one of ${unsaid.join(' and one of ')}`);
+  const earlier = choices.flatMap((name) => (Array.isArray(first[name]) ? [JSON.stringify(first[name])] : []));
+  return addWords({ ...rest, ...later }, `also one of ${earlier.join(' and one of ')}`);
 }
 
 function mergeProperties(first: JsonValue | undefined, second: JsonValue | undefined): JsonObject | undefined {

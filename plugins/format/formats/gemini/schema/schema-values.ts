@@ -20,8 +20,8 @@ export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
     return { ...rest, ...nullable, type: 'string', enum: [...new Set(some)] };
   }
   noteDescribed('enum', notes);
-  const said = addWords(rest, `one of ${some.map((value) => JSON.stringify(value)).join(', ')}`);
-  return { ...said, ...(rest.type === undefined && typeOfAll(some)), ...nullable };
+  const described = addWords(rest, `one of ${some.map((value) => JSON.stringify(value)).join(', ')}`);
+  return { ...described, ...(rest.type === undefined && typeOfAll(some)), ...nullable };
 }
 
 function isTextual(type: JsonValue | undefined): boolean {

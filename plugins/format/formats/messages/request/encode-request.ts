@@ -67,8 +67,8 @@ function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Encod
 
 function writeSystem({ instructions }: Conversation, instruction: string | undefined): string | undefined {
   const texts = instruction === undefined ? instructions : [...instructions, instruction];
-  const said = texts.filter((text) => text.trim() !== '');
-  return said.length === 0 ? undefined : said.join('\n\n');
+  const filled = texts.filter((text) => text.trim() !== '');
+  return filled.length === 0 ? undefined : filled.join('\n\n');
 }
 
 function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {

@@ -19,7 +19,7 @@ export class OutputItems {
     this.#id = id;
   }
 
-  /** Those that the client knows of, in its order. */
+  /** Items that are announced to the client, in its order. */
   get announced(): readonly StreamedItem[] {
     return this.#all
       .filter(({ isAnnounced }) => isAnnounced)
@@ -30,7 +30,7 @@ export class OutputItems {
     return this.#all.length === 0;
   }
 
-  /** Those that are not finished. */
+  /** Items that are not finished. */
   get open(): readonly StreamedItem[] {
     for (const item of this.#open) if (item.isDone) this.#open.delete(item);
     return [...this.#open];

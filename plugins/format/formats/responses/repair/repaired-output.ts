@@ -137,12 +137,13 @@ export class RepairedOutput {
 
   #partDone(data: ResponsesEvent, kind: StreamedText, given: JsonValue | undefined): Events {
     const { item, part, events } = this.#knownPart(data, kind);
-    const said: ResponsesPart = isJsonObject(given) ? given : {};
-    const whole = said[kind.member];
+    const received: ResponsesPart = isJsonObject(given) ? given : {};
+    const whole = received[kind.member];
     const rest = typeof whole === 'string' ? part.rest(item.place, whole) : [];
     const ended = part.endText(item.place);
     part.isClosed = true;
-    const closed = typeof whole === 'string' ? said : { ...part.write(), ...said, [kind.member]: part.grown.text };
+    const closed =
+      typeof whole === 'string' ? received : { ...part.write(), ...received, [kind.member]: part.grown.text };
     return [...events, ...rest, ...ended, withMembers(data, { ...part.place(item.place), part: closed })];
   }
 

@@ -14,26 +14,25 @@ const inputEvents: Readonly<Record<string, string>> = {
 };
 
 /**
- * An item of a repaired stream, as the client knows it. Its methods return the events that the client lacks, without their
- * numbers.
+ * An item of a repaired stream, as the client has received it. Its methods return the missing events, without their numbers.
  */
 export class StreamedItem {
   readonly tracked: TrackedItem;
   readonly type: string;
   readonly names: ItemNames;
-  /** Place in the client's output; undefined until the client knows of the item. */
+  /** Position in the client's output; undefined until the item is announced to the client. */
   index: number | undefined;
-  /** The item as it is known: as it opened, or as it was finished. */
+  /** The item as it opened or, later, as it was finished. */
   item: ResponsesItem = {};
   isDone = false;
-  /** The input that the client has. */
+  /** The input that the client has received. */
   readonly input = new GrowingText(['item_id', 'output_index']);
   /** Text that arrived before the item was announced to the client. */
   readonly held = new GrowingText([]);
   hasEndedInput = false;
   citations = 0;
   readonly #parts: Record<StreamedText['list'], StreamedPart[]> = { summary: [], content: [] };
-  /** By the place that the upstream gives, which may skip others. */
+  /** By the index of the upstream, which may have gaps. */
   readonly #byPlace = new Map<string, StreamedPart>();
 
   constructor(tracked: TrackedItem, type: string, names: ItemNames) {

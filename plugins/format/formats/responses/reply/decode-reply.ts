@@ -63,14 +63,14 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 
   /** The content of a whole reply, without what the events before have carried. */
-  #end(response: ResponsesReply, said: 'whole' | 'completed' | 'incomplete'): Fragment[] {
+  #end(response: ResponsesReply, ending: 'whole' | 'completed' | 'incomplete'): Fragment[] {
     const { output, status } = response;
-    const isFailed = failedStatuses.has(status) || (said === 'whole' && unfinishedStatuses.has(status));
+    const isFailed = failedStatuses.has(status) || (ending === 'whole' && unfinishedStatuses.has(status));
     if (isFailed || readFailure(response) !== undefined) return [...usageOf(response), failed(response)];
-    if (said === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
+    if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
     const items = Array.isArray(output) ? output : [];
     const missing = items.flatMap((item, index) => this.#items.repeated(item, index));
-    const isIncomplete = said === 'incomplete' || status === 'incomplete';
+    const isIncomplete = ending === 'incomplete' || status === 'incomplete';
     return [
       ...missing,
       ...usageOf(response),

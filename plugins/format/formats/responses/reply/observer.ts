@@ -29,7 +29,7 @@ export class ResponsesObserver implements ReplyObserver {
   usage: Usage | undefined;
   finished: JsonObject | undefined;
   readonly #id: string;
-  /** Repeated in a `response.failed` of ours: the announced response and the complete items. */
+  /** Repeated in the gateway's own `response.failed`: the announced response and the complete items. */
   #response: ResponsesReply = {};
   #output: JsonValue[] = [];
   /** The data of events of incomplete items, parsed only when the answer breaks off. */

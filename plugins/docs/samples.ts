@@ -1,4 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
+import { pythonSample, type SampledSdk } from '#core/web/pages/sdk-samples.ts';
 
 /** A program that asks one question. */
 export interface Sample {
@@ -11,17 +12,12 @@ export interface Sample {
 export function writeSamples({ service, catalog }: Pick<Host, 'service' | 'catalog'>): Sample[] {
   const { baseUrl, prefix } = service;
   const model = catalog.models[0]?.publicName ?? `${prefix}/MODEL`;
+  const inPython = (sdk: SampledSdk, name: string): Sample => {
+    const { install, code } = pythonSample(sdk, { baseUrl, model });
+    return { id: `${sdk}-python`, name: `${name}, Python`, code: `# ${install}\n${code}` };
+  };
   return [
-    {
-      id: 'openai-python',
-      name: 'OpenAI, Python',
-      code: `# pip install openai
-from openai import OpenAI
-
-client = OpenAI(base_url="${baseUrl}/v1", api_key="YOUR_KEY")
-response = client.responses.create(model="${model}", input="Hello")
-print(response.output_text)`,
-    },
+    inPython('openai', 'OpenAI'),
     {
       id: 'openai-typescript',
       name: 'OpenAI, TypeScript',
@@ -36,30 +32,8 @@ const stream = await client.chat.completions.create({
 });
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
     },
-    {
-      id: 'anthropic-python',
-      name: 'Anthropic, Python',
-      code: `# pip install anthropic
-from anthropic import Anthropic
-
-client = Anthropic(base_url="${baseUrl}", api_key="YOUR_KEY")
-message = client.messages.create(
-    model="${model}",
-    max_tokens=1024,
-    messages=[{"role": "user", "content": "Hello"}],
-)
-print(message.content[0].text)`,
-    },
-    {
-      id: 'gemini-python',
-      name: 'Gemini, Python',
-      code: `# pip install google-genai
-from google import genai
-
-client = genai.Client(api_key="YOUR_KEY", http_options={"base_url": "${baseUrl}"})
-answer = client.models.generate_content(model="${model}", contents="Hello")
-print(answer.text)`,
-    },
+    inPython('anthropic', 'Anthropic'),
+    inPython('gemini', 'Gemini'),
     {
       id: 'curl',
       name: 'curl',

@@ -1,4 +1,5 @@
 import { codePieces } from '#core/web/pages/code-pieces.ts';
+import { pythonSample, type SampledSdk } from '#core/web/pages/sdk-samples.ts';
 
 /** How a tool is pointed at this gateway: the lines to change, and those around them. */
 export interface LandingSample {
@@ -9,53 +10,18 @@ export interface LandingSample {
   value?(baseUrl: string): string;
 }
 
+function ofSdk(id: SampledSdk, name: string): LandingSample {
+  const write = (baseUrl: string, model: string) => {
+    const { title, install, code } = pythonSample(id, { baseUrl, model });
+    return `# ${title}: ${install}\n${code}`;
+  };
+  return { id, name, write };
+}
+
 const samples: readonly LandingSample[] = [
-  {
-    id: 'openai',
-    name: 'OpenAI',
-    write: (baseUrl, model) => `# Python: pip install openai
-from openai import OpenAI
-
-client = OpenAI(
-    base_url="${baseUrl}/v1",
-    api_key="YOUR_KEY",
-)
-response = client.responses.create(
-    model="${model}", input="Hello",
-)
-print(response.output_text)`,
-  },
-  {
-    id: 'anthropic',
-    name: 'Anthropic',
-    write: (baseUrl, model) => `# Python: pip install anthropic
-from anthropic import Anthropic
-
-client = Anthropic(
-    base_url="${baseUrl}",
-    api_key="YOUR_KEY",
-)
-message = client.messages.create(
-    model="${model}", max_tokens=1024,
-    messages=[{"role": "user", "content": "Hello"}],
-)
-print(message.content)`,
-  },
-  {
-    id: 'gemini',
-    name: 'Gemini',
-    write: (baseUrl, model) => `# Python: pip install google-genai
-from google import genai
-
-client = genai.Client(
-    http_options={"base_url": "${baseUrl}"},
-    api_key="YOUR_KEY",
-)
-answer = client.models.generate_content(
-    model="${model}", contents="Hello",
-)
-print(answer.text)`,
-  },
+  ofSdk('openai', 'OpenAI'),
+  ofSdk('anthropic', 'Anthropic'),
+  ofSdk('gemini', 'Gemini'),
   {
     id: 'claude-code',
     name: 'Claude Code',

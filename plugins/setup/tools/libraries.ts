@@ -1,3 +1,4 @@
+import { pythonSample, type SampledSdk, typescriptSample } from '#core/web/pages/sdk-samples.ts';
 import type { CodeSample, Step, SetupTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
 
@@ -24,118 +25,29 @@ function library(
 /** A literal of Python, TypeScript and JSON. */
 const text = (value: string) => JSON.stringify(value);
 
-export const openaiSdk = library(
-  { id: 'openai', name: 'OpenAI SDK', formats: ['responses', 'chat'], seen: '7' },
-  ({ apiUrl, keyVariable, model }) => [
-    {
-      title: 'Python',
-      install: 'pip install openai',
-      code: `import os
-from openai import OpenAI
+/** An official SDK, in both languages. */
+function officialSdk(sdk: SampledSdk, tool: Library): SetupTool {
+  return library(tool, ({ baseUrl, keyVariable, model }) => {
+    const values = { baseUrl, keyVariable, model: model.name };
+    return [pythonSample(sdk, values), typescriptSample(sdk, values)];
+  });
+}
 
-client = OpenAI(
-    base_url=${text(apiUrl)},
-    api_key=os.environ[${text(keyVariable)}],
-)
-response = client.responses.create(
-    model=${text(model.name)},
-    input="Hello",
-)
-print(response.output_text)`,
-    },
-    {
-      title: 'TypeScript',
-      install: 'npm install openai',
-      code: `import OpenAI from "openai";
-
-const client = new OpenAI({
-  baseURL: ${text(apiUrl)},
-  apiKey: process.env.${keyVariable},
+export const openaiSdk = officialSdk('openai', {
+  id: 'openai',
+  name: 'OpenAI SDK',
+  formats: ['responses', 'chat'],
+  seen: '7',
 });
-const response = await client.responses.create({
-  model: ${text(model.name)},
-  input: "Hello",
+
+export const anthropicSdk = officialSdk('anthropic', {
+  id: 'anthropic',
+  name: 'Anthropic SDK',
+  formats: ['messages'],
+  seen: '1',
 });
-console.log(response.output_text);`,
-    },
-  ],
-);
 
-export const anthropicSdk = library(
-  { id: 'anthropic', name: 'Anthropic SDK', formats: ['messages'], seen: '1' },
-  ({ baseUrl, keyVariable, model }) => [
-    {
-      title: 'Python',
-      install: 'pip install anthropic',
-      code: `import os
-from anthropic import Anthropic
-
-client = Anthropic(
-    base_url=${text(baseUrl)},
-    api_key=os.environ[${text(keyVariable)}],
-)
-message = client.messages.create(
-    model=${text(model.name)},
-    max_tokens=1024,
-    messages=[{"role": "user", "content": "Hello"}],
-)
-print(message.content[0].text)`,
-    },
-    {
-      title: 'TypeScript',
-      install: 'npm install @anthropic-ai/sdk',
-      code: `import Anthropic from "@anthropic-ai/sdk";
-
-const client = new Anthropic({
-  baseURL: ${text(baseUrl)},
-  apiKey: process.env.${keyVariable},
-});
-const message = await client.messages.create({
-  model: ${text(model.name)},
-  max_tokens: 1024,
-  messages: [{ role: "user", content: "Hello" }],
-});
-console.log(message.content);`,
-    },
-  ],
-);
-
-export const geminiSdk = library(
-  { id: 'gemini', name: 'Gemini SDK', formats: ['gemini'], seen: '2' },
-  ({ baseUrl, keyVariable, model }) => [
-    {
-      title: 'Python',
-      install: 'pip install google-genai',
-      code: `import os
-from google import genai
-
-client = genai.Client(
-    api_key=os.environ[${text(keyVariable)}],
-    http_options={"base_url": ${text(baseUrl)}},
-)
-answer = client.models.generate_content(
-    model=${text(model.name)},
-    contents="Hello",
-)
-print(answer.text)`,
-    },
-    {
-      title: 'TypeScript',
-      install: 'npm install @google/genai',
-      code: `import { GoogleGenAI } from "@google/genai";
-
-const client = new GoogleGenAI({
-  apiKey: process.env.${keyVariable},
-  httpOptions: { baseUrl: ${text(baseUrl)} },
-});
-const answer = await client.models.generateContent({
-  model: ${text(model.name)},
-  contents: "Hello",
-});
-console.log(answer.text);`,
-    },
-  ],
-);
+export const geminiSdk = officialSdk('gemini', { id: 'gemini', name: 'Gemini SDK', formats: ['gemini'], seen: '2' });
 
 /** Its Anthropic provider wants \`/v1\` in the base URL, where Anthropic's own SDK wants none. */
 export const aiSdk = library(

@@ -12,26 +12,9 @@ export interface TrySample {
 
 /** @param apiUrl with `/v1` */
 export function conversationSamples(apiUrl: string): readonly TrySample[] {
-  return [
-    {
-      id: 'curl',
-      label: 'curl',
-      template: `curl ${apiUrl}/chat/completions \\
-  -H "Authorization: Bearer YOUR_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '%BODY%'`,
-    },
-    {
-      id: 'python',
-      label: 'Python',
-      template: `# pip install openai
-from openai import OpenAI
-
-client = OpenAI(
-    base_url="${apiUrl}",
-    api_key="YOUR_KEY",
-)
-stream = client.chat.completions.create(
+  return samplesOf(apiUrl, {
+    path: '/chat/completions',
+    python: `stream = client.chat.completions.create(
     model=%MODEL%,
     messages=%MESSAGES%,
     stream=True,
@@ -39,18 +22,7 @@ stream = client.chat.completions.create(
 for chunk in stream:
     if chunk.choices:
         print(chunk.choices[0].delta.content or "", end="")`,
-    },
-    {
-      id: 'typescript',
-      label: 'TypeScript',
-      template: `// npm install openai
-import OpenAI from "openai";
-
-const client = new OpenAI({
-  baseURL: "${apiUrl}",
-  apiKey: "YOUR_KEY",
-});
-const stream = await client.chat.completions.create({
+    typescript: `const stream = await client.chat.completions.create({
   model: %MODEL%,
   messages: %MESSAGES%,
   stream: true,
@@ -58,17 +30,36 @@ const stream = await client.chat.completions.create({
 for await (const chunk of stream) {
   process.stdout.write(chunk.choices[0]?.delta?.content ?? "");
 }`,
-    },
-  ];
+  });
 }
 
 /** The same for a model that only makes images. */
 export function imageSamples(apiUrl: string): readonly TrySample[] {
+  return samplesOf(apiUrl, {
+    path: '/images/generations',
+    python: `image = client.images.generate(
+    model=%MODEL%,
+    prompt=%PROMPT%,
+)
+print(image.data[0])`,
+    typescript: `const image = await client.images.generate({
+  model: %MODEL%,
+  prompt: %PROMPT%,
+});
+console.log(image.data[0]);`,
+  });
+}
+
+/** @param calls the path of the endpoint, and its call by a client of the SDK */
+function samplesOf(
+  apiUrl: string,
+  calls: Readonly<Record<'path' | 'python' | 'typescript', string>>,
+): readonly TrySample[] {
   return [
     {
       id: 'curl',
       label: 'curl',
-      template: `curl ${apiUrl}/images/generations \\
+      template: `curl ${apiUrl}${calls.path} \\
   -H "Authorization: Bearer YOUR_KEY" \\
   -H "Content-Type: application/json" \\
   -d '%BODY%'`,
@@ -83,11 +74,7 @@ client = OpenAI(
     base_url="${apiUrl}",
     api_key="YOUR_KEY",
 )
-image = client.images.generate(
-    model=%MODEL%,
-    prompt=%PROMPT%,
-)
-print(image.data[0])`,
+${calls.python}`,
     },
     {
       id: 'typescript',
@@ -99,11 +86,7 @@ const client = new OpenAI({
   baseURL: "${apiUrl}",
   apiKey: "YOUR_KEY",
 });
-const image = await client.images.generate({
-  model: %MODEL%,
-  prompt: %PROMPT%,
-});
-console.log(image.data[0]);`,
+${calls.typescript}`,
     },
   ];
 }

@@ -54,28 +54,28 @@ describe('thinking in a Messages request for a route that checks signatures', ()
     ],
     ['redacted elsewhere', { type: 'redacted_thinking', data: 'raw' }, ['dropped reasoning of unknown origin']],
     ['empty', empty, []],
-  ])('is dropped: %s', (_name, block, notes) => {
+  ])('thinking that a route would reject is dropped: %s', (_name, block, notes) => {
     expect(afterBlock(block)).toEqual({ content: [call], notes });
   });
 
-  it('stays where it was signed, without our tag', () => {
+  it('signed thinking of this route keeps its place and loses our tag', () => {
     expect(afterBlock(signed)).toEqual({ content: [{ ...signed, signature: 'SIG' }, call], notes: [] });
     const redacted = { type: 'redacted_thinking', data: `dps1x${own}.RED` };
     expect(afterBlock(redacted)).toEqual({ content: [{ ...redacted, data: 'RED' }, call], notes: [] });
   });
 
-  it('goes with its message where that held nothing else', () => {
+  it('a Messages message that was only foreign thinking is left out', () => {
     const messages = [asks, { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }] }, asks];
     expect(sent({ messages }).body['messages']).toEqual([asks, asks]);
   });
 
-  it('is not looked for in the input of a call', () => {
+  it('input of a call that looks like thinking stays unchanged', () => {
     const input = { type: 'thinking', thinking: 'hm' };
     const messages = [asks, { role: 'assistant', content: [{ ...call, input }] }, result];
     expect(sent({ messages }).body['messages']).toEqual(messages);
   });
 
-  it('turns a budget off inside the tool loop that began without it', () => {
+  it('a thinking budget is turned off inside a tool loop that began without thinking', () => {
     const messages = [asks, { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }, call] }, result];
     const { body } = sent({ messages, thinking: { type: 'enabled', budget_tokens: 1_024 }, max_tokens: 2_048 });
     expect(body).not.toHaveProperty('thinking');
@@ -85,7 +85,7 @@ describe('thinking in a Messages request for a route that checks signatures', ()
 describe('thinking in a Messages request for a route without signatures', () => {
   const open = { signed_thinking: false };
 
-  it('keeps its bytes', () => {
+  it('thinking without signatures keeps its bytes', () => {
     const body = {
       messages: [asks, { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: '' }, call] }],
     };
@@ -93,7 +93,7 @@ describe('thinking in a Messages request for a route without signatures', () => 
     expect(sent(body, open).notes).toEqual([]);
   });
 
-  it('keeps its text without the signature of another', () => {
+  it('thinking of another vendor keeps its text and loses its signature', () => {
     const unsigned = { type: 'thinking', thinking: 'hm', signature: '' };
     expect(afterBlock({ ...signed, signature: `dps1s${foreign}.SIG` }, open)).toEqual({
       content: [unsigned, call],
@@ -101,7 +101,7 @@ describe('thinking in a Messages request for a route without signatures', () => 
     });
   });
 
-  it('stays on inside a tool loop that began without it', () => {
+  it('thinking without signatures stays on inside a tool loop that began without it', () => {
     const thinking = { type: 'enabled', budget_tokens: 1_024 };
     const messages = [asks, { role: 'assistant', content: [call] }, result];
     expect(sent({ messages, thinking, max_tokens: 2_048 }, { ...open, reasoning: 'budget' }).body).toMatchObject({
@@ -111,7 +111,7 @@ describe('thinking in a Messages request for a route without signatures', () => 
 });
 
 describe('a Messages route that wants thinking back', () => {
-  it('gets an empty block in turns with calls, from clients of its own format', () => {
+  it('turns with calls of Messages clients get an empty thinking block', () => {
     const messages = [asks, { role: 'assistant', content: 'hm' }, asks, { role: 'assistant', content: [call] }, result];
     expect(sent({ messages }, replays).body['messages']).toEqual([
       asks,
@@ -122,45 +122,48 @@ describe('a Messages route that wants thinking back', () => {
     ]);
   });
 
-  it('gets none where thinking is off, or already there', () => {
+  it('turns get no empty thinking block when thinking is off or already there', () => {
     const messages = [asks, { role: 'assistant', content: [call] }, result];
     const off = { thinking: { type: 'disabled' }, messages };
     expect(sent(off, replays).body['messages']).toEqual(messages);
     expect(afterBlock({ type: 'thinking', thinking: 'hm', signature: '' }, replays).content).toHaveLength(2);
   });
 
-  it.each(textFormats.filter((format) => format !== 'messages'))('gets an empty block from clients of %s', (client) => {
-    const histories: Partial<Record<TextFormat, JsonObject>> = {
-      chat: {
-        messages: [
-          asks,
-          {
-            role: 'assistant',
-            content: null,
-            tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
-          },
-          { role: 'tool', tool_call_id: 'call_1', content: 'there' },
-        ],
-      },
-      responses: {
-        input: [
-          asks,
-          { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' },
-          { type: 'function_call_output', call_id: 'call_1', output: 'there' },
-        ],
-      },
-      gemini: {
-        contents: [
-          { role: 'user', parts: [{ text: 'look' }] },
-          { role: 'model', parts: [{ functionCall: { id: 'call_1', name: 'look', args: {} } }] },
-          {
-            role: 'user',
-            parts: [{ functionResponse: { id: 'call_1', name: 'look', response: { result: 'there' } } }],
-          },
-        ],
-      },
-    };
-    const { body } = sent(histories[client] ?? {}, replays, client);
-    expect((body['messages'] as JsonObject[])[1]).toEqual({ role: 'assistant', content: [empty, call] });
-  });
+  it.each(textFormats.filter((format) => format !== 'messages'))(
+    'turns with calls of %s clients get an empty thinking block',
+    (client) => {
+      const histories: Partial<Record<TextFormat, JsonObject>> = {
+        chat: {
+          messages: [
+            asks,
+            {
+              role: 'assistant',
+              content: null,
+              tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+            },
+            { role: 'tool', tool_call_id: 'call_1', content: 'there' },
+          ],
+        },
+        responses: {
+          input: [
+            asks,
+            { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' },
+            { type: 'function_call_output', call_id: 'call_1', output: 'there' },
+          ],
+        },
+        gemini: {
+          contents: [
+            { role: 'user', parts: [{ text: 'look' }] },
+            { role: 'model', parts: [{ functionCall: { id: 'call_1', name: 'look', args: {} } }] },
+            {
+              role: 'user',
+              parts: [{ functionResponse: { id: 'call_1', name: 'look', response: { result: 'there' } } }],
+            },
+          ],
+        },
+      };
+      const { body } = sent(histories[client] ?? {}, replays, client);
+      expect((body['messages'] as JsonObject[])[1]).toEqual({ role: 'assistant', content: [empty, call] });
+    },
+  );
 });

@@ -18,26 +18,26 @@ function stream(events: readonly JsonObject[]): JsonObject[] {
     .map(({ data = '' }) => JSON.parse(data) as JsonObject);
 }
 
-describe('a whole answer', () => {
+describe('repairing a whole Responses reply', () => {
   const complete = recordings.find(({ name }) => name === 'responses/openai-function-calls')?.whole;
 
-  it('that lacks nothing is the very same', () => {
+  it('a complete Responses reply stays the same object', () => {
     const body = JSON.parse(String(complete)) as JsonObject;
     expect(whole(body)).toBe(body);
   });
 
-  it('gets what its request has asked for where it says nothing', () => {
+  it('missing members of a Responses reply are those of the request', () => {
     const answer = whole({ output: [], usage: { total_tokens: 3 }, citations: ['x'] });
     expect(answer).toMatchObject({ id: 'resp_x', object: 'response', model: 'dp/m', instructions: 'Be brief.' });
     expect(answer).toMatchObject({ status: 'completed', usage: { total_tokens: 3 }, citations: ['x'] });
   });
 
-  it('has its text as an item', () => {
+  it('output_text of a Responses reply becomes an item', () => {
     const part = { type: 'output_text', text: 'Hi', annotations: [] };
     expect(whole({ output_text: 'Hi' })['output']).toMatchObject([{ type: 'message', content: [part] }]);
   });
 
-  it('keeps members of items and parts that only the vendor knows', () => {
+  it('unknown members of Responses items and parts are kept', () => {
     const part = { type: 'text', text: 'Hi', citations: [1] };
     const output = [{ type: 'message', id: 'm', content: [part], reasoning_details: { a: 1 } }];
     expect(whole({ output })['output']).toMatchObject([
@@ -45,13 +45,13 @@ describe('a whole answer', () => {
     ]);
   });
 
-  it('has different ids for items without one', () => {
+  it('Responses items without an id get different ids', () => {
     const output = [{ type: 'reasoning' }, { content: 'a' }, { content: 'b' }, { type: 'function_call', name: 'f' }];
     const ids = (whole({ output })['output'] as JsonObject[]).map(({ id }) => id);
     expect(ids).toEqual(['rs_x_0', 'msg_x_1', 'msg_x_2', 'fc_x_3']);
   });
 
-  it('repeats the description of the format, and of no other format', () => {
+  it('a Responses reply repeats the description of the requested format, and of no other', () => {
     const format = { type: 'json_schema', name: 'n', schema: {} };
     const request = { text: { format: { ...format, description: 'd' } } };
     expect(whole({ output: [], text: { format, verbosity: 'low' } }, request)['text']).toEqual({
@@ -68,13 +68,13 @@ describe('a whole answer', () => {
     [{ status: 'failed', output: [] }],
     [{ status: 'in_progress', output: [] }],
     [{}],
-  ])('that is none is left alone: %j', (body) => {
+  ])('a body that is not a Responses answer stays unchanged: %j', (body) => {
     expect(whole(body)).toBe(body);
   });
 });
 
-describe('a stream', () => {
-  it('keeps the id of the response from its beginning to its end', () => {
+describe('repairing a Responses stream', () => {
+  it('the id of a repaired Responses stream stays the same from beginning to end', () => {
     const ids = stream([
       { type: 'response.created', response: { id: 'a' } },
       { type: 'response.completed', response: { id: 'b', output: [] } },
@@ -82,25 +82,25 @@ describe('a stream', () => {
     expect(ids).toEqual(['a', 'a']);
   });
 
-  it('that ends as those of Chat do has an end of its own', () => {
+  it('a Responses stream that ends like Chat gets its own last event', () => {
     const one = repair();
     const events = ['data: {"type":"response.output_text.delta","delta":"Hi"}\n\n', 'data: [DONE]\n\n'];
     const types = events.flatMap((event) => one.event(streamEvent(event))).map(({ name }) => name);
     expect(types).toContain('response.completed');
   });
 
-  it('notes the events that were dropped', () => {
+  it('dropped events of a Responses stream are noted', () => {
     const one = repair();
     expect(one.event(streamEvent('data: {"type":"response.heartbeat"}\n\n'))).toEqual([]);
     expect(one.notes).toEqual(['dropped event response.heartbeat']);
   });
 
-  it('that reports an error under a name of the vendor ends with it', () => {
+  it("an error under a vendor's own name ends a Responses stream", () => {
     const event = 'event: oops\ndata: {"type":"oops","error":{"message":"x"}}\n\n';
     expect(repair().event(streamEvent(event))).toMatchObject([{ name: 'error' }]);
   });
 
-  it('survives whatever it consists of, and numbers it without gaps', () => {
+  it('any Responses stream is repaired, with numbers without gaps', () => {
     const given = recordings
       .filter(({ format }) => format === 'responses')
       .flatMap((recording) => eventsOf(recording.stream.toString()).map(({ data }) => JSON.parse(data) as JsonObject))

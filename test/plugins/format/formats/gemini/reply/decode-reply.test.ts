@@ -56,7 +56,7 @@ function read(...pieces: Buffer[]): string {
   return [...seen, reader.end().toString()].join('');
 }
 
-it('says what of an answer no other format has a place for', () => {
+it('the Gemini decoder notes each part of an answer that no other format can express', () => {
   const parts = [
     { text: 'Here.' },
     { inlineData: { mimeType: 'image/png', data: 'iVBOR' } },
@@ -96,8 +96,8 @@ const inOne = says(
   { usageMetadata },
 );
 
-describe('a reply', () => {
-  it('is thoughts, words and calls in their order', () => {
+describe('decoding a Gemini reply', () => {
+  it('a Gemini reply is decoded into reasoning, text and calls in their order', () => {
     expect(replyTo(...recorded)).toMatchObject({
       blocks: [
         { type: 'reasoning', text: 'Let me see.', state: 'dps1n0a1b2c3d.' },
@@ -112,11 +112,11 @@ describe('a reply', () => {
     });
   });
 
-  it('is the same whole and streamed', () => {
+  it('a Gemini reply is decoded to the same answer whether streamed or whole', () => {
     expect(wholeReply(inOne)).toEqual(replyTo(...recorded));
   });
 
-  it('is the state of the thoughts right before a call', () => {
+  it('the signature of a Gemini call becomes the state of the reasoning directly before it', () => {
     const parts = [
       { text: 'Hm.', thought: true },
       { functionCall: { name: 'ls', args: {} }, thoughtSignature: 'EqQB' },
@@ -127,7 +127,7 @@ describe('a reply', () => {
     ]);
   });
 
-  it('gives the same bytes wherever its stream is cut', () => {
+  it('a Gemini stream is decoded to the same answer wherever its bytes are cut', () => {
     const bytes = Buffer.from(recorded.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join(''));
     const expected = read(bytes);
     expect(expected).toContain('Grüße');
@@ -146,17 +146,17 @@ describe('a reply', () => {
     ['IMAGE_SAFETY', 'content_filter'],
     ['FUNCTION_CALL', 'stop'],
     ['OTHER', 'stop'],
-  ])('that ends with %s ends with %s', (finishReason, finish) => {
+  ])('the Gemini finish reason %s is decoded as %s', (finishReason, finish) => {
     expect(replyTo(says([{ text: 'a' }], { finishReason })).finish).toBe(finish);
   });
 
-  it('has not ended while it says no reason', () => {
+  it('a Gemini answer continues until it has a finish reason', () => {
     for (const finishReason of [null, '', 'FINISH_REASON_UNSPECIFIED']) {
       expect(guarded(fragmentsOf(says([{ text: 'a' }], { finishReason }))).guard.reply).toBe(undefined);
     }
   });
 
-  it('says why it was withheld when nothing else can be seen', () => {
+  it('a Gemini answer without visible content reports the reason as a refusal', () => {
     expect(replyTo(says([{ text: 'Hm.', thought: true }]), { candidates: [{ finishReason: 'SAFETY' }] })).toMatchObject(
       {
         blocks: [{ type: 'reasoning' }, { type: 'refusal', text: 'The answer was withheld: SAFETY.' }],
@@ -174,7 +174,7 @@ describe('a reply', () => {
   });
 
   it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])(
-    'that ends with %s has failed',
+    'a Gemini answer with the finish reason %s has failed',
     (finishReason) => {
       const failure = failureOf(says([], { finishReason, finishMessage: 'cal(' }));
       expect(failure).toMatchObject({
@@ -184,7 +184,7 @@ describe('a reply', () => {
     },
   );
 
-  it('that is an error has failed, alone or in a list', () => {
+  it('a Gemini error fails the reply, alone or in a list', () => {
     const error = { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } };
     for (const chunk of [error, [error]]) {
       expect(failureOf(chunk)).toMatchObject({
@@ -199,11 +199,11 @@ describe('a reply', () => {
     expect(guarded(geminiCodec.createDecoder().whole({})).guard.failure).toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('may be packed into another object', () => {
+  it('a Gemini reply inside another object is unwrapped', () => {
     expect(replyTo({ response: says([{ text: 'a' }], stop) }).blocks).toMatchObject([{ text: 'a' }]);
   });
 
-  it('puts together a call that comes in pieces', () => {
+  it('arguments of a Gemini call that arrive in pieces are joined', () => {
     const piece = (jsonPath: string, value: JsonObject, willContinue = true) =>
       says([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue } }]);
     const { blocks } = replyTo(
@@ -220,7 +220,7 @@ describe('a reply', () => {
     ]);
   });
 
-  it('names its sources', () => {
+  it('sources of a Gemini answer become citations', () => {
     const groundingMetadata = {
       groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }, { web: { uri: 'https://b.example' } }],
       groundingSupports: [{ segment: { startIndex: 8, endIndex: 11, text: 'you' }, groundingChunkIndices: [0, 1] }],
@@ -288,8 +288,8 @@ const chunk = fc.record(
   { requiredKeys: ['candidates'] },
 );
 
-describe('whatever an upstream sends', () => {
-  it('is read without a throw', () => {
+describe('decoding arbitrary Gemini replies', () => {
+  it('the Gemini decoder never throws, whatever an upstream sends', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(chunk, anything), { maxLength: 5 }), (chunks) => {
         const { guard } = guarded(fragmentsOf(...(chunks as JsonValue[])));

@@ -90,8 +90,8 @@ const everything: readonly Fragment[] = [
   ...done,
 ];
 
-describe('an answer', () => {
-  it('is its parts, in their order', () => {
+describe('encoding an answer as Gemini', () => {
+  it('blocks of an answer become Gemini parts in their order', () => {
     const parts = partsOf(whole(everything));
     expect(parts).toMatchObject([
       { text: 'Let me see.', thought: true },
@@ -108,11 +108,11 @@ describe('an answer', () => {
     expect(parts[5]).not.toHaveProperty('thoughtSignature');
   });
 
-  it('is the same when it is streamed', () => {
+  it('a Gemini answer is the same whether streamed or whole', () => {
     expect(fold(streamed(everything))).toEqual(fold([whole(everything)]));
   });
 
-  it('streams words as they come, calls whole', () => {
+  it('a Gemini stream carries text as it arrives, and calls whole', () => {
     const parts = partsOfAll(streamed(everything));
     expect(parts.flatMap((part) => (part['thought'] === undefined && 'text' in part ? [part['text']] : []))).toEqual([
       'Grüße',
@@ -121,13 +121,13 @@ describe('an answer', () => {
     expect(parts.filter((part) => 'functionCall' in part)).toHaveLength(3);
   });
 
-  it('streams calls together, with the end of the answer', () => {
+  it('calls of a Gemini stream come together, with the end of the answer', () => {
     const chunks = streamed(everything, {});
     expect(partsOf(chunks.at(-1) as JsonObject).filter((part) => 'functionCall' in part)).toHaveLength(3);
     expect(candidateOf(chunks.at(-1) as JsonObject).finishReason).toBe('STOP');
   });
 
-  it('shows thoughts to clients that asked for them, their signature to all', () => {
+  it('Gemini clients get the text of thoughts only on request, but always their signature', () => {
     for (const request of [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }]) {
       const parts = partsOf(whole(everything, request));
       expect(parts.some((part) => 'thought' in part)).toBe(false);
@@ -137,7 +137,7 @@ describe('an answer', () => {
     expect(partsOf(whole(everything, snake))[0]).toHaveProperty('thought', true);
   });
 
-  it('puts the signature at the end where nothing follows the thoughts', () => {
+  it('the signature of thoughts goes to the end of a Gemini answer if nothing follows them', () => {
     const fragments: Fragment[] = [
       { type: 'text', text: 'So.' },
       { type: 'reasoning_state', kind: 'thought', data: 'Zz==' },
@@ -150,7 +150,7 @@ describe('an answer', () => {
     expect(fold(streamed(fragments))).toEqual(fold([whole(fragments)]));
   });
 
-  it('loses no signature where two follow each other', () => {
+  it('two signatures in a row are both kept in a Gemini answer', () => {
     const fragments: Fragment[] = [
       { type: 'reasoning_state', kind: 'redacted', data: 'a' },
       { type: 'reasoning_state', kind: 'redacted', data: 'b' },
@@ -166,7 +166,7 @@ describe('an answer', () => {
   });
 
   it.each([true, false])(
-    'returns as the reasoning of its vendor, before the text, with thoughts: %s',
+    'reasoning in a Gemini answer comes back as reasoning of its vendor, before the text, with thoughts: %s',
     (hasThoughts) => {
       const request = { generationConfig: { thinkingConfig: { includeThoughts: hasThoughts } } };
       const parts = partsOf(whole(everything, request));
@@ -186,13 +186,13 @@ describe('an answer', () => {
     },
   );
 
-  it('has a part even when the model says nothing', () => {
+  it('a Gemini answer of an empty text still has a part', () => {
     const silent: Fragment[] = [{ type: 'usage', usage: { input: 5, output: 1 } }, ...done];
     expect(partsOf(whole(silent))).toEqual([{ text: '' }]);
     expect(streamed(silent)).toHaveLength(1);
   });
 
-  it('keeps broken input of a call', () => {
+  it('malformed input of a call is kept in a Gemini answer', () => {
     const broken: Fragment[] = [
       { type: 'call', key: 0, id: 'a', name: 'ls' },
       { type: 'input', key: 0, text: '{"a":' },
@@ -205,7 +205,7 @@ describe('an answer', () => {
     });
   });
 
-  it('names its sources, with places in bytes', () => {
+  it('citations of a Gemini answer have positions in bytes', () => {
     expect(candidateOf(whole(everything)).groundingMetadata).toEqual({
       groundingChunks: [{ web: { uri: 'https://e.com', title: 'E' } }],
       groundingSupports: [{ segment: { startIndex: 8, endIndex: 11, text: 'you' }, groundingChunkIndices: [0] }],
@@ -225,14 +225,14 @@ describe('an answer', () => {
     expect(streamed(fragments).map((chunk) => candidateOf(chunk).finishReason)).toEqual([undefined, finishReason]);
   });
 
-  it('that is a refusal ends as one', () => {
+  it('a refusal ends a Gemini answer with its own finish reason', () => {
     expect(candidateOf(whole([{ type: 'refusal', text: 'No.' }, ...done]))).toMatchObject({
       content: { parts: [{ text: 'No.' }] },
       finishReason: 'SAFETY',
     });
   });
 
-  it('counts thoughts beside the words', () => {
+  it('a Gemini answer counts thoughts separately from the text', () => {
     expect(whole(everything)['usageMetadata']).toEqual({
       promptTokenCount: 20,
       cachedContentTokenCount: 5,
@@ -242,7 +242,7 @@ describe('an answer', () => {
     });
   });
 
-  it('counts in every chunk, whatever the upstream has counted', () => {
+  it('every chunk of a Gemini stream has a usage, whatever the upstream has counted', () => {
     const counts = streamed([{ type: 'text', text: 'Hello' }, ...done]).map(({ usageMetadata }) => usageMetadata);
     expect(counts).toEqual([
       { promptTokenCount: 25, candidatesTokenCount: 0, totalTokenCount: 25 },
@@ -250,7 +250,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that breaks off ends with an error', () => {
+  it('a truncated Gemini stream ends with an error', () => {
     const error = geminiCodec.createEncoder(asking()).failure(new GatewayError('unavailable', 'no room'));
     expect(error).toMatch(/^data: .*\n\n$/);
     const body = checked(JSON.parse(error.slice('data: '.length)) as JsonObject, isError);
@@ -279,8 +279,8 @@ const fragment: fc.Arbitrary<Fragment> = fc.oneof(
   fc.record({ type: fc.constant('call_end' as const), key }),
 );
 
-describe('any reply', () => {
-  it('fits the schemas, and is the same streamed and whole', () => {
+describe('encoding arbitrary replies as Gemini', () => {
+  it('a Gemini reply fits the schemas, and is the same whether streamed or whole', () => {
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 12 }), fc.boolean(), (fragments, isShown) => {
         const all: Fragment[] = [...fragments, { type: 'usage', usage: { input: 1, output: 1 } }, ...done];

@@ -32,8 +32,8 @@ const cut = (events: string, error: Error) =>
     { objectMode: false },
   );
 
-describe('a stream for a client that has not asked for events', () => {
-  it('is one array, wherever its bytes are cut', async () => {
+describe('a Gemini stream for a client that did not ask for events', () => {
+  it('a Gemini stream without alt=sse is one JSON array, wherever its bytes are cut', async () => {
     const bytes = Buffer.from(stream);
     for (let at = 1; at < bytes.length; at++) {
       const body = Readable.from([bytes.subarray(0, at), bytes.subarray(at)], { objectMode: false });
@@ -43,7 +43,7 @@ describe('a stream for a client that has not asked for events', () => {
     }
   });
 
-  it('may have its keep-alive before it and between any of its entries', async () => {
+  it('a Gemini array may have keep-alives before it and between its entries', async () => {
     const chunks = stream.split(/(?<=\n\n)/).map((event) => Buffer.from(event));
     const reply = asJsonArray(createExchange({ endpoint }), replyOf(Readable.from(chunks, { objectMode: false })));
     const pieces: string[] = [];
@@ -55,12 +55,12 @@ describe('a stream for a client that has not asked for events', () => {
     ]);
   });
 
-  it('is one array when all of it has come at once, and when nothing has', () => {
+  it('a Gemini array is complete when all entries came at once, and when there are none', () => {
     expect(arrayOf(stream)).toEqual([{ a: 'Grüße' }, { b: 2 }]);
     expect(arrayOf('')).toEqual([]);
   });
 
-  it('that breaks off ends with an error, and is on record as broken', async () => {
+  it('a truncated Gemini array ends with an error, and is recorded as truncated', async () => {
     const exchange = createExchange({ endpoint });
     const error = new GatewayError('upstream_timeout', 'silent');
     const reply = asJsonArray(exchange, replyOf(cut('data: {"a":1}\n\n', error)));
@@ -74,7 +74,7 @@ describe('a stream for a client that has not asked for events', () => {
   it.each([
     ['before it is read', async () => undefined],
     ['while it is silent', (body: Readable) => once(body, 'data')],
-  ])('is given up when the client leaves %s', async (_when, read) => {
+  ])('a Gemini array is closed when the client leaves %s', async (_when, read) => {
     const source = new Readable({ read: () => undefined });
     source.push('data: {"a":1}\n\n');
     const body = asJsonArray(createExchange({ endpoint }), replyOf(source)).body as Readable;
@@ -86,7 +86,7 @@ describe('a stream for a client that has not asked for events', () => {
   });
 });
 
-it('leaves every other reply as it is', () => {
+it('replies other than Gemini streams are not turned into arrays', () => {
   const asked = replyOf(Readable.from([stream]));
   expect(asJsonArray(createExchange({ endpoint, query: 'alt=sse' }), asked)).toBe(asked);
   expect(asJsonArray(createExchange(), asked)).toBe(asked);

@@ -25,29 +25,29 @@ const resultOf = (response: JsonObject, more: JsonObject = {}) =>
 const idsOf = (...contents: JsonObject[]) =>
   itemsOf(...contents).flatMap((item) => ('id' in item ? [`${item.type} ${item.id}`] : []));
 
-describe('instructions', () => {
+describe('decoding instructions of a Gemini request', () => {
   it.each<[JsonValue]>([
     [{ parts: [{ text: 'A' }, { text: 'B' }] }],
     [{ role: 'system', parts: [{ text: 'A' }, { text: '' }, { text: 'B' }] }],
-  ])('are the parts of a content: %j', (systemInstruction) => {
+  ])('Gemini instructions are the parts of a content: %j', (systemInstruction) => {
     expect(decode({ systemInstruction }).conversation.instructions).toEqual(['A', 'B']);
   });
 
-  it('are a string, or one part that stands for a list', () => {
+  it('Gemini instructions may be a string, or one part in place of a list', () => {
     expect(decode({ systemInstruction: 'A' }).conversation.instructions).toEqual(['A']);
     expect(decode({ system_instruction: { parts: { text: 'A' } } }).conversation.instructions).toEqual(['A']);
   });
 });
 
-describe('the dialogue', () => {
-  it('has two sides; who is not named is the user', () => {
+describe('decoding the dialogue of a Gemini request', () => {
+  it('a Gemini content without a role belongs to the user', () => {
     expect(itemsOf({ parts: [{ text: 'Hi' }] }, model({ text: 'Hello' }))).toEqual([
       { type: 'message', role: 'user', parts: [text('Hi')] },
       { type: 'message', role: 'assistant', parts: [text('Hello')] },
     ]);
   });
 
-  it('shows pictures, documents and sounds', () => {
+  it('images, documents and audio of a Gemini request are decoded', () => {
     expect(
       partsOf(
         { inlineData: { mimeType: 'image/png', data: 'iV\nBO' } },
@@ -71,7 +71,7 @@ describe('the dialogue', () => {
     ]);
   });
 
-  it('has one answer where a client keeps the chunks of a stream', () => {
+  it('Gemini contents of one side, as clients keep the chunks of a stream, become one answer', () => {
     const thoughtSignature = madeBy('4fa61b0c', 'Eq');
     const chunks = [
       { text: 'H', thought: true },
@@ -85,7 +85,7 @@ describe('the dialogue', () => {
     ]);
   });
 
-  it('loses what Google has run, and says so', () => {
+  it('code that Google has run is dropped from a Gemini request, and noted', () => {
     const { conversation, notes } = decode({
       contents: [hello, model({ executableCode: { code: '1' } }, { text: 'Found.' }, {})],
     });
@@ -93,15 +93,15 @@ describe('the dialogue', () => {
     expect(notes).toEqual(['dropped executableCode']);
   });
 
-  it.each(['hologram', 'executableCode'])('is refused when its last content is nothing but %s', (name) => {
+  it.each(['hologram', 'executableCode'])('a Gemini request is refused if its last content has only %s', (name) => {
     const { code, details, message } = refusal({ contents: [hello, user({ [name]: {} })] });
     expect([code, details.param]).toEqual(['unsupported_content', 'contents[1].parts[0]']);
     expect(message).toContain(name);
   });
 });
 
-describe('calls and results', () => {
-  it('belong together by their ids', () => {
+describe('decoding calls and results of a Gemini request', () => {
+  it('Gemini results are matched to calls by their ids', () => {
     const items = itemsOf(
       hello,
       calling({ id: 'a', name: 'ls', args: { path: '/' } }),
@@ -113,7 +113,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('belong together by name and order where there are no ids, the same in every turn', () => {
+  it('Gemini results without ids are matched by name and order, the same in every turn', () => {
     const turn = [
       hello,
       model({ functionCall: { name: 'ls' } }, { functionCall: { name: 'cat' } }, { functionCall: { name: 'ls' } }),
@@ -134,7 +134,7 @@ describe('calls and results', () => {
     expect(idsOf(...turn, model({ text: 'So.' }), hello).slice(0, 6)).toEqual(idsOf(...turn));
   });
 
-  it('keep a result whose call is gone', () => {
+  it('a Gemini result without a call is kept', () => {
     expect(itemsOf(answering({ id: 'z', name: 'ls', response: {} }))).toMatchObject([{ type: 'tool_result', id: 'z' }]);
   });
 
@@ -145,11 +145,11 @@ describe('calls and results', () => {
     [{ error: { code: 5 } }, '{"code":5}', true],
     [{ error: 'x', output: 'y' }, '{"error":"x","output":"y"}', false],
     [{ temperature: 5 }, '{"temperature":5}', false],
-  ])('read the result %j', (response, said, isError) => {
+  ])('the Gemini result %j is decoded as text', (response, said, isError) => {
     expect(resultOf(response)).toMatchObject({ parts: [text(said)], isError });
   });
 
-  it('may be empty, and may show pictures', () => {
+  it('a Gemini result may be empty, and may have images', () => {
     expect(resultOf({})).toMatchObject({ parts: [], isError: false });
     expect(
       resultOf({ output: 'a' }, { parts: [{ inlineData: { mimeType: 'image/png', data: 'iVBO' } }] }),
@@ -157,10 +157,10 @@ describe('calls and results', () => {
   });
 });
 
-describe('thoughts', () => {
+describe('decoding thoughts of a Gemini request', () => {
   const state = { kind: 'thought', origin: '4fa61b0c', data: 'Eq' };
 
-  it('have the signature of the part that they led to', () => {
+  it('a Gemini signature belongs to the thoughts before its part', () => {
     const thoughtSignature = madeBy('4fa61b0c', 'Eq');
     const items = itemsOf(
       hello,
@@ -175,14 +175,14 @@ describe('thoughts', () => {
     ]);
   });
 
-  it('may come back in base64 of another alphabet', () => {
+  it('a Gemini signature in base64url is accepted', () => {
     const thoughtSignature = Buffer.from('dps1t4fa61b0c.??>>').toString('base64url');
     expect(itemsOf(hello, model({ functionCall: { name: 'ls' }, thoughtSignature }))[1]).toMatchObject({
       state: { data: '??>>' },
     });
   });
 
-  it('have no signature without our tag', () => {
+  it('a Gemini signature without our tag is dropped', () => {
     const { conversation, notes } = decode({
       contents: [
         hello,
@@ -196,7 +196,7 @@ describe('thoughts', () => {
     expect(notes).toEqual(['dropped thoughtSignature of unknown origin']);
   });
 
-  it('that are placeholders for a missing signature are not reported as lost', () => {
+  it('a placeholder for a missing Gemini signature is not noted as lost', () => {
     for (const thoughtSignature of ['skip_thought_signature_validator', noSignature]) {
       const { conversation, notes } = decode({ contents: [hello, calling({ name: 'ls' }, { thoughtSignature })] });
       expect(conversation.items.map(({ type }) => type)).toEqual(['message', 'tool_call']);
@@ -205,8 +205,8 @@ describe('thoughts', () => {
   });
 });
 
-describe('tools', () => {
-  it('are functions, their parameters in either kind of schema', () => {
+describe('decoding tools of a Gemini request', () => {
+  it('Gemini functions are decoded with parameters in either kind of schema', () => {
     const own = {
       type: 'OBJECT',
       properties: {
@@ -234,12 +234,12 @@ describe('tools', () => {
     });
   });
 
-  it('keep the first meaning of a name', () => {
+  it('of two Gemini functions with one name, the first counts', () => {
     const twice = declares({ name: 'a', description: '1' }, { name: 'a', description: '2' });
     expect(decode(twice).conversation.tools).toMatchObject([{ description: '1' }]);
   });
 
-  it('that search are the vendor’s; others of Google are left out', () => {
+  it('Gemini search tools become a web search, and other tools of Google are left out', () => {
     expect(
       decode({ tools: [{ googleSearch: {} }, { google_search_retrieval: {} }, { urlContext: {} }] }),
     ).toMatchObject({
@@ -265,18 +265,18 @@ describe('tools', () => {
       { type: 'required', allowed: ['ls', 'cat'] },
     ],
     [{ mode: 'VALIDATED' }, { type: 'auto' }],
-  ])('are chosen by %j', (config, toolChoice) => {
+  ])('the Gemini tool configuration %j is decoded', (config, toolChoice) => {
     expect(choosing(config).conversation.toolChoice).toEqual(toolChoice);
   });
 
-  it('are not chosen when nothing is said', () => {
+  it('a Gemini request without a tool choice is decoded without one', () => {
     expect(choosing({}).conversation.toolChoice).toBe(undefined);
     expect(choosing({ mode: 'MODE_UNSPECIFIED' }).conversation.toolChoice).toBe(undefined);
   });
 });
 
-describe('the configuration', () => {
-  it('is read by both names of its members', () => {
+describe('decoding the configuration of a Gemini request', () => {
+  it('members of the Gemini configuration are read in camelCase and snake_case', () => {
     const wanted = {
       sampling: { temperature: 1.5, topP: 0.5, topK: 40, seed: -1, presencePenalty: 1, frequencyPenalty: -1 },
       maxOutputTokens: 9,
@@ -302,11 +302,11 @@ describe('the configuration', () => {
     ],
     [{ thinking_level: 'high' }, { effort: 'high', budget: undefined, wantsText: false }],
     [{ thinkingLevel: 'MINIMAL' }, { effort: 'minimal', budget: undefined, wantsText: false }],
-  ])('asks for thoughts by %j', (thinkingConfig, reasoning) => {
+  ])('reasoning is requested by the Gemini thinking configuration %j', (thinkingConfig, reasoning) => {
     expect(configured({ thinkingConfig }).conversation.reasoning).toEqual(reasoning);
   });
 
-  it('asks for JSON, of any form or of one', () => {
+  it('a Gemini request may ask for any JSON, or for JSON of a schema', () => {
     const json = { responseMimeType: 'application/json' };
     const schema = { type: 'object', properties: {} };
     expect(configured(json).conversation.output).toEqual({ type: 'json_object' });
@@ -316,7 +316,7 @@ describe('the configuration', () => {
     expect(configured({ responseMimeType: 'text/plain' }).conversation.output).toBe(undefined);
   });
 
-  it('notes what has no place in a conversation', () => {
+  it('Gemini members without a place in a conversation are noted', () => {
     const { notes } = decode({
       safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' }],
       labels: {},
@@ -334,7 +334,7 @@ describe('the configuration', () => {
   });
 });
 
-describe('a wrong request', () => {
+describe('refusing a Gemini request', () => {
   it.each<[string, JsonObject]>([
     ['contents', { contents: 'Hi' }],
     ['contents', { contents: [] }],
@@ -376,11 +376,11 @@ describe('a wrong request', () => {
       'generationConfig.thinkingConfig.thinkingBudget',
       { generationConfig: { thinkingConfig: { thinkingLevel: 'LOW', thinkingBudget: 5 } } },
     ],
-  ])('is refused by its path: %s', (param, body) => {
+  ])('a Gemini request with a mistake at %s is refused by that path', (param, body) => {
     expect(refusal(body)).toMatchObject({ code: 'invalid_request', details: { param } });
   });
 
-  it('cannot lean on what only Google has', () => {
+  it('a Gemini request that depends on data that only Google has is refused', () => {
     expect(refusal({ cachedContent: 'cachedContents/1' })).toMatchObject({
       code: 'not_supported',
       details: { param: 'cachedContent' },
@@ -426,8 +426,8 @@ const body = fc.record(
   { requiredKeys: ['contents'] },
 );
 
-describe('any body', () => {
-  it('is read, or refused with a path', () => {
+describe('decoding arbitrary Gemini requests', () => {
+  it('any Gemini body is decoded, or refused with a path', () => {
     fc.assert(
       fc.property(fc.oneof(body, fc.dictionary(fc.string(), anything)), (value) => {
         try {

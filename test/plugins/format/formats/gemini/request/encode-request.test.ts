@@ -33,8 +33,8 @@ const file = (source: object): Item => ({
 });
 const partOf = (source: object) => contentsOf([file(source)])[0]?.parts[0];
 
-describe('contents', () => {
-  it('alternate between two sides, and a user begins', () => {
+describe('encoding a dialogue as Gemini contents', () => {
+  it('Gemini contents alternate between two sides, and a user begins', () => {
     expect(contentsOf([hi, says('user', 'there'), says('assistant', 'Hello'), hi])).toEqual([
       { role: 'user', parts: [{ text: 'Hi' }, { text: 'there' }] },
       { role: 'model', parts: [{ text: 'Hello' }] },
@@ -44,7 +44,7 @@ describe('contents', () => {
     expect(contentsOf([])).toHaveLength(1);
   });
 
-  it('have instructions beside them, and late ones in their place', () => {
+  it('Gemini instructions stand beside the contents, late ones in their place', () => {
     const { body, notes } = encode({ instructions: ['A', 'B'], items: [hi, says('system', 'In French.')] });
     expect(body['systemInstruction']).toEqual({ parts: [{ text: 'A' }, { text: 'B' }] });
     expect(body['contents']).toEqual([
@@ -53,7 +53,7 @@ describe('contents', () => {
     expect(notes).toEqual(['approximated late system message as user message']);
   });
 
-  it('answer calls in their order, by id and name', () => {
+  it('Gemini results follow their calls in order, with id and name', () => {
     const items = [
       hi,
       calls('a', 'ls', '{"p":1}'),
@@ -79,13 +79,13 @@ describe('contents', () => {
     ]);
   });
 
-  it('name no ids where they are unknown', () => {
+  it('Gemini calls have no ids for models that do not know them', () => {
     const [, called, answered] = contentsOf([hi, calls('a', 'ls', ''), returns('a', [])], oldest);
     expect(called?.parts).toEqual([{ functionCall: { name: 'ls', args: {} } }]);
     expect(answered?.parts).toEqual([{ functionResponse: { name: 'ls', response: { result: '' } } }]);
   });
 
-  it('have an object for what the model wrote, broken or freeform', () => {
+  it('a Gemini call has an object as input, also for malformed or freeform input', () => {
     const { body, notes } = encode({
       items: [hi, calls('a', 'ls', '{"p"'), calls('b', 'sh', 'ls -l', { form: 'freeform' })],
     });
@@ -95,7 +95,7 @@ describe('contents', () => {
     expect(notes).toContain('approximated broken input of a call');
   });
 
-  it('show pictures in results, or beside them', () => {
+  it('images of results go into the Gemini result or beside it', () => {
     const items = [hi, calls('a', 'ls', ''), returns('a', [text('x'), picture]), says('user', 'So?')];
     const inlineData = { mimeType: 'image/png', data: 'iVBO' };
     expect(contentsOf(items)[2]?.parts).toEqual([
@@ -109,7 +109,7 @@ describe('contents', () => {
     ]);
   });
 
-  it('show files by URL, by upload, and in full', () => {
+  it('files are sent to Gemini by URL, by upload, and as data', () => {
     expect(partOf({ type: 'url', url: 'https://a.example/b.PDF?x' })).toEqual({
       fileData: { mimeType: 'application/pdf', fileUri: 'https://a.example/b.PDF?x' },
     });
@@ -120,7 +120,7 @@ describe('contents', () => {
     expect(refusalBy(() => partOf({ type: 'id', id: 'file_1' }))).toMatchObject({ code: 'unsupported_content' });
   });
 
-  it('refuse what the model cannot see', () => {
+  it('media that the Gemini model does not support are refused', () => {
     const items: Item[] = [{ type: 'message', role: 'user', parts: [picture] }];
     expect(refusalBy(() => contentsOf(items, { capabilities: { images: false } }))).toMatchObject({
       code: 'unsupported_content',
@@ -128,15 +128,15 @@ describe('contents', () => {
   });
 });
 
-describe('thoughts of earlier turns', () => {
-  it('are their signature, on the call that they led to', () => {
+describe('encoding reasoning of earlier turns as Gemini', () => {
+  it('reasoning becomes the signature of the Gemini call that it led to', () => {
     expect(modelParts(thinks('Hm.', 'Eq'), calls('a', 'ls', ''), calls('b', 'cat', ''))).toMatchObject([
       { functionCall: { name: 'ls' }, thoughtSignature: 'Eq' },
       { functionCall: { name: 'cat' } },
     ]);
   });
 
-  it('are their signature, on the text that they came with', () => {
+  it('reasoning without a call becomes the signature of the Gemini text', () => {
     expect(modelParts(says('assistant', 'So.'), thinks('', 'Eq'))).toEqual([{ text: 'So.', thoughtSignature: 'Eq' }]);
     expect(modelParts(thinks('', 'Eq'))).toEqual([{ text: '', thoughtSignature: 'Eq' }]);
     expect(
@@ -147,7 +147,7 @@ describe('thoughts of earlier turns', () => {
     ]);
   });
 
-  it('of another stay out; a first call says that it has none', () => {
+  it('reasoning of another vendor is left out, and a first Gemini call has a placeholder signature', () => {
     const { body, notes } = encode({
       items: [hi, thinks('Hm.', 'Eq', 'foreign'), calls('a', 'ls', ''), calls('b', 'ls', '')],
     });
@@ -160,13 +160,13 @@ describe('thoughts of earlier turns', () => {
     expect(notes).toEqual(['dropped reasoning of earlier turns', 'approximated missing thought signatures']);
   });
 
-  it('are not asked for by older models', () => {
+  it('older Gemini models need no placeholder signature', () => {
     expect(contentsOf([hi, calls('a', 'ls', '')], older)[1]?.parts[0]).not.toHaveProperty('thoughtSignature');
   });
 });
 
-describe('tools', () => {
-  it('are declared, with JSON Schema or the subset of it', () => {
+describe('encoding tools as Gemini', () => {
+  it('Gemini functions have JSON Schema or the subset, as the model requires', () => {
     expect(toolsOf({ tools: [ls, cat] }).tools).toEqual([
       {
         functionDeclarations: [{ name: 'ls', description: 'Lists.', parametersJsonSchema: ls.schema }, { name: 'cat' }],
@@ -179,14 +179,14 @@ describe('tools', () => {
     expect(toolsOf({ tools: [empty] }, oldest).tools).toEqual([{ functionDeclarations: [{ name: 'now' }] }]);
   });
 
-  it('of schemas that the subset cannot say are noted, and so is such a form of the answer', () => {
+  it('rules that the Gemini subset lacks are noted, for tools and for the output format', () => {
     const numbered = { type: 'object', properties: { a: { enum: [1, 2] } } };
     const note = 'approximated enum in schemas as description';
     expect(toolsOf({ tools: [clientTool({ name: 'pick', schema: numbered })] }, oldest).notes).toEqual([note]);
     expect(encode({ items: [hi], output: { ...output, schema: numbered } }, oldest).notes).toEqual([note]);
   });
 
-  it('of freeform input are functions of one string', () => {
+  it('freeform tools become Gemini functions of one string', () => {
     const sh = clientTool({ name: 'sh', form: 'freeform', grammar: { syntax: 'lark', definition: 'start: "a"' } });
     expect(toolsOf({ tools: [sh] })).toMatchObject({
       tools: [
@@ -200,7 +200,7 @@ describe('tools', () => {
     });
   });
 
-  it('search where that is all there is', () => {
+  it('a web search is sent to Gemini only without functions', () => {
     const hosted: ProfileSettings = { quirks: { hosted_search: true } };
     expect(toolsOf({ tools: [{ form: 'web_search' }] }, hosted).tools).toEqual([{ googleSearch: {} }]);
     expect(toolsOf({ tools: [{ form: 'web_search' }, ls] }, hosted)).toMatchObject({
@@ -223,17 +223,17 @@ describe('tools', () => {
       { type: 'tool', name: 'ls' },
       { mode: 'ANY', allowedFunctionNames: ['ls'] },
     ],
-  ])('are chosen: %j', (choice, written) => {
+  ])('the tool choice %j is written for Gemini', (choice, written) => {
     expect(choiceOf(choice)).toEqual(written);
   });
 
-  it('that may not be called are dropped when no call is required', () => {
+  it('tools that may not be called are left out of a Gemini request if no call is required', () => {
     expect(toolsOf({ tools: [ls, cat], toolChoice: { type: 'auto', allowed: ['cat'] } }).tools).toEqual([
       { functionDeclarations: [{ name: 'cat' }] },
     ]);
   });
 
-  it('are offered only where they can be used and forced', () => {
+  it('tools are sent to Gemini only if the model supports them and can be forced', () => {
     expect(toolsOf({ tools: [ls] }, { capabilities: { tools: false } })).toEqual({
       tools: undefined,
       config: undefined,
@@ -242,7 +242,7 @@ describe('tools', () => {
     expect(choiceOf({ type: 'required' }, { quirks: { forced_tools: false } })).toEqual({ mode: 'AUTO' });
   });
 
-  it('are called by names that are allowed', () => {
+  it('tool names are adapted to those that Gemini allows', () => {
     const { body } = encode({
       items: [hi, calls('a', 'b c', '')],
       tools: [clientTool({ name: 'x', namespace: 'mcp' })],
@@ -252,12 +252,12 @@ describe('tools', () => {
   });
 });
 
-describe('the configuration', () => {
-  it('is left out when nothing is wanted', () => {
+describe('encoding the configuration of a Gemini request', () => {
+  it('a Gemini request without settings has no configuration', () => {
     expect(configOf({})).toBe(undefined);
   });
 
-  it('has sampling, limits and stops', () => {
+  it('sampling, limits and stop sequences go into the Gemini configuration', () => {
     const wanted = {
       sampling: { temperature: 1.5, topP: 0.5, topK: 4, seed: 7 },
       maxOutputTokens: 9,
@@ -280,7 +280,7 @@ describe('the configuration', () => {
     ['max', undefined, { thinkingLevel: 'HIGH' }],
     [undefined, 2_000, { thinkingLevel: 'LOW' }],
     [undefined, undefined, {}],
-  ])('asks for effort %s and budget %s by level', (effort, budget, written) => {
+  ])('effort %s and budget %s are requested from Gemini by level', (effort, budget, written) => {
     expect(think(effort, budget, {})).toEqual(written);
   });
 
@@ -290,26 +290,26 @@ describe('the configuration', () => {
     ['max', undefined, 24_576],
     [undefined, 2_000, 2_000],
     [undefined, undefined, -1],
-  ])('asks for effort %s and budget %s by budget', (effort, budget, thinkingBudget) => {
+  ])('effort %s and budget %s are requested from Gemini by budget', (effort, budget, thinkingBudget) => {
     expect(think(effort, budget, older)).toEqual({ thinkingBudget });
   });
 
-  it('asks for the text of thoughts when the client wants it', () => {
+  it('the text of Gemini thoughts is requested when the client wants it', () => {
     expect(think('high', undefined, {}, true)).toEqual({ thinkingLevel: 'HIGH', includeThoughts: true });
     expect(think('high', undefined, oldest, true)).toBe(undefined);
   });
 
-  it('keeps to levels that the model knows', () => {
+  it('a Gemini thinking level is one that the model knows', () => {
     expect(think('minimal', undefined, { quirks: { efforts: ['low', 'high'] } })).toEqual({ thinkingLevel: 'LOW' });
   });
 
-  it('asks for JSON', () => {
+  it('JSON output is requested in the Gemini configuration', () => {
     expect(configOf({ output: { type: 'json_object' } })).toEqual(json);
     expect(configOf({ output })).toEqual({ ...json, responseJsonSchema: schema });
     expect(configOf({ output }, oldest)).toEqual({ ...json, responseSchema: schema });
   });
 
-  it('asks for JSON in words beside functions, where the two are refused together', () => {
+  it('JSON output beside functions is requested by an instruction where Gemini refuses both together', () => {
     const { body, notes } = encode({ items: [hi], output, tools: [ls] }, older);
     expect(body['generationConfig']).toBe(undefined);
     expect(JSON.stringify(body['systemInstruction'])).toContain('JSON Schema');
@@ -317,7 +317,7 @@ describe('the configuration', () => {
     expect(configOf({ output, tools: [ls] })).toHaveProperty('responseJsonSchema');
   });
 
-  it('notes what the format has no words for', () => {
+  it('settings that Gemini cannot express are noted', () => {
     const wanted = { user: 'u', verbosity: 'low', cacheKey: 'k', serviceTier: 'auto', metadata: { team: 'a' } };
     expect(encode({ items: [hi], ...wanted }).notes).toEqual([
       'dropped user',
@@ -328,11 +328,11 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('says nothing of a cache key that the client has not asked for', () => {
+  it('a derived cache key is dropped from a Gemini request without a note', () => {
     expect(encode({ items: [hi], cacheKey: 'session', isCacheKeyImplied: true }).notes).toEqual([]);
   });
 
-  it('gives one answer at a time', () => {
+  it('a Gemini request for several answers is refused', () => {
     expect(refusalBy(() => encode({ candidates: 2 }))).toMatchObject({
       code: 'not_supported',
       details: { param: 'n' },
@@ -340,8 +340,8 @@ describe('the configuration', () => {
   });
 });
 
-describe('a request that is read and written again', () => {
-  it('says the same', () => {
+describe('decoding and encoding a Gemini request', () => {
+  it('a Gemini request that is decoded and encoded again has the same meaning', () => {
     const body: JsonObject = {
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
       contents: [

@@ -37,8 +37,8 @@ function faultsOf(value: JsonValue | undefined, path = '$'): string[] {
   ];
 }
 
-describe('a schema that the subset can say', () => {
-  it('stays as it is', () => {
+describe('schemas that the Gemini subset can express', () => {
+  it('a schema in the Gemini subset stays unchanged', () => {
     const schema = {
       type: 'object',
       description: 'D',
@@ -108,12 +108,12 @@ describe('a schema that the subset can say', () => {
       { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
     ],
     ['names and comments', { $schema: 's', $id: 'i', $comment: 'c', title: 'T', type: 'string' }, { type: 'string' }],
-  ])('says it in its own words: %s', (_name, schema, expected) => {
+  ])('a Gemini schema expresses %s in its own keywords', (_name, schema, expected) => {
     expect(cleanSchema(schema)).toEqual(expected);
   });
 });
 
-describe('what the subset cannot say', () => {
+describe('keywords that the Gemini subset lacks', () => {
   it.each<[JsonObject, string]>([
     [{ type: 'string', format: 'uri' }, 'format: uri'],
     [{ type: 'string', default: 'a' }, 'default: "a"'],
@@ -130,7 +130,7 @@ describe('what the subset cannot say', () => {
     [{ type: 'string', not: { const: 'a' } }, 'must not match {"const":"a"}'],
     [{ type: 'null' }, 'always null'],
     [{}, 'any JSON value'],
-  ])('stands in the description: %j', (schema, words) => {
+  ])('a rule that the Gemini subset lacks goes into the description: %j', (schema, words) => {
     expect(cleanSchema(schema)['description']).toBe(words);
     expect(cleanSchema({ ...schema, description: 'Before.' })['description']).toBe(`Before.\n${words}`);
   });
@@ -138,13 +138,13 @@ describe('what the subset cannot say', () => {
 const nested = (inner: JsonObject): JsonObject =>
   Array.from({ length: 60 }).reduce<JsonObject>((schema) => ({ allOf: [{ type: 'array', items: schema }] }), inner);
 
-describe('references', () => {
+describe('references in schemas for Gemini', () => {
   const $defs = {
     'A/b': { type: 'string', description: 'An A.' },
     Node: { type: 'object', properties: { value: { $ref: '#/$defs/A~1b' }, next: { $ref: '#/$defs/Node' } } },
   };
 
-  it('are what they refer to', () => {
+  it('references in a Gemini schema are replaced by their targets', () => {
     const schema = { type: 'object', properties: { a: { $ref: '#/$defs/A~1b', description: 'This one.' } }, $defs };
     expect(cleanSchema(schema)['properties']).toEqual({ a: { type: 'string', description: 'This one.\nAn A.' } });
     const optional = { anyOf: [{ $ref: '#/$defs/A~1b' }, { type: 'null' }], $defs };
@@ -153,7 +153,7 @@ describe('references', () => {
     expect(cleanSchema(all)).toEqual({ type: 'string', minLength: 1, description: 'An A.' });
   });
 
-  it('that lead back to themselves end', () => {
+  it('recursive references in a Gemini schema end', () => {
     const cleaned = cleanSchema({ $ref: '#/$defs/Node', $defs });
     expect(faultsOf(cleaned)).toEqual([]);
     expect(cleaned['properties']).toMatchObject({ next: { description: expect.stringContaining('Node') } });
@@ -161,11 +161,11 @@ describe('references', () => {
     expect(faultsOf(cleanSchema({ allOf: [{ $ref: '#' }] }))).toEqual([]);
   });
 
-  it('that lead nowhere are named', () => {
+  it('references without a target in a Gemini schema are described', () => {
     expect(cleanSchema({ $ref: '#/$defs/Gone' })['description']).toContain('Gone');
   });
 
-  it('do not multiply without end', () => {
+  it('references in a Gemini schema do not multiply without limit', () => {
     const defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => {
         const $ref = `#/$defs/d${index + 1}`;
@@ -175,7 +175,7 @@ describe('references', () => {
     expect(JSON.stringify(cleanSchema({ $ref: '#/$defs/d0', $defs: defs })).length).toBeLessThan(1_000_000);
   });
 
-  it('nest no deeper than the stack is', () => {
+  it('a Gemini schema nests no deeper than the stack allows', () => {
     const defs = Object.fromEntries(
       Array.from({ length: 100 }, (_, index) => [`d${index}`, nested({ $ref: `#/$defs/d${index + 1}` })]),
     );
@@ -189,13 +189,13 @@ function notesOf(schema: JsonObject): readonly string[] {
   return notes.entries;
 }
 
-describe('what is not enforced any more is noted, once for each kind', () => {
+describe('notes on rules that a Gemini schema no longer enforces, one of each kind', () => {
   it.each<[string, JsonObject, string]>([
     ['an enumeration of numbers', { enum: [1, 2] }, 'enum'],
     ['what is excluded', { type: 'string', not: { const: 'a' } }, 'not'],
     ['recursion', { type: 'object', properties: { next: { $ref: '#' } } }, 'recursion'],
     ['a condition', { type: 'array', uniqueItems: true }, 'uniqueItems'],
-  ])('%s', (_what, schema, kind) => {
+  ])('a Gemini schema that no longer enforces %s has a note', (_what, schema, kind) => {
     const twice: JsonObject = kind === 'recursion' ? schema : { type: 'object', properties: { a: schema, b: schema } };
     expect(notesOf(twice)).toEqual([`approximated ${kind} in schemas as description`]);
   });
@@ -204,7 +204,7 @@ describe('what is not enforced any more is noted, once for each kind', () => {
     ['an enumeration of texts', { enum: ['a', null] }],
     ['a default', { type: 'string', default: 'a' }],
     ['a reference', { $ref: '#/$defs/A', $defs: { A: { type: 'string' } } }],
-  ])('but not %s', (_what, schema) => {
+  ])('a Gemini schema with %s has no note', (_what, schema) => {
     expect(notesOf(schema)).toEqual([]);
   });
 });
@@ -275,8 +275,8 @@ const sample = fc.letrec<{ value: JsonValue }>((tie) => ({
   ) as fc.Arbitrary<JsonValue>,
 })).value;
 
-describe('any schema', () => {
-  it('becomes one of the subset', () => {
+describe('cleaning arbitrary schemas for Gemini', () => {
+  it('any schema becomes one in the Gemini subset', () => {
     fc.assert(
       fc.property(messy, (schema) => {
         expect(faultsOf(cleanSchema(schema))).toEqual([]);
@@ -285,7 +285,7 @@ describe('any schema', () => {
     );
   });
 
-  it('stays as it is once it is clean', () => {
+  it('a clean Gemini schema stays unchanged', () => {
     fc.assert(
       fc.property(messy, (schema) => {
         const cleaned = cleanSchema(schema);
@@ -295,7 +295,7 @@ describe('any schema', () => {
     );
   });
 
-  it('allows whatever it allowed before', () => {
+  it('a clean Gemini schema accepts every value that the original accepts', () => {
     const ajv = new Ajv({ strict: false, logger: false });
     fc.assert(
       fc.property(sound, fc.array(sample, { maxLength: 8 }), (schema, values) => {

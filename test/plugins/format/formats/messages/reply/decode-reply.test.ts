@@ -74,8 +74,8 @@ const answer = (content: JsonValue, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-describe('a stream', () => {
-  it('is thoughts, text and calls in their order', () => {
+describe('decoding a Messages stream', () => {
+  it('a Messages stream is decoded into reasoning, text and calls in their order', () => {
     expect(
       replyTo(
         begin(),
@@ -107,7 +107,7 @@ describe('a stream', () => {
     });
   });
 
-  it('keeps two blocks of the same kind apart', () => {
+  it('two Messages blocks of the same kind stay separate', () => {
     expect(blocksOf(...speak(0, 'One'), ...speak(1, 'Two'))).toMatchObject([{ text: 'One' }, { text: 'Two' }]);
     expect(blocksOf(...thought(0, 'One', 'a'), ...thought(1, 'Two', 'b'))).toMatchObject([
       { text: 'One', state: 'dps1:signature:a' },
@@ -115,7 +115,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('may sign thoughts in pieces, at once, without text, or not at all', () => {
+  it('Messages thinking may be signed in pieces, at once, without text, or not at all', () => {
     const opened = open(0, { type: 'thinking', thinking: '' });
     const signature = (text: string) => piece(0, { type: 'signature_delta', signature: text });
     expect(blocksOf(opened, signature('Eq'), signature('QB'), close(0))).toMatchObject([
@@ -129,7 +129,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('may lack its ends, its event names, its indexes, and may hold what nobody knows', () => {
+  it('a Messages stream may lack ends, event names and indexes, and have unknown events', () => {
     const unnamed = [
       begin(),
       { type: 'something_new', index: 0 },
@@ -145,7 +145,7 @@ describe('a stream', () => {
     expect(blocksOf(piece(0, { type: 'text_delta', text: 'Hi' }), '[DONE]')).toMatchObject([{ text: 'Hi' }]);
   });
 
-  it('may have no types in its data, only event names', () => {
+  it('a Messages stream may have types only in its event names', () => {
     const decoder = messagesCodec.createDecoder();
     const fragments = [begin(), ...speak(0, 'Hi'), ending(), end].flatMap(({ type, ...rest }) =>
       decoder.event(type, JSON.stringify(rest)),
@@ -153,20 +153,20 @@ describe('a stream', () => {
     expect(repliedTo(fragments).reply).toMatchObject({ blocks: [{ text: 'Hi' }], usage: { output: 7 } });
   });
 
-  it('may hold the whole message', () => {
+  it('the first event of a Messages stream may hold the whole message', () => {
     expect(replyTo(answer([{ type: 'text', text: 'Hi' }]) as Sent)).toMatchObject({
       blocks: [{ text: 'Hi' }],
       finish: 'stop',
     });
   });
 
-  it('is whole without its last event, and none without an ending', () => {
+  it('a Messages stream is complete without its last event, but not without a stop reason', () => {
     expect(replyTo(begin(), ...speak(0, 'Hi'), ending()).blocks).toHaveLength(1);
     const { guard } = guarded(fragmentsOf([begin(), ...speak(0, 'Hi')]));
     expect([guard.reply, guard.failure]).toEqual([undefined, undefined]);
   });
 
-  it('leaves out what tools of the vendor do', () => {
+  it("blocks of Anthropic's own tools are left out", () => {
     expect(
       blocksOf(
         open(0, { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }),
@@ -179,7 +179,7 @@ describe('a stream', () => {
     ).toMatchObject([{ type: 'text', text: 'Found.' }]);
   });
 
-  describe('of what has no place in an answer tells', () => {
+  describe('notes on parts of a Messages answer that no other format can express', () => {
     const searched: JsonObject[] = [
       { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'a' } },
       { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
@@ -194,21 +194,21 @@ describe('a stream', () => {
       'dropped unknown blocks in the answer',
     ];
 
-    it('a whole reply', () => {
+    it('a whole Messages reply has the notes', () => {
       expect(lossesOf(wholeFragments(answer(searched)))).toEqual(told);
     });
 
-    it('a stream', () => {
+    it('a Messages stream has the notes', () => {
       const events = searched.flatMap((one, index) => [open(index, one), close(index)]);
       expect(lossesOf(fragmentsOf([begin(), ...events, ending(), end]))).toEqual(told);
     });
 
-    it('nothing that does not say what it is', () => {
+    it('a block without a type has no note', () => {
       expect(lossesOf(fragmentsOf([begin(), open(0, {}), close(0), ending(), end]))).toEqual([]);
     });
   });
 
-  it('cites what has an address, before its text as Anthropic does and behind it', () => {
+  it('Messages citations with a URL are kept, whether they come before the text or behind it', () => {
     const found = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'Words' };
     const paged = { type: 'page_location', document_index: 0, cited_text: 'x' };
     const citation = { url: 'https://a.example', title: 'A', quote: 'Words', start: undefined, end: undefined };
@@ -222,56 +222,56 @@ describe('a stream', () => {
   });
 });
 
-describe('calls', () => {
+describe('decoding calls of a Messages stream', () => {
   const one = { id: 'a', name: 'f', input: '{"x":1}' };
   const two = { id: 'b', name: 'g', input: '{"y":2}' };
 
-  it('may come interleaved', () => {
+  it('interleaved Messages calls are kept apart', () => {
     const [openA, inA, closeA] = call(0, 'a', 'f', '{"x":1}') as [Sent, Sent, Sent];
     const [openB, inB, closeB] = call(1, 'b', 'g', '{"y":2}') as [Sent, Sent, Sent];
     expect(blocksOf(openA, openB, inB, inA, closeB, closeA)).toMatchObject([one, two]);
   });
 
-  it('may all have one index', () => {
+  it('Messages calls that share one index are kept apart', () => {
     expect(blocksOf(...call(0, 'a', 'f', '{"x":1}'), ...call(0, 'b', 'g', '{"y":2}'))).toMatchObject([one, two]);
     const unclosed = [call(0, 'a', 'f', '{"x":1}').slice(0, 2), call(0, 'b', 'g', '{"y":2}').slice(0, 2)];
     expect(blocksOf(...unclosed.flat())).toMatchObject([one, two]);
   });
 
-  it('may open twice', () => {
+  it('a Messages call that opens twice is one call', () => {
     const [opened, ...rest] = call(0, 'a', 'f', '{"x"', ':1}') as [Sent, ...Sent[]];
     expect(blocksOf(opened, opened, ...rest)).toMatchObject([one]);
     expect(blocksOf(opened, opened, ...rest)).toHaveLength(1);
   });
 
-  it('may have their whole input at the beginning, and say it again', () => {
+  it('Messages input that the start of the block has whole is not repeated by its deltas', () => {
     const opened = open(0, { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } });
     expect(blocksOf(opened, close(0))).toMatchObject([one]);
     const again = piece(0, { type: 'input_json_delta', partial_json: '{"x":1}' });
     expect(blocksOf(opened, again, close(0))).toMatchObject([one]);
   });
 
-  it('may have an object for a piece of input, or empty pieces', () => {
+  it('pieces of Messages input may be objects, or empty', () => {
     const [opened, , closed] = call(0, 'a', 'f', '') as [Sent, Sent, Sent];
     const object = piece(0, { type: 'input_json_delta', partial_json: { x: 1 } });
     const empty = piece(0, { type: 'input_json_delta', partial_json: '' });
     expect(blocksOf(opened, empty, object, empty, closed)).toMatchObject([one]);
   });
 
-  it('without an id get one, and never share one', () => {
+  it('Messages calls without an id get distinct ids', () => {
     const [first, second] = blocksOf(...call(0, '', 'f'), ...call(1, '', 'f'));
     expect(first).toMatchObject({ type: 'tool_call', name: 'f', input: '{}' });
     expect(first).toHaveProperty('id', expect.stringMatching(/^call_./));
     expect((second as { id: string }).id).not.toBe((first as { id: string }).id);
   });
 
-  it('count more than what the upstream calls the end', () => {
+  it('a Messages answer with calls ends with calls, whatever stop reason is reported', () => {
     expect(replyTo(begin(), ...call(0, 'a', 'f'), ending(), end).finish).toBe('tool_calls');
     expect(replyTo(begin(), ...speak(0, 'x'), ending({ stop_reason: 'tool_use' }), end).finish).toBe('stop');
   });
 });
 
-describe('endings', () => {
+describe('decoding endings of a Messages reply', () => {
   it.each([
     ['end_turn', 'stop'],
     ['max_tokens', 'length'],
@@ -282,18 +282,18 @@ describe('endings', () => {
     ['length', 'length'],
     ['sensitive', 'content_filter'],
     ['something new', 'stop'],
-  ])('%s is %s', (stop_reason, finish) => {
+  ])('the Messages stop reason %s is decoded as %s', (stop_reason, finish) => {
     expect(replyTo(begin(), ...speak(0, 'x'), ending({ stop_reason }), end).finish).toBe(finish);
     expect(whole(answer([{ type: 'text', text: 'x' }], { stop_reason })).finish).toBe(finish);
   });
 
-  it('tell the stop sequence', () => {
+  it('the stop sequence of a Messages answer is reported', () => {
     const delta = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
     expect(replyTo(begin(), ...speak(0, 'x'), ending(delta), end).stopSequence).toBe('END');
     expect(whole(answer([{ type: 'text', text: 'x' }], delta)).stopSequence).toBe('END');
   });
 
-  it('that refuse without a word say why where the vendor does', () => {
+  it("a Messages refusal without text has the vendor's explanation", () => {
     const explanation = 'Not this.';
     const refused = {
       stop_reason: 'refusal',
@@ -311,13 +311,13 @@ describe('endings', () => {
     });
   });
 
-  it('may be failures', () => {
+  it('Messages stop reasons that mean a failure fail the answer', () => {
     expect(failureOf(begin(), ending({ stop_reason: 'network_error' }))?.code).toBe('upstream_failed');
     expect(failureOf(begin(), end)?.message).toContain('empty');
   });
 });
 
-describe('errors', () => {
+describe('decoding errors of a Messages reply', () => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
   const broken = { type: 'error', error: { type: 'api_error', message: 'it broke' }, request_id: 'req_1' };
   const long = {
@@ -325,7 +325,7 @@ describe('errors', () => {
     error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
   };
 
-  it('end the stream, whatever came before and comes after', () => {
+  it('an error ends a Messages stream, whatever comes before or after it', () => {
     expect(failureOf(begin(), ...speak(0, 'Hi'), broken, ...speak(1, 'x'), end)).toMatchObject({
       code: 'upstream_failed',
       message: expect.stringContaining('it broke') as string,
@@ -333,7 +333,7 @@ describe('errors', () => {
     expect(failureOf(overloaded)).toMatchObject({ code: 'unavailable' });
   });
 
-  it('may be named by the event alone, or by nothing but their shape', () => {
+  it('a Messages error is recognised by its event name, or by its shape alone', () => {
     const decoder = messagesCodec.createDecoder();
     expect(decoder.event('error', '{"message":"it broke"}')).toMatchObject([{ type: 'error' }]);
     expect(decoder.event(undefined, '{"error":{"message":"it broke"}}')).toMatchObject([
@@ -341,26 +341,26 @@ describe('errors', () => {
     ]);
   });
 
-  it('in an event called error are failures, whatever it holds', () => {
+  it('any content of a Messages event named error is a failure', () => {
     for (const data of ['broke', '', '[]', '{}', '{"type":"overloaded_error","message":"broke"}']) {
       expect(messagesCodec.createDecoder().event('error', data)).toMatchObject([{ type: 'error' }]);
     }
   });
 
-  it('stand where a whole reply would', () => {
+  it('an error in place of a whole Messages reply is a failure', () => {
     for (const body of [broken, { error: { message: 'it broke' } }, {}, answer(null)]) {
       expect(wholeFragments(body)).toMatchObject([{ type: 'error', error: { code: 'upstream_failed' } }]);
     }
     expect(wholeFragments(overloaded)).toMatchObject([{ error: { code: 'unavailable' } }]);
   });
 
-  it('say to the client that its prompt is too long', () => {
+  it('a Messages error about an overlong prompt is reported as such', () => {
     expect(failureOf(long)).toMatchObject({ details: { upstream: { isContextOverflow: true } } });
   });
 });
 
-describe('usage', () => {
-  it('is told in two parts, of which the second counts more', () => {
+describe('decoding usage of a Messages reply', () => {
+  it('Messages counts of the second part replace those of the first', () => {
     expect(usageOf({ input_tokens: 10, output_tokens: 1 }, { output_tokens: 20 })).toMatchObject({
       input: 10,
       output: 20,
@@ -370,7 +370,7 @@ describe('usage', () => {
     });
   });
 
-  it('counts cached tokens beside the input', () => {
+  it('cached Messages tokens are counted as part of the input', () => {
     const first = { input_tokens: 3, cache_read_input_tokens: 100, cache_creation_input_tokens: 20, output_tokens: 1 };
     expect(usageOf(first, { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } })).toEqual({
       input: 123,
@@ -381,7 +381,7 @@ describe('usage', () => {
     });
   });
 
-  it('is not forgotten for zeros in the second part, nor made up by those in the first', () => {
+  it('zeros in one part of Messages usage do not replace counts of the other', () => {
     expect(usageOf({ input_tokens: 10 }, { input_tokens: 0, output_tokens: 5 })).toMatchObject({ input: 10 });
     expect(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 10, output_tokens: 5 })).toMatchObject({
       input: 10,
@@ -389,14 +389,14 @@ describe('usage', () => {
     });
   });
 
-  it('is guessed where nothing is counted, not taken from the beginning', () => {
+  it('Messages usage without counts is estimated, and the first output count is ignored', () => {
     const { guard } = guarded(fragmentsOf([begin(), ...speak(0, 'x'.repeat(40)), ending(undefined, {}), end]));
     expect(guard.usage).toMatchObject({ input: 10, output: 10, isEstimated: true });
   });
 });
 
-describe('a whole reply', () => {
-  it('is the same as a stream', () => {
+describe('decoding a whole Messages reply', () => {
+  it('a whole Messages reply is decoded like a stream', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: 'EqQB' },
       { type: 'redacted_thinking', data: 'Zz' },
@@ -422,19 +422,19 @@ describe('a whole reply', () => {
     );
   });
 
-  it('may be a string, and hold blocks that nobody knows', () => {
+  it('content of a whole Messages reply may be a string, and have unknown blocks', () => {
     expect(whole(answer('Hi')).blocks).toMatchObject([{ type: 'text', text: 'Hi' }]);
     expect(
       whole(answer([{ type: 'hologram', data: 1 }, null, 'x', { type: 'text', text: 'Hi' }])).blocks,
     ).toMatchObject([{ type: 'text', text: 'Hi' }]);
   });
 
-  it('may say nothing about why it ends', () => {
+  it('a whole Messages reply may lack a stop reason', () => {
     expect(whole(answer([{ type: 'text', text: 'Hi' }], { stop_reason: null })).finish).toBe('stop');
   });
 });
 
-describe('whatever an upstream sends', () => {
+describe('decoding arbitrary Messages replies', () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const text = fc.oneof(fc.string(), value);
   const index = fc.oneof(fc.nat(2), value);
@@ -467,7 +467,7 @@ describe('whatever an upstream sends', () => {
     { requiredKeys: ['type'] },
   );
 
-  it('breaks neither the reader nor the guard', () => {
+  it('neither Messages decoder nor guard fails, whatever an upstream sends', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof({ weight: 4, arbitrary: event }, value), { maxLength: 10 }), (events) => {
         const decoder = messagesCodec.createDecoder();

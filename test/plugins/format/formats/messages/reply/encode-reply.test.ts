@@ -120,8 +120,8 @@ const stopped = (stopSequence?: string): Fragment[] => [
   { type: 'end' },
 ];
 
-describe('a stream', () => {
-  it('opens the message, fills its blocks one after the other, and closes it', () => {
+describe('encoding a Messages stream', () => {
+  it('a Messages stream opens the message, fills its blocks one by one, and closes it', () => {
     const { events } = write([say('Hi'), ...finish]);
     expect(events).toEqual([
       {
@@ -162,14 +162,14 @@ describe('a stream', () => {
     ]);
   });
 
-  it('has at its beginning what the upstream has counted until then', () => {
+  it('the first event of a Messages stream has the counts known by then', () => {
     const [start] = write([counted({ input: 50, cacheRead: 40 }), say('Hi'), ...finish]).events;
     expect(start).toMatchObject({
       message: { usage: { input_tokens: 10, cache_read_input_tokens: 40, output_tokens: 1 } },
     });
   });
 
-  it('has dense indexes, one signature at the end of thoughts, and nothing empty', () => {
+  it('a Messages stream has dense indexes, one signature at the end of thinking, and nothing empty', () => {
     expect(write(everything).events.map(shortly)).toEqual(
       [
         'message_start',
@@ -188,12 +188,12 @@ describe('a stream', () => {
     );
   });
 
-  it('says the same as the whole reply, to the anthropic SDK', async () => {
+  it('the Anthropic SDK reads the same message from a stream and a whole reply', async () => {
     const { stream, whole } = write(everything);
     expect(await helped(stream)).toMatchObject(whole);
   });
 
-  it('ends with an error in the shape of the format', async () => {
+  it('a Messages stream ends with an error in the shape of the format', async () => {
     const encoder = messagesCodec.createEncoder(context);
     const failure = encoder.failure(new GatewayError('upstream_failed', 'it broke'));
     expect(readStream(failure)).toMatchObject([{ type: 'error', request_id: 'req_req1' }]);
@@ -201,8 +201,8 @@ describe('a stream', () => {
   });
 });
 
-describe('blocks', () => {
-  it('of thoughts have text and signature, tagged with its origin', () => {
+describe('encoding Messages blocks', () => {
+  it('a Messages thinking block has text and a signature tagged with its origin', () => {
     expect(contentOf(think('Hm.'), state('EqQB'), state('Zz', 'redacted'), think('So.'), say('Hi'))).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: 'dps1s0a1b2c3d.EqQB' },
       { type: 'redacted_thinking', data: 'dps1x0a1b2c3d.Zz' },
@@ -211,7 +211,7 @@ describe('blocks', () => {
     ]);
   });
 
-  it('of thoughts that cannot be seen are thoughts without text', () => {
+  it('redacted thinking becomes a Messages block without text', () => {
     const { events, whole } = write([state('EqQB'), state('AwQ=', 'thought'), say('Hi'), ...finish]);
     expect(whole['content']).toMatchObject([
       { type: 'thinking', thinking: '', signature: 'dps1s0a1b2c3d.EqQB' },
@@ -221,7 +221,7 @@ describe('blocks', () => {
     expect(events.slice(1, 4).map(shortly)).toEqual(['start 0', 'delta 0 signature_delta', 'stop 0']);
   });
 
-  it('of calls hold an object, whatever the model wrote', () => {
+  it('input of a Messages call is an object, whatever the model wrote', () => {
     expect(
       contentOf(...call(0, 'a', '{"x":1}'), ...call(1, 'b'), ...call(2, 'c', '{"x":'), ...call(3, 'patch', '*** B')),
     ).toEqual([
@@ -233,7 +233,7 @@ describe('blocks', () => {
   });
 
   it.each(['nonsense', '5', '[1,2]', '"str"', 'null', ' 5', '"{}"'])(
-    'of a call whose input is %j hold the same object streamed and whole',
+    'a Messages call with the input %j has the same object streamed and whole',
     async (input) => {
       const content = [{ type: 'tool_use', id: 'toolu_0', name: 'a', input: { _raw: input } }];
       const { stream, whole } = write([...call(0, 'a', ...input), ...finish]);
@@ -242,13 +242,13 @@ describe('blocks', () => {
     },
   );
 
-  it('of a call come as they are written once an object has begun', () => {
+  it('input of a Messages call is streamed as it arrives once an object has begun', () => {
     const { events } = write([...call(0, 'a', ' ', ' {', '"x"', ':1}'), ...finish]);
     const pieces = events.flatMap(({ delta }) => (isJsonObject(delta) ? (delta['partial_json'] ?? []) : []));
     expect(pieces).toEqual([' {', '"x"', ':1}']);
   });
 
-  it('of text cite', () => {
+  it('a Messages text block has citations', () => {
     expect(contentOf(say('Hi'), cite('https://a.example'))).toEqual([
       {
         type: 'text',
@@ -266,14 +266,14 @@ describe('blocks', () => {
     ]);
   });
 
-  it('may be none', () => {
+  it('a Messages answer may have no blocks', () => {
     const { whole, events } = write([counted({ output: 1 }), ...finish]);
     expect(whole['content']).toEqual([]);
     expect(events.map(({ type }) => type)).toEqual(['message_start', 'message_delta', 'message_stop']);
   });
 });
 
-describe('an ending', () => {
+describe('encoding the end of a Messages answer', () => {
   it.each([
     ['stop', 'end_turn'],
     ['length', 'max_tokens'],
@@ -286,18 +286,18 @@ describe('an ending', () => {
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason, stop_sequence: null } });
   });
 
-  it('by calls is tool_use', () => {
+  it('a Messages answer that ends with calls has the stop reason tool_use', () => {
     expect(write([...call(0, 'a'), ...finish]).whole).toMatchObject({ stop_reason: 'tool_use' });
   });
 
-  it('by a stop sequence tells it, where it is known', () => {
+  it('a Messages answer reports the stop sequence if it is known', () => {
     const ending = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
     expect(write(stopped('END')).whole).toMatchObject(ending);
     expect(write(stopped('END')).events.at(-2)).toMatchObject({ delta: ending });
     expect(write(stopped()).whole).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: null });
   });
 
-  it('by a refusal is one, with the words of it', () => {
+  it('a refused Messages answer has the stop reason refusal and its text', () => {
     const { whole, events } = write([{ type: 'refusal', text: 'No.' }, ...finish]);
     const ending = {
       stop_reason: 'refusal',
@@ -308,8 +308,8 @@ describe('an ending', () => {
   });
 });
 
-describe('thoughts', () => {
-  it('that a client sends back have their signatures again', () => {
+describe('thinking that a Messages client sends back', () => {
+  it('Messages thinking keeps its signature from the reply to the next request', () => {
     const { content } = write(everything).whole as { content: JsonObject[] };
     const { items } = decode({ messages: [hello, { role: 'assistant', content }] }).conversation;
     expect(items.filter(({ type }) => type === 'reasoning')).toEqual([
@@ -320,7 +320,7 @@ describe('thoughts', () => {
   });
 });
 
-describe('any reply', () => {
+describe('encoding arbitrary replies as Messages', () => {
   const words = fc.string({ minLength: 1 });
   const piece: fc.Arbitrary<Fragment> = fc.oneof(
     words.map(say),
@@ -336,7 +336,7 @@ describe('any reply', () => {
     fc.record({ key: fc.nat(2), text: fc.string() }).map((input): Fragment => ({ type: 'input', ...input })),
   );
 
-  it('keeps the schemas, and means the same to the anthropic SDK streamed and whole', async () => {
+  it('a Messages reply fits the schemas, and the Anthropic SDK reads the same streamed and whole', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 12 }), async (pieces) => {
         const { stream, whole, reply } = write([counted({ output: 1 }), ...pieces, ...finish]);

@@ -22,14 +22,14 @@ const choose = (type: string) => ({ tools: [{ type, name: 'it' }], tool_choice: 
 const reasoningOf = (body: JsonObject) => decode(body).conversation.reasoning;
 const user = (...content: JsonValue[]): JsonObject => ({ messages: [{ role: 'user', content }] });
 
-describe('instructions', () => {
-  it('are a string or blocks of text', () => {
+describe('decoding instructions of a Messages request', () => {
+  it('Messages instructions may be a string or text blocks', () => {
     expect(decode({ system: 'Be brief.' }).conversation.instructions).toEqual(['Be brief.']);
     const system = ['A', 'B'].map((value) => ({ type: 'text', text: value, cache_control: { type: 'ephemeral' } }));
     expect(decode({ system }).conversation.instructions).toEqual(['A', 'B']);
   });
 
-  it('do not say who pays', () => {
+  it('the billing header of Claude Code is removed from Messages instructions', () => {
     const system = [
       { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1' },
       { type: 'text', text: 'Be brief.' },
@@ -37,7 +37,7 @@ describe('instructions', () => {
     expect(decode({ system })).toMatchObject({ conversation: { instructions: ['Be brief.'] }, notes: [] });
   });
 
-  it('stay in their place when they come within the dialogue', () => {
+  it('a system message within a Messages dialogue stays in its place', () => {
     const late = { role: 'system', content: [{ type: 'text', text: 'In French.' }] };
     expect(itemsOf(hello, late)).toEqual([
       { type: 'message', role: 'user', parts: [text('Hi')] },
@@ -45,15 +45,15 @@ describe('instructions', () => {
     ]);
   });
 
-  it('are those before the dialogue, too', () => {
+  it('system messages before a Messages dialogue become instructions', () => {
     const { conversation } = decode({ system: 'A', messages: [{ role: 'system', content: 'B' }, hello] });
     expect(conversation.instructions).toEqual(['A', 'B']);
     expect(conversation.items).toHaveLength(1);
   });
 });
 
-describe('what a user shows', () => {
-  it('is pictures of all three sources', () => {
+describe('decoding content of a Messages user', () => {
+  it('Messages images are decoded from all three sources', () => {
     const sources = [
       { type: 'base64', media_type: 'image/jpg', data: 'iV\nBO' },
       { type: 'url', url: 'https://a.example/b.png' },
@@ -66,7 +66,7 @@ describe('what a user shows', () => {
     ]);
   });
 
-  it('is documents, those of text as text', () => {
+  it('Messages documents become files, and plain text documents become text', () => {
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBE' };
     const plain = { type: 'text', media_type: 'text/plain', data: 'Words' };
     const content = { type: 'content', content: [{ type: 'text', text: 'More' }] };
@@ -83,7 +83,7 @@ describe('what a user shows', () => {
     ]);
   });
 
-  it('is what was found', () => {
+  it('Messages search results become text', () => {
     const found = {
       type: 'search_result',
       source: 'https://a.example',
@@ -93,7 +93,7 @@ describe('what a user shows', () => {
     expect(partsOf(found)).toEqual([text('A\nhttps://a.example'), text('B')]);
   });
 
-  it('is nothing where a text is empty or a block unknown', () => {
+  it('empty texts and unknown blocks of a Messages user are left out', () => {
     const { conversation, notes } = decode({
       messages: [{ role: 'user', content: [{ type: 'text', text: '' }, { type: 'hologram' }] }, hello],
     });
@@ -102,8 +102,8 @@ describe('what a user shows', () => {
   });
 });
 
-describe('an answer of before', () => {
-  it('is thoughts, words and calls in their order', () => {
+describe('decoding earlier answers of a Messages request', () => {
+  it('an earlier Messages answer is decoded into reasoning, text and calls in their order', () => {
     const items = itemsOf(
       hello,
       answer(
@@ -127,7 +127,7 @@ describe('an answer of before', () => {
     ]);
   });
 
-  it('has no state without our tag', () => {
+  it('Messages thinking without our tag has no state', () => {
     const items = itemsOf(
       hello,
       answer({ type: 'thinking', thinking: 'Hm.', signature: 'EqQBCk' }, { type: 'thinking', thinking: 'So.' }),
@@ -138,7 +138,7 @@ describe('an answer of before', () => {
     ]);
   });
 
-  it('loses what nobody can read', () => {
+  it('redacted Messages thinking of unknown origin is dropped', () => {
     const { conversation, notes } = decode({
       messages: [
         hello,
@@ -149,7 +149,7 @@ describe('an answer of before', () => {
     expect(notes).toEqual(['dropped reasoning of unknown origin']);
   });
 
-  it('loses what tools of the vendor did, and says so', () => {
+  it("results of Anthropic's own tools are dropped from a Messages request, and noted", () => {
     const { conversation, notes } = decode({
       messages: [
         hello,
@@ -165,8 +165,8 @@ describe('an answer of before', () => {
   });
 });
 
-describe('a result', () => {
-  it('is text, pictures, or nothing at all', () => {
+describe('decoding results of a Messages request', () => {
+  it('a Messages result may be text, images, or empty', () => {
     expect(resultOf({ content: 'ok' })).toEqual({ type: 'tool_result', id: 't1', parts: [text('ok')], isError: false });
     expect(resultOf({ is_error: true })).toEqual({ type: 'tool_result', id: 't1', parts: [], isError: true });
     const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };
@@ -175,13 +175,13 @@ describe('a result', () => {
     });
   });
 
-  it('says in words which tools it has loaded', () => {
+  it('a Messages result that loads tools names them as text', () => {
     expect(resultOf({ content: [{ type: 'tool_reference', tool_name: 'WebFetch' }] })).toMatchObject({
       parts: [text('The tool WebFetch is now available.')],
     });
   });
 
-  it('stands apart from what is said beside it', () => {
+  it('a Messages result is separate from the text beside it', () => {
     const content = [
       { type: 'text', text: 'first' },
       { type: 'tool_result', tool_use_id: 't1', content: 'ok' },
@@ -191,8 +191,8 @@ describe('a result', () => {
   });
 });
 
-describe('tools', () => {
-  it('are functions', () => {
+describe('decoding tools of a Messages request', () => {
+  it('Messages tools become functions', () => {
     const input_schema = { type: 'object', properties: {} };
     const tool = { name: 'ls', description: 'Lists.', input_schema, strict: true, eager_input_streaming: true };
     expect(toolsOf(tool, { ...tool, type: 'custom', name: 'cat' }).conversation.tools).toMatchObject([
@@ -202,7 +202,7 @@ describe('tools', () => {
   });
 
   it.each(['bash_20250124', 'text_editor_20250728', 'memory_20250818'])(
-    'that are known by the type %s are told in full',
+    'Messages tools of the type %s become functions with a schema',
     (type) => {
       const [tool] = toolsOf({ type, name: 'it' }).conversation.tools;
       expect(tool).toMatchObject({
@@ -214,21 +214,21 @@ describe('tools', () => {
     },
   );
 
-  it('that search are the vendor’s, once', () => {
+  it('Messages web search tools become one web search', () => {
     const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 };
     expect(toolsOf(search, { ...search, type: 'web_search_20260209' }).conversation.tools).toEqual([
       { form: 'web_search' },
     ]);
   });
 
-  it('that only Anthropic runs are left out', () => {
+  it('Messages tools that only Anthropic can run are left out', () => {
     expect(toolsOf({ type: 'code_execution_20250825', name: 'code_execution' })).toMatchObject({
       conversation: { tools: [] },
       notes: ['dropped tool code_execution_20250825'],
     });
   });
 
-  it('that are loaded later count like all others, their placeholder does not', () => {
+  it('Messages tools that are loaded later count, and their stand-in does not', () => {
     const tools = ['DeferredToolPlaceholder', 'WebFetch'].map((name) => ({
       name,
       defer_loading: true,
@@ -237,7 +237,7 @@ describe('tools', () => {
     expect(toolsOf(...tools).conversation.tools).toMatchObject([{ name: 'WebFetch' }]);
   });
 
-  it('keep the first meaning of a name', () => {
+  it('of two Messages tools with one name, the first counts', () => {
     expect(toolsOf({ name: 'a', description: '1' }, { name: 'a', description: '2' }).conversation.tools).toMatchObject([
       { description: '1' },
     ]);
@@ -251,17 +251,17 @@ describe('tools', () => {
       { type: 'tool', name: 'ls' },
       { type: 'tool', name: 'ls' },
     ],
-  ])('are chosen by %j', (tool_choice, toolChoice) => {
+  ])('the Messages tool choice %j is decoded', (tool_choice, toolChoice) => {
     expect(decode({ tool_choice, tools: [{ name: 'ls' }] }).conversation.toolChoice).toEqual(toolChoice);
   });
 
-  it('are called one at a time when the client wants it', () => {
+  it('Messages clients can turn parallel calls off', () => {
     expect(parallel({ disable_parallel_tool_use: true })).toBe(false);
     expect(parallel({ disable_parallel_tool_use: false })).toBe(true);
     expect(parallel({})).toBe(undefined);
   });
 
-  it('that search cannot be forced, others of the vendor not be served', () => {
+  it('a forced Messages web search is offered, and other forced tools of the vendor are refused', () => {
     expect(decode(choose('web_search_20250305'))).toMatchObject({
       conversation: { toolChoice: { type: 'auto' } },
       notes: ['approximated tool_choice web_search as auto'],
@@ -273,7 +273,7 @@ describe('tools', () => {
   });
 });
 
-describe('thinking', () => {
+describe('decoding thinking of a Messages request', () => {
   it.each([
     [{ thinking: { type: 'enabled', budget_tokens: 32_000 } }, { effort: undefined, budget: 32_000, wantsText: true }],
     [
@@ -291,13 +291,13 @@ describe('thinking', () => {
     ],
     [{ output_config: { effort: 'low' } }, { effort: 'low', budget: undefined, wantsText: false }],
     [{}, undefined],
-  ])('is asked for by %j', (body, reasoning) => {
+  ])('reasoning is requested by the Messages members %j', (body, reasoning) => {
     expect(reasoningOf(body)).toEqual(reasoning);
   });
 });
 
-describe('everything else', () => {
-  it('is read under its own name', () => {
+describe('decoding other members of a Messages request', () => {
+  it('Messages parameters are decoded under their own names', () => {
     const { conversation, notes } = decode({
       max_tokens: 128_000,
       temperature: 0.5,
@@ -318,7 +318,7 @@ describe('everything else', () => {
     expect(notes).toEqual([]);
   });
 
-  it('holds a schema of the answer, in the old spelling too', () => {
+  it('the output schema of a Messages request is read in the old spelling too', () => {
     const format = { type: 'json_schema', schema: { type: 'object' } };
     const output = { type: 'json_schema', schema: { type: 'object' } };
     expect(decode({ output_config: { format } }).conversation.output).toMatchObject(output);
@@ -329,11 +329,11 @@ describe('everything else', () => {
     ['{"device_id":"d","session_id":"s-1"}', 's-1'],
     ['user_abc_account_def_session_12-34', '12-34'],
     ['someone', undefined],
-  ])('tells the session from the user %s', (user_id, cacheKey) => {
+  ])('the session is read from the Messages user %s', (user_id, cacheKey) => {
     expect(decode({ metadata: { user_id } }).conversation).toMatchObject({ user: user_id, cacheKey });
   });
 
-  it('that is unknown is noted', () => {
+  it('unknown Messages members are noted', () => {
     const { notes } = decode({
       context_management: { edits: [] },
       safeguards: [],
@@ -384,7 +384,7 @@ describe('everything else', () => {
     ['output_config.effort', { output_config: { effort: 'huge' } }],
     ['output_config.format.schema', { output_config: { format: { type: 'json_schema' } } }],
     ['metadata.user_id', { metadata: { user_id: 1 } }],
-  ])('is refused by its path where it is wrong: %s', (param, body) => {
+  ])('a Messages request with a mistake at %s is refused by that path', (param, body) => {
     expect(refusal(body)).toMatchObject({ code: 'invalid_request', details: { param } });
   });
 });
@@ -433,8 +433,8 @@ const body = fc.record(
   { requiredKeys: [] },
 );
 
-describe('any body', () => {
-  it('is read, or refused with a path', () => {
+describe('decoding arbitrary Messages requests', () => {
+  it('any Messages body is decoded, or refused with a path', () => {
     fc.assert(
       fc.property(fc.oneof(body, fc.dictionary(fc.string(), anything)), (value) => {
         try {

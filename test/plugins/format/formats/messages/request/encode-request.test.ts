@@ -42,8 +42,8 @@ const toolsOf = (wanted: Partial<Conversation>, profile: ProfileSettings = {}) =
 const bodyOf = (wanted: Partial<Conversation>, profile: ProfileSettings = {}) =>
   encode({ items: [hi], ...wanted }, profile);
 
-describe('a request', () => {
-  it('has a limit, the instructions as one text, and what a user says as blocks', () => {
+describe('encoding a Messages request', () => {
+  it('a Messages request has a limit, instructions as one text, and user content as blocks', () => {
     expect(encode({ instructions: ['A', ' ', 'B'], items: [hi] }).body).toEqual({
       model: 'claude-there',
       max_tokens: 32_000,
@@ -53,13 +53,13 @@ describe('a request', () => {
     });
   });
 
-  it('is refused when it wants several answers', () => {
+  it('a Messages request for several answers is refused', () => {
     expect(() => encode({ items: [hi], candidates: 2 })).toThrow(
       expect.objectContaining({ code: 'not_supported', details: { param: 'n' } }),
     );
   });
 
-  it('says again what was read of it', () => {
+  it('a Messages request that is decoded and encoded again has the same meaning', () => {
     const body = {
       model: 'claude-there',
       max_tokens: 500,
@@ -95,7 +95,7 @@ describe('a request', () => {
     expect(encode(decode(body).conversation)).toEqual({ body, notes: [] });
   });
 
-  it('asks for caching at the top, where the endpoint caches by itself', () => {
+  it('caching is requested at the top level for endpoints that cache by themselves', () => {
     const marked = { ...block('Hi'), cache_control: { type: 'ephemeral', ttl: '1h' } };
     const { conversation } = decode({ messages: [{ role: 'user', content: [marked] }] });
     expect(JSON.stringify(encode(conversation).body)).not.toContain('cache_control');
@@ -104,7 +104,7 @@ describe('a request', () => {
   });
 });
 
-describe('what Claude Code sends', () => {
+describe('encoding a request of Claude Code for another upstream', () => {
   const request = {
     max_tokens: 32_000,
     system: [block('x-anthropic-billing-header: cc_version=2.1'), { ...block('You are an agent.'), cache_control: {} }],
@@ -146,7 +146,7 @@ describe('what Claude Code sends', () => {
   const { conversation } = decode(request);
   const adaptive = parameters({ reasoning: 'adaptive', late_system: true });
 
-  it('goes on to Messages elsewhere, results in the order of their calls', () => {
+  it('a request of Claude Code is sent to another Messages upstream with results in the order of their calls', () => {
     const own = { ownState: (state: { origin: string; data: string } | undefined) => state?.data };
     const { body } = encode(conversation, adaptive, own);
     expect(body).toMatchObject({
@@ -171,7 +171,7 @@ describe('what Claude Code sends', () => {
     expect(body['thinking']).not.toHaveProperty('display');
   });
 
-  it('loses signatures of other upstreams, but still thinks', () => {
+  it('a request of Claude Code loses signatures of other upstreams, but keeps thinking on', () => {
     const { body, notes } = encode(conversation, adaptive);
     expect(JSON.stringify(body)).not.toContain('EqQB');
     expect(body).toMatchObject({ thinking: { type: 'adaptive' } });
@@ -180,7 +180,7 @@ describe('what Claude Code sends', () => {
   });
 });
 
-describe('thinking is asked for', () => {
+describe('requesting thinking in a Messages request', () => {
   const adaptive = { reasoning: 'adaptive' } as const;
   const budget = { reasoning: 'budget' } as const;
 
@@ -207,7 +207,7 @@ describe('thinking is asked for', () => {
     expect(asked(reasoning, settings as ProfileSettings['quirks'])).toMatchObject({ thinking, output_config });
   });
 
-  it('only where the answer has room for it', () => {
+  it('thinking is requested only if the answer has room for it', () => {
     expect(asked({ effort: 'high' }, budget, { maxOutputTokens: 1_500 })).toEqual({
       thinking: undefined,
       output_config: undefined,
@@ -215,7 +215,7 @@ describe('thinking is asked for', () => {
     });
   });
 
-  it('not where the answer has begun, nor by budget in a loop without thoughts of its own', () => {
+  it('thinking is not requested for a prefilled answer, nor by budget in a tool loop without own thinking', () => {
     const loop = [hi, calls('c1', 'a', '{}'), returns('c1', [text('x')])];
     const own = [hi, thinks('Hm.', 'EqQB'), ...loop.slice(1)];
     const foreign = [hi, thinks('Hm.', 'EqQB', 'other'), ...loop.slice(1)];
@@ -229,7 +229,7 @@ describe('thinking is asked for', () => {
     }
   });
 
-  it('of models that think, without what they refuse beside it', () => {
+  it('thinking is requested without the parameters that a model refuses beside it', () => {
     const wanted: Partial<Conversation> = {
       items: [hi],
       tools: [weather],
@@ -252,8 +252,8 @@ describe('thinking is asked for', () => {
   });
 });
 
-describe('tools', () => {
-  it('that take raw text are functions of one string', () => {
+describe('encoding tools of a Messages request', () => {
+  it('freeform tools become Messages tools of one string', () => {
     expect(toolsOf({ tools: [patch] })).toMatchObject({
       tools: [
         {
@@ -266,7 +266,7 @@ describe('tools', () => {
     });
   });
 
-  it('always take an object', () => {
+  it('input of a Messages tool is always an object', () => {
     const tools = [clientTool({ name: 'a' }), clientTool({ name: 'b', schema: { description: 'any' } })];
     expect(toolsOf({ tools }).tools).toEqual([
       { name: 'a', input_schema: { type: 'object', properties: {} } },
@@ -274,7 +274,7 @@ describe('tools', () => {
     ]);
   });
 
-  it('in groups and with long names travel under names that fit', () => {
+  it('grouped and long tool names become valid Messages names', () => {
     const tools = [clientTool({ name: 'read', namespace: 'files' }), clientTool({ name: 'x'.repeat(150) })];
     const toolChoice = { type: 'tool', name: 'read', namespace: 'files' } as const;
     const items = [hi, calls('c1', 'read', '{}', { namespace: 'files' })];
@@ -286,7 +286,7 @@ describe('tools', () => {
     });
   });
 
-  it('are chosen as the format calls it', () => {
+  it('tool choices are written in the words of Messages', () => {
     const choiceOf = (type: 'auto' | 'required' | 'none', parallelToolCalls?: boolean) =>
       toolsOf({ tools: [weather], toolChoice: { type }, parallelToolCalls }).tool_choice;
     expect(choiceOf('auto')).toEqual({ type: 'auto' });
@@ -304,7 +304,7 @@ describe('tools', () => {
     });
   });
 
-  it('are not forced, nor called one by one, where that is refused', () => {
+  it('forced and single calls are left out if the Messages route refuses them', () => {
     const wanted: Partial<Conversation> = {
       tools: [weather],
       toolChoice: { type: 'tool', name: 'weather' },
@@ -316,14 +316,14 @@ describe('tools', () => {
     });
   });
 
-  it('that may not be called are left out', () => {
+  it('Messages tools that may not be called are left out', () => {
     const tools = [weather, clientTool({ name: 'other' })];
     const { tools: written } = toolsOf({ tools, toolChoice: { type: 'auto', allowed: ['weather'] } });
     expect(written).toMatchObject([{ name: 'weather' }]);
     expect(written).toHaveLength(1);
   });
 
-  it('are strict, and search, only where that is known', () => {
+  it('strict tools and searches are sent only to Messages routes that know them', () => {
     const tools = [clientTool({ name: 'a', strict: true }), { form: 'web_search' } as const];
     expect(toolsOf({ tools }, parameters({ strict_tools: true, hosted_search: true })).tools).toMatchObject([
       { name: 'a', strict: true },
@@ -334,14 +334,14 @@ describe('tools', () => {
     expect(notes).toEqual(['dropped web_search', 'dropped strict of tools']);
   });
 
-  it('that were called before but are no longer offered are declared and cannot be called', () => {
+  it('tools of earlier calls are declared to Messages, and cannot be called', () => {
     const { tools, tool_choice } = toolsOf({ items: [hi, calls('c1', 'a', '{}'), calls('c2', 'a', '{}')] });
     expect(tools).toMatchObject([{ name: 'a', input_schema: { type: 'object' } }]);
     expect(tools).toHaveLength(1);
     expect(tool_choice).toEqual({ type: 'none' });
   });
 
-  it('are dropped where there are none', () => {
+  it('tools are left out for Messages models without tools', () => {
     expect(toolsOf({ tools: [weather] }, { capabilities: { tools: false } })).toEqual({
       tools: undefined,
       tool_choice: undefined,
@@ -350,14 +350,14 @@ describe('tools', () => {
   });
 });
 
-describe('the form of an answer', () => {
+describe('encoding the output format of a Messages request', () => {
   const schema = {
     type: 'object',
     properties: { a: { type: ['object', 'null'], properties: {} }, b: { type: 'array', items: { type: 'object' } } },
   };
   const output = { type: 'json_schema', name: 'a', description: undefined, schema, strict: true } as const;
 
-  it('is a closed schema', () => {
+  it('an output schema for Messages forbids additional properties', () => {
     const { body, notes } = encode({ items: [hi], output });
     expect(body['output_config']).toEqual({
       format: {
@@ -375,7 +375,7 @@ describe('the form of an answer', () => {
     expect(notes).toEqual(['approximated additionalProperties as false']);
   });
 
-  it('is asked for in words where it is no parameter', () => {
+  it('JSON output is requested by an instruction if the Messages route has no parameter', () => {
     const inWords = encode(
       { instructions: ['A'], items: [hi], output },
       { capabilities: { structured_output: 'none' } },
@@ -391,8 +391,8 @@ describe('the form of an answer', () => {
   });
 });
 
-describe('parameters', () => {
-  it('are cut to what is accepted', () => {
+describe('encoding parameters of a Messages request', () => {
+  it('Messages parameters are limited to the accepted range', () => {
     const { body, notes } = bodyOf(
       { maxOutputTokens: 500, stop: ['a', ' ', 'b'] },
       parameters({ max_output_tokens: 100, stop: 1 }),
@@ -413,20 +413,20 @@ describe('parameters', () => {
     [{ topP: 1 }, {}, []],
     [{ topK: 4 }, { top_k: 4 }, []],
     [{ seed: 7, presencePenalty: 0, frequencyPenalty: 1 }, {}, ['dropped frequency_penalty', 'dropped seed']],
-  ])('of sampling %j are %j', (sampling, expected, noted) => {
+  ])('the sampling parameters %j are sent to Messages as %j', (sampling, expected, noted) => {
     const { body, notes } = bodyOf({ sampling });
     const { temperature, top_p, top_k } = body;
     expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(expected);
     expect(notes).toEqual(noted);
   });
 
-  it('of sampling are left out where they are fixed', () => {
+  it('sampling parameters are left out for Messages models with fixed sampling', () => {
     const { body, notes } = bodyOf({ sampling: { temperature: 0.5, topK: 4 } }, parameters({ sampling: false }));
     expect(body).not.toHaveProperty('temperature');
     expect(notes).toEqual(['dropped temperature', 'dropped top_k']);
   });
 
-  it('name the end user, but no person', () => {
+  it('the Messages end user is hashed if it looks like a person', () => {
     expect(bodyOf({ user: 'someone' }).body['metadata']).toEqual({ user_id: 'someone' });
     for (const user of ['a@b.example', '+49 170 1234567', 'x'.repeat(257)]) {
       expect(bodyOf({ user }).body['metadata']).toEqual({ user_id: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
@@ -434,7 +434,7 @@ describe('parameters', () => {
     expect(bodyOf({ user: 'someone' }, parameters({ end_user: false }))).toMatchObject({ notes: ['dropped metadata'] });
   });
 
-  it('name the end user by what the client files the request under, and nothing else of it', () => {
+  it('the Messages end user is the user, else the user_id of the metadata, and other metadata is dropped', () => {
     expect(bodyOf({ metadata: { user_id: 'u' } })).toMatchObject({ body: { metadata: { user_id: 'u' } }, notes: [] });
     expect(bodyOf({ metadata: { user_id: 'u', team: 'a' } })).toMatchObject({
       body: { metadata: { user_id: 'u' } },
@@ -446,7 +446,7 @@ describe('parameters', () => {
     });
   });
 
-  it('that the format has no word for are noted', () => {
+  it('parameters that Messages cannot express are noted', () => {
     expect(bodyOf({ verbosity: 'low', cacheKey: 'k', serviceTier: 'flex' }).notes).toEqual([
       'dropped verbosity',
       'dropped prompt_cache_key',

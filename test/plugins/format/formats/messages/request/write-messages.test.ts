@@ -15,8 +15,8 @@ const file = (mediaType: string, data: string, name?: string): Part => ({
   name,
 });
 
-describe('messages', () => {
-  it('begin with a user', () => {
+describe('writing Messages messages', () => {
+  it('Messages begin with a user', () => {
     const { body, notes } = encode({ items: [says('assistant', 'Hi')] });
     expect(body['messages']).toEqual([
       { role: 'user', content: [block('Begin.')] },
@@ -26,17 +26,17 @@ describe('messages', () => {
     expect(messagesOf([])).toEqual([{ role: 'user', content: [block('Begin.')] }]);
   });
 
-  it('of one side become one, and hold no text without a visible character', () => {
+  it('Messages of one side are joined, and texts without a visible character are left out', () => {
     expect(messagesOf([hi, says('user', ' \n'), says('user', 'there'), says('assistant', '  ')])).toEqual([
       { role: 'user', content: [block('Hi'), block('there')] },
     ]);
   });
 
-  it('do not end an answer that has begun in white space', () => {
+  it('a prefilled Messages answer does not end in white space', () => {
     expect(messagesOf([hi, says('assistant', 'It is \n')])).toMatchObject([{}, { content: [block('It is')] }]);
   });
 
-  it('of the system stand where they may, or are reminders', () => {
+  it('system messages are sent to Messages where they are accepted, and as reminders elsewhere', () => {
     const items = [hi, says('system', 'Be brief.'), says('assistant', 'Yes'), says('system', 'In French.'), hi];
     expect(messagesOf(items, parameters({ late_system: true }))).toEqual([
       { role: 'user', content: [block('Hi')] },
@@ -53,7 +53,7 @@ describe('messages', () => {
     expect(notes).toEqual(['approximated late system message as user message']);
   });
 
-  it('hold pictures under the type that they are of', () => {
+  it('Messages images have the media type of their bytes', () => {
     const source = { type: 'base64', mediaType: 'image/png', data: '/9j/4A' } as const;
     const url = { type: 'url', url: 'https://a.example/b.png' } as const;
     expect(
@@ -71,7 +71,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('hold documents, those of text as text', () => {
+  it('Messages documents are files, and text files are text documents', () => {
     expect(contentOf([file('application/pdf', 'JVBE', 'Report'), file('text/plain', 'SGkh', 'a.txt')])).toEqual([
       { type: 'document', source: base64('application/pdf', 'JVBE'), title: 'Report' },
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Hi!' }, title: 'a.txt' },
@@ -80,7 +80,7 @@ describe('messages', () => {
     expect(contentOf([file('application/json', 'e30=', 'a.json')], { capabilities })).toEqual([block('a.json\n\n{}')]);
   });
 
-  it('hold nothing that the model cannot see or hear', () => {
+  it('media that the Messages model does not support are refused', () => {
     const capabilities = { images: false, files: false };
     const sound: Part = { type: 'audio', data: 'UklG', format: 'wav' };
     for (const part of [picture, file('application/pdf', 'JVBE'), sound, file('application/zip', 'UEsD')]) {
@@ -91,7 +91,7 @@ describe('messages', () => {
     expect(() => contentOf([sound])).toThrow(expect.objectContaining({ code: 'unsupported_content' }));
   });
 
-  it('of the assistant are text alone', () => {
+  it('an assistant message of Messages has only text', () => {
     const parts: Part[] = [text('Yes'), { type: 'refusal', text: 'No.' }, picture];
     const { body, notes } = encode({ items: [hi, { type: 'message', role: 'assistant', parts }, hi] });
     expect(body['messages']).toMatchObject([{}, { content: [block('Yes'), block('No.')] }, {}]);
@@ -99,8 +99,8 @@ describe('messages', () => {
   });
 });
 
-describe('calls', () => {
-  it('have an object for input, whatever the model wrote', () => {
+describe('writing Messages calls and results', () => {
+  it('input of a Messages call is an object, whatever the model wrote', () => {
     const items = [
       hi,
       calls('c1', 'a', '{"x":1}'),
@@ -124,7 +124,7 @@ describe('calls', () => {
     expect(notes).toEqual(['approximated broken input of a call']);
   });
 
-  it('have their results directly after them, and one each', () => {
+  it('every Messages call has exactly one result directly after it', () => {
     const items = [
       hi,
       calls('c1', 'a', '{}'),
@@ -149,7 +149,7 @@ describe('calls', () => {
     ]);
   });
 
-  it('have ids of letters, digits, - and _, always the same', () => {
+  it('Messages ids have only letters, digits, - and _, and stay the same', () => {
     const items = [hi, calls('functions.a:0', 'a', '{}'), returns('functions.a:0', [text('x')])];
     const [, said, result] = messagesOf(items) as [unknown, ...{ content: JsonObject[] }[]];
     const id = said?.content[0]?.['id'];
@@ -158,7 +158,7 @@ describe('calls', () => {
     expect(messagesOf(items)).toEqual(messagesOf(items));
   });
 
-  it('show their pictures after all results where results cannot hold them', () => {
+  it('images follow all Messages results if results cannot hold them', () => {
     const items = [
       hi,
       calls('c1', 'a', '{}'),
@@ -179,7 +179,7 @@ describe('calls', () => {
     expect(notes).toEqual(['approximated images in tool results as user message']);
   });
 
-  it('that failed say so in words, pictures of it apart; those without a word say nothing', () => {
+  it('a failed Messages result has its message as text, and images separately', () => {
     const items = [
       hi,
       ...['c1', 'c2', 'c3'].map((id) => calls(id, 'a', '{}')),
@@ -199,11 +199,11 @@ describe('calls', () => {
   });
 });
 
-describe('thoughts of earlier turns', () => {
+describe('writing reasoning of earlier turns as Messages', () => {
   const redacted: Item = { type: 'reasoning', text: '', state: { kind: 'redacted', origin: 'own', data: 'Zz' } };
   const noSignature: Item = { type: 'reasoning', text: 'Free.', state: undefined };
 
-  it('go back only to the upstream that made them', () => {
+  it('Messages reasoning is sent only to the upstream that made it', () => {
     const items = [
       hi,
       thinks('Mine.', 'EqQB'),
@@ -225,7 +225,7 @@ describe('thoughts of earlier turns', () => {
     expect(notes).toEqual(['dropped reasoning of earlier turns']);
   });
 
-  it('are no turn by themselves', () => {
+  it('Messages reasoning alone is not a turn', () => {
     expect(messagesOf([hi, noSignature, says('user', 'there')])).toEqual([
       { role: 'user', content: [block('Hi'), block('there')] },
     ]);

@@ -121,16 +121,16 @@ const expected = {
 const without = (pattern: RegExp) => recorded.filter(({ type }) => !pattern.test(String(type)));
 const renamed = (change: (event: JsonObject, index: number) => JsonObject) => recorded.map(change);
 
-describe('a reply', () => {
-  it('is read from its stream', () => {
+describe('decoding a Responses reply', () => {
+  it('a Responses stream is decoded', () => {
     expect(replyTo(recorded)).toMatchObject(expected);
   });
 
-  it('is read as a whole', () => {
+  it('a whole Responses reply is decoded', () => {
     expect(wholeReply({ ...completed().response })).toMatchObject(expected);
   });
 
-  it('says as much whichever way its parts are left out', () => {
+  it('a Responses reply is decoded to the same answer whichever repetitions are left out', () => {
     const variants = [
       without(/\.added$/),
       without(/\.delta$/),
@@ -151,7 +151,7 @@ describe('a reply', () => {
     }
   });
 
-  it('does not depend on ids that stay the same, on indexes that differ, or on either being there', () => {
+  it('a Responses stream may have changing ids, equal indexes, or neither', () => {
     const variants = [
       renamed((event, index) => (event['item_id'] === undefined ? event : { ...event, item_id: `other_${index}` })),
       renamed((event) => (event['output_index'] === undefined ? event : { ...event, output_index: 0 })),
@@ -162,13 +162,13 @@ describe('a reply', () => {
     for (const variant of variants) expect(replyTo(variant)).toMatchObject(expected);
   });
 
-  it('does not need event lines', () => {
+  it('a Responses stream needs no event lines', () => {
     const decoder = responsesCodec.createDecoder();
     const fragments = recorded.flatMap((event) => decoder.event(undefined, JSON.stringify(event)));
     expect(guarded(fragments).reply).toMatchObject(expected);
   });
 
-  it('keeps interleaved calls apart', () => {
+  it('interleaved Responses calls are kept apart', () => {
     const other = { ...called, id: 'fc_2', call_id: 'call_9' };
     expect(
       replyTo([
@@ -186,7 +186,7 @@ describe('a reply', () => {
     ]);
   });
 
-  it('may be a refusal', () => {
+  it('a Responses refusal is decoded', () => {
     const refused = { ...said, content: [{ type: 'refusal', refusal: 'I will not.' }] };
     expect(wholeReply({ status: 'completed', output: [refused] })).toMatchObject({
       blocks: [{ type: 'refusal', text: 'I will not.' }],
@@ -201,7 +201,7 @@ describe('a reply', () => {
     ).toMatchObject([{ type: 'refusal', text: 'I will not.' }]);
   });
 
-  it('may think aloud, under either name of the event', () => {
+  it('Responses reasoning text is decoded under either event name', () => {
     for (const type of ['response.reasoning_text.delta', 'response.reasoning.delta']) {
       expect(
         replyTo([
@@ -217,7 +217,7 @@ describe('a reply', () => {
     }
   });
 
-  it('may be encrypted reasoning without text', () => {
+  it('encrypted Responses reasoning may lack text', () => {
     const tagged = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA' };
     expect(wholeReply({ status: 'completed', output: [tagged, said] })?.blocks[0]).toMatchObject({
       text: '',
@@ -225,7 +225,7 @@ describe('a reply', () => {
     });
   });
 
-  it('names groups, and the searches of the client', () => {
+  it('Responses groups and client searches keep their names', () => {
     const search = { id: 'ts', type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: { query: 'x' } };
     expect(
       wholeReply({ status: 'completed', output: [{ ...called, namespace: 'eyes' }, search] })?.blocks,
@@ -235,13 +235,13 @@ describe('a reply', () => {
     ]);
   });
 
-  it('leaves out what the vendor does by itself', () => {
+  it("Responses items of the vendor's own tools are left out", () => {
     const search = { id: 'ts', type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} };
     const browsed = { id: 'ws', type: 'web_search_call', status: 'completed', action: { type: 'search' } };
     expect(wholeReply({ status: 'completed', output: [search, browsed, said] })?.blocks).toHaveLength(1);
   });
 
-  describe('tells what has no place in it', () => {
+  describe('notes on parts of a Responses answer that no other format can express', () => {
     const items: JsonObject[] = [
       { id: 'ws', type: 'web_search_call', status: 'completed', action: { type: 'search' } },
       { id: 'ts', type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
@@ -253,11 +253,11 @@ describe('a reply', () => {
     );
     const response = { status: 'completed', output: [...items, said], usage };
 
-    it('as a whole', () => {
+    it('a whole Responses reply has the notes', () => {
       expect(guarded(responsesCodec.createDecoder().whole(response)).losses).toEqual(told);
     });
 
-    it('as a stream, whose end says all of it once more', () => {
+    it('a Responses stream that repeats everything at its end has each note once', () => {
       const events = items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }));
       const { losses, reply } = guarded(fragmentsOf([...events, { type: 'response.completed', response }]));
       expect(losses).toEqual(told);
@@ -269,19 +269,19 @@ describe('a reply', () => {
     ['max_output_tokens', 'length'],
     ['content_filter', 'content_filter'],
     [undefined, 'length'],
-  ])('that is incomplete because of %s ends with %s', (reason, finish) => {
+  ])('a Responses answer that is incomplete because of %s ends with %s', (reason, finish) => {
     const response = { status: 'incomplete', incomplete_details: { reason }, output: [said], usage };
     expect(replyTo([{ type: 'response.incomplete', response }])?.finish).toBe(finish);
     expect(replyTo([{ type: 'response.completed', response }])?.finish).toBe(finish);
     expect(wholeReply(response)?.finish).toBe(finish);
   });
 
-  it('may lack its usage', () => {
+  it('a Responses reply may lack its usage', () => {
     expect(replyTo([...without(/completed/), completed({ usage: null })])?.usage.input).toBeGreaterThan(0);
   });
 });
 
-describe('an error', () => {
+describe('decoding errors of a Responses reply', () => {
   it.each<JsonObject>([
     { type: 'response.failed', response: { status: 'failed', error: { code: 'server_error', message: 'broken' } } },
     { type: 'response.completed', response: { status: 'failed', error: { code: 'server_error', message: 'broken' } } },
@@ -289,7 +289,7 @@ describe('an error', () => {
     { type: 'error', error: { type: 'server_error', message: 'broken' } },
     { error: { message: 'broken' } },
     { error: 'broken' },
-  ])('is found in %j', (event) => {
+  ])('the error in the Responses event %j is decoded', (event) => {
     const decoder = responsesCodec.createDecoder();
     const name = typeof event['type'] === 'string' ? event['type'] : undefined;
     const { failure } = guarded(decoder.event(name, JSON.stringify(event)));
@@ -303,11 +303,11 @@ describe('an error', () => {
     { base_resp: { status_code: 1000, status_msg: 'broken' } },
     { object: 'error', message: 'broken' },
     {},
-  ])('is found in a whole reply: %j', (body) => {
+  ])('the error in the whole Responses reply %j is decoded', (body) => {
     expect(guarded(responsesCodec.createDecoder().whole(body)).failure?.code).toBe('upstream_failed');
   });
 
-  it('is whatever comes in an event called error', () => {
+  it('any content of a Responses event named error is a failure', () => {
     for (const data of ['broke', '[]', '{"type":"of_its_own","message":"broke"}']) {
       expect(responsesCodec.createDecoder().event('error', data)).toMatchObject([
         { type: 'error', error: { code: 'upstream_failed' } },
@@ -315,7 +315,7 @@ describe('an error', () => {
     }
   });
 
-  it('tells a prompt that is too long in the words that make clients shorten it', () => {
+  it('a Responses error about an overlong prompt has the words that make clients shorten it', () => {
     const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window' };
     const { failure } = guarded(fragmentsOf([{ type: 'response.failed', response: { status: 'failed', error } }]));
     expect(failure?.wording('openai').code).toBe('context_length_exceeded');
@@ -323,7 +323,7 @@ describe('an error', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('decoding arbitrary Responses replies', () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const types = [...new Set(recorded.map(({ type }) => String(type))), 'error', 'keepalive', 'response.failed'];
   const item = fc.record(
@@ -353,7 +353,7 @@ describe('whatever comes', () => {
     { requiredKeys: [] },
   );
 
-  it('the decoder does not throw, and a whole reply has an end', () => {
+  it('the Responses decoder never throws, and a whole reply always ends', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(event, value)), fc.string(), (events, rubbish) => {
         const decoder = responsesCodec.createDecoder();

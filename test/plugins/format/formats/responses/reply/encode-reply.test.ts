@@ -88,8 +88,8 @@ const everything: readonly Fragment[] = [
 const types = (fragments: readonly Fragment[]) =>
   readStream(streamOf(repliedTo(fragments).events)).map(({ type }) => type.slice('response.'.length));
 
-describe('a stream', () => {
-  it('opens, fills and closes a message', () => {
+describe('encoding a Responses stream', () => {
+  it('a Responses stream opens, fills and closes a message', () => {
     expect(types([{ type: 'text', text: 'Hello' }])).toEqual([
       'created',
       'in_progress',
@@ -103,7 +103,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('writes reasoning as a summary, and its state when it is done', () => {
+  it('Responses reasoning is written as a summary, with its state at the end', () => {
     const events = readStream(streamOf(repliedTo(everything.slice(0, 3)).events));
     expect(events.slice(2, -1).map(({ type }) => type)).toEqual([
       'response.output_item.added',
@@ -118,7 +118,7 @@ describe('a stream', () => {
     expect(events.at(-2)).toMatchObject({ item: { encrypted_content: 'dps1:signature:EqQB' } });
   });
 
-  it('has no summary for reasoning without a word', () => {
+  it('Responses reasoning without text has no summary', () => {
     expect(types([{ type: 'reasoning_state', kind: 'redacted', data: 'x' }])).toEqual([
       'created',
       'in_progress',
@@ -128,7 +128,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('tells calls of each kind in its own events', () => {
+  it('each kind of Responses call has its own events', () => {
     expect(types(everything.slice(6, 18)).slice(2, -1)).toEqual([
       'output_item.added',
       'function_call_arguments.delta',
@@ -148,14 +148,14 @@ describe('a stream', () => {
     ]);
   });
 
-  it('numbers its events without a gap, and its items from 0', () => {
+  it('events of a Responses stream are numbered without gaps, and items from 0', () => {
     const events = readStream(streamOf(repliedTo(everything).events));
     expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, index) => index));
     const added = events.filter(({ type }) => type === 'response.output_item.added');
     expect(added.map((event) => event['output_index'])).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('ends with the items as they were told, each with its id from first to last', () => {
+  it('a Responses stream ends with the streamed items, each with one id', () => {
     const events = readStream(streamOf(repliedTo(everything).events));
     const done = events.filter(({ type }) => type === 'response.output_item.done').map((event) => event['item']);
     expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { output: done } });
@@ -166,12 +166,12 @@ describe('a stream', () => {
     }
   });
 
-  it('ends with the same response as a whole reply', () => {
+  it('a Responses stream ends with the same response as a whole reply', () => {
     const { events, reply } = repliedTo(everything);
     expect(readStream(streamOf(events)).at(-1)?.['response']).toEqual(wholeOf(reply));
   });
 
-  it('fails with the items that are finished, the one under way, and the usage', () => {
+  it('a failed Responses stream has its finished items, the open item, and the usage', () => {
     const { events } = repliedTo(everything);
     const encoder = responsesCodec.createEncoder(context);
     const stream = events.slice(0, 9).map((event) => encoder.event(event));
@@ -213,7 +213,7 @@ describe('a stream', () => {
     expect(readStream(streamOf(events)).at(-1)).toMatchObject({ response: expected });
   });
 
-  it('is understood by the official SDK', async () => {
+  it('the OpenAI SDK reads a Responses stream', async () => {
     vi.useRealTimers();
     const { events, reply } = repliedTo(everything);
     const fetch = async () => new Response(streamOf(events), { headers: { 'content-type': 'text/event-stream' } });
@@ -225,10 +225,10 @@ describe('a stream', () => {
   });
 });
 
-describe('items', () => {
+describe('encoding Responses items', () => {
   const { reply } = repliedTo(everything);
 
-  it('are what clients expect them to be', () => {
+  it('Responses items have the shapes that clients expect', () => {
     expect(wholeOf(reply)['output']).toMatchObject([
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Let me see.' }] },
       {
@@ -249,7 +249,7 @@ describe('items', () => {
     ]);
   });
 
-  it('have ids that are not the ids of calls', () => {
+  it('ids of Responses items differ from those of calls', () => {
     const items = wholeOf(reply)['output'] as JsonObject[];
     expect(new Set(items.map((item) => item['id'])).size).toBe(items.length);
     for (const item of items) expect(item['id']).not.toBe(item['call_id']);
@@ -262,8 +262,8 @@ const answer = (finish: CompleteReply['finish'], block: Block = { type: 'text', 
   blocks: [block],
 });
 
-describe('a response', () => {
-  it('has all defaults where the request says nothing', () => {
+describe('encoding a Responses response object', () => {
+  it('a Responses response has all defaults that the request omits', () => {
     expect(wholeOf(answer('stop'))).toMatchObject({
       id: 'resp_req1',
       created_at: 1_700_000_000,
@@ -285,7 +285,7 @@ describe('a response', () => {
     });
   });
 
-  it('repeats what was asked for', () => {
+  it("a Responses response repeats the request's parameters", () => {
     const request = {
       instructions: 'Be kind.',
       store: false,
@@ -321,11 +321,11 @@ describe('a response', () => {
     expect(wholeOf(answer(finish))).toMatchObject({ status, incomplete_details });
   });
 
-  it('that is filtered with a refusal is an answer', () => {
+  it('a filtered Responses answer with a refusal is complete', () => {
     expect(wholeOf(answer('content_filter', { type: 'refusal', text: 'No.' }))).toMatchObject({ status: 'completed' });
   });
 
-  it('has every count of its usage', () => {
+  it('Responses usage has every count', () => {
     expect(wholeOf(repliedTo(everything).reply)['usage']).toEqual({
       input_tokens: 20,
       input_tokens_details: { cached_tokens: 5, cache_write_tokens: 2 },
@@ -343,7 +343,7 @@ function visible(block: Block): unknown {
   return [block.form, block.id, block.form === 'tool_search' ? '' : block.input];
 }
 
-describe('any reply', () => {
+describe('encoding arbitrary replies as Responses', () => {
   const words = fc.string({ minLength: 1 });
   const fragment: fc.Arbitrary<Fragment[]> = fc.oneof(
     words.map((text): Fragment[] => [{ type: 'text', text }]),
@@ -359,7 +359,7 @@ describe('any reply', () => {
       ]),
   );
 
-  it('is the same streamed and whole, keeps to the schemas, and comes back as it was', () => {
+  it('a Responses reply is the same streamed and whole, fits the schemas, and is decoded to the original', () => {
     fc.assert(
       fc.property(fc.array(fragment, { minLength: 1 }), (parts) => {
         const { events, reply } = repliedTo([...parts.flat(), { type: 'usage', usage: { output: 1 } }]);

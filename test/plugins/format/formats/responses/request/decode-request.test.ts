@@ -12,21 +12,21 @@ const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', t
 const sent = (...input: JsonValue[]) => decode({ model: 'm', input }).conversation;
 const told = (...tools: JsonValue[]) => decode({ input: 'Hi', tools }).conversation.tools;
 
-describe('input', () => {
-  it('may be a mere string', () => {
+describe('decoding input of a Responses request', () => {
+  it('Responses input may be a string', () => {
     expect(decode({ input: 'Hello' }).conversation.items).toEqual([
       { type: 'message', role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
     ]);
   });
 
-  it('may have messages without a type, with content that is a string', () => {
+  it('Responses messages may lack a type and have a string as content', () => {
     expect(sent({ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Ho' }).items).toMatchObject([
       { role: 'user', parts: [{ text: 'Hi' }] },
       { role: 'assistant', parts: [{ text: 'Ho' }] },
     ]);
   });
 
-  it('has instructions where developer and system messages stand before everything else', () => {
+  it('developer and system messages before a Responses dialogue become instructions', () => {
     const { conversation } = decode({
       instructions: 'Be kind.',
       input: [{ role: 'developer', content: 'Be brief.' }, { role: 'system', content: 'Be right.' }, hello],
@@ -35,18 +35,18 @@ describe('input', () => {
     expect(conversation.items).toHaveLength(1);
   });
 
-  it('keeps a developer message within the dialogue in its place', () => {
+  it('a developer message within a Responses dialogue stays in its place', () => {
     expect(
       sent(hello, { role: 'developer', content: 'Now in French.' }, hello).items.map((item) => item),
     ).toMatchObject([{ role: 'user' }, { role: 'system', parts: [{ text: 'Now in French.' }] }, { role: 'user' }]);
   });
 
-  it('has no empty texts and no empty messages', () => {
+  it('empty Responses texts and messages are left out', () => {
     const empty = { role: 'assistant', content: [{ type: 'output_text', text: '', annotations: [] }] };
     expect(sent(hello, empty, { role: 'user', content: '' }).items).toHaveLength(1);
   });
 
-  it('holds pictures as data, with the media type put right, as URL and as uploaded file', () => {
+  it('Responses images are decoded from data with a corrected media type, URLs and uploaded files', () => {
     const { items } = sent({
       role: 'user',
       content: [
@@ -64,7 +64,7 @@ describe('input', () => {
     });
   });
 
-  it('holds documents and sound', () => {
+  it('Responses documents and audio are decoded', () => {
     const { items } = sent({
       role: 'user',
       content: [
@@ -84,7 +84,7 @@ describe('input', () => {
     });
   });
 
-  it('tells calls and their results, with text or pictures', () => {
+  it('Responses calls and results are decoded, with text or images', () => {
     const { items } = sent(
       hello,
       { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'look', namespace: 'eyes', arguments: '{"at":1}' },
@@ -105,7 +105,7 @@ describe('input', () => {
     ]);
   });
 
-  it('tells calls of freeform tools by their raw text', () => {
+  it('Responses calls of freeform tools keep their raw text', () => {
     const { items } = sent(
       { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** Begin Patch' },
       { type: 'custom_tool_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'ok' }] },
@@ -116,7 +116,7 @@ describe('input', () => {
     ]);
   });
 
-  it('adds the tools that a search has found to those of the request', () => {
+  it('tools that a Responses search has found join those of the request', () => {
     const { items, tools } = sent(
       { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'mail' } },
       {
@@ -132,7 +132,7 @@ describe('input', () => {
     expect(tools).toMatchObject([{ name: 'send', namespace: 'mail' }]);
   });
 
-  it('may bring the tools itself, and instructions may follow them', () => {
+  it('Responses items may bring tools, and instructions may follow them', () => {
     const { tools, instructions } = sent(
       { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: 'exec' }] },
       { role: 'developer', content: 'You are Codex.' },
@@ -142,7 +142,7 @@ describe('input', () => {
     expect(instructions).toEqual(['You are Codex.']);
   });
 
-  it('leaves out items and parts that mean nothing here, and says so', () => {
+  it('unknown Responses items and parts are left out, and noted', () => {
     const { conversation, notes } = decode({
       input: [hello, { type: 'compaction', encrypted_content: 'x' }, { type: 'web_search_call', id: 'ws_1' }],
     });
@@ -154,8 +154,8 @@ describe('input', () => {
   });
 });
 
-describe('reasoning in the history', () => {
-  it('is the text of summary and content, with null for nothing', () => {
+describe('decoding reasoning of a Responses request', () => {
+  it('Responses reasoning has the text of summary and content, where null counts as empty', () => {
     expect(
       sent({
         type: 'reasoning',
@@ -169,7 +169,7 @@ describe('reasoning in the history', () => {
     expect(sent({ type: 'reasoning', id: 'rs_1', summary: [], content: null }).items).toEqual([]);
   });
 
-  it('keeps encrypted content with our tag', () => {
+  it('encrypted Responses content with our tag is kept', () => {
     expect(sent({ type: 'reasoning', summary: [], encrypted_content: 'dps1e0123abcd.rs_9:gAAA' }).items).toEqual([
       { type: 'reasoning', text: '', state: { kind: 'encrypted', origin: '0123abcd', data: 'rs_9:gAAA' } },
     ]);
@@ -178,15 +178,15 @@ describe('reasoning in the history', () => {
     ]);
   });
 
-  it('drops encrypted content of unknown origin, and notes it', () => {
+  it('encrypted Responses content of unknown origin is dropped, and noted', () => {
     const { conversation, notes } = decode({ input: [{ type: 'reasoning', summary: [], encrypted_content: 'gAAA' }] });
     expect(conversation.items).toEqual([]);
     expect(notes).toEqual(['dropped encrypted_content of unknown origin']);
   });
 });
 
-describe('tools', () => {
-  it('are functions, freeform tools with grammars, groups and searches', () => {
+describe('decoding tools of a Responses request', () => {
+  it('Responses tools may be functions, freeform tools with grammars, groups and searches', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
     expect(
@@ -204,19 +204,19 @@ describe('tools', () => {
     ]);
   });
 
-  it('are kept once when they come twice', () => {
+  it('of two Responses tools with one name, the first counts', () => {
     expect(told({ type: 'function', name: 'f', description: '1' }, { type: 'function', name: 'f' })).toMatchObject([
       { description: '1' },
     ]);
   });
 
-  it('may be a web search under any of its names', () => {
+  it('a Responses web search is recognised under any of its names', () => {
     expect(told({ type: 'web_search', external_web_access: true }, { type: 'web_search_preview_2025_03_11' })).toEqual([
       { form: 'web_search' },
     ]);
   });
 
-  it('that only their vendor runs are left out while there are others', () => {
+  it('Responses tools that only their vendor runs are left out if there are others', () => {
     const { conversation, notes } = decode({
       input: 'Hi',
       tools: [
@@ -228,7 +228,7 @@ describe('tools', () => {
     expect(notes).toEqual(['dropped tool code_interpreter']);
   });
 
-  it('that only their vendor can run are rejected when there is no other tool, or when they are forced', () => {
+  it('Responses tools that only their vendor runs are refused if alone or forced', () => {
     const tools = [{ type: 'file_search', vector_store_ids: [] }];
     expect(refusal({ input: 'Hi', tools })).toMatchObject({
       code: 'not_supported',
@@ -244,7 +244,7 @@ describe('tools', () => {
     expect(decode({ input: 'Hi', tools, tool_choice: 'none' }).conversation.tools).toEqual([]);
   });
 
-  it('are chosen by word, by name and by list', () => {
+  it('a Responses tool choice may be a word, a name or a list', () => {
     const tools = [
       { type: 'function', name: 'f' },
       { type: 'namespace', name: 'ns', description: '', tools: [{ type: 'function', name: 'g' }] },
@@ -266,8 +266,8 @@ describe('tools', () => {
   });
 });
 
-describe('settings', () => {
-  it('are read', () => {
+describe('decoding settings of a Responses request', () => {
+  it('Responses settings are decoded', () => {
     expect(
       decode({
         input: 'Hi',
@@ -298,16 +298,16 @@ describe('settings', () => {
     });
   });
 
-  it('want no text of the reasoning unless a summary is asked for', () => {
+  it('the text of Responses reasoning is wanted only if a summary is requested', () => {
     expect(decode({ input: 'Hi', reasoning: { effort: 'low' } }).conversation.reasoning?.wantsText).toBe(false);
   });
 
-  it('are filed under what the client says', () => {
+  it('metadata of a Responses request is decoded, and empty metadata is left out', () => {
     expect(decode({ input: 'Hi', metadata: { team: 'a' } }).conversation.metadata).toEqual({ team: 'a' });
     expect(decode({ input: 'Hi', metadata: {} }).conversation.metadata).toBeUndefined();
   });
 
-  it('that ask for more in the answer are noted, except for reasoning state, which is always included', () => {
+  it('values of a Responses include are noted, except for reasoning state, which is always included', () => {
     const include = [
       'reasoning.encrypted_content',
       'message.output_text.logprobs',
@@ -321,7 +321,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('that are unknown are left out and noted; those of the gateway are not worth a word', () => {
+  it('unknown Responses settings are left out and noted, but not those that the gateway serves itself', () => {
     const { notes } = decode({
       input: 'Hi',
       store: false,
@@ -337,7 +337,7 @@ describe('settings', () => {
   });
 });
 
-describe('a request is refused by the name of what is wrong', () => {
+describe('refusing a Responses request', () => {
   it.each<[JsonObject, string]>([
     [{}, 'input'],
     [{ input: 7 }, 'input'],
@@ -374,11 +374,11 @@ describe('a request is refused by the name of what is wrong', () => {
     [{ input: 'Hi', text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
     [{ input: 'Hi', metadata: 'x' }, 'metadata'],
     [{ input: 'Hi', store: 'no' }, 'store'],
-  ])('%j', (body, param) => {
+  ])('the body %j is refused by the path of its mistake', (body, param) => {
     expect(refusal(body)).toMatchObject({ code: 'invalid_request', details: { param } });
   });
 
-  it('names a response that is not stored in the words that clients know', () => {
+  it('a Responses response that is not stored is named in the words that clients know', () => {
     const references: [JsonObject, string][] = [
       [{ input: 'Hi', previous_response_id: 'resp_1' }, 'previous_response_id'],
       [{ input: 'Hi', conversation: { id: 'conv_1' } }, 'conversation'],
@@ -392,18 +392,18 @@ describe('a request is refused by the name of what is wrong', () => {
     }
   });
 
-  it('is refused in the shape that clients read', () => {
+  it('a refused Responses request gets an error in the shape that clients read', () => {
     const { body } = renderError(refusal({}), { id: 'req1', format: descriptors.responses, dialect: 'openai' });
     expect(new Ajv({ allowUnionTypes: true }).compile(errorSchema)(JSON.parse(String(body)))).toBe(true);
   });
 
-  it('refuses to work in the background and from stored prompts', () => {
+  it('background Responses requests and stored prompts are refused', () => {
     expect(refusal({ input: 'Hi', background: true })).toMatchObject({ code: 'not_supported' });
     expect(refusal({ prompt: { id: 'pmpt_1' } })).toMatchObject({ code: 'not_supported' });
   });
 });
 
-describe('whatever comes', () => {
+describe('decoding arbitrary Responses requests', () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   const item = fc.record(
     {
@@ -437,7 +437,7 @@ describe('whatever comes', () => {
     { requiredKeys: [] },
   );
 
-  it('is a conversation that can be sent on, or a refusal', () => {
+  it('any Responses body is decoded to a conversation that can be encoded, or refused', () => {
     fc.assert(
       fc.property(fc.oneof(body, fc.dictionary(fc.string(), value)), (request) => {
         try {

@@ -7,8 +7,8 @@ const picture = { ...plainPicture, detail: 'original' } as const;
 const native = { quirks: { freeform_tools: true } };
 const inputOf = (items: Item[], profile = {}) => encode({ items }, profile).body['input'];
 
-describe('a request', () => {
-  it('is not stored, and asks for encrypted reasoning', () => {
+describe('encoding a Responses request', () => {
+  it('a Responses request is not stored, and asks for encrypted reasoning', () => {
     expect(encode({ instructions: ['A', 'B'], items: [says('user', 'Hi')] }).body).toEqual({
       model: 'gpt-there',
       instructions: 'A\n\nB',
@@ -19,11 +19,11 @@ describe('a request', () => {
     });
   });
 
-  it('asks for no encrypted reasoning where there is none', () => {
+  it('a Responses request asks for no encrypted reasoning if the model has none', () => {
     expect(encode({}, { capabilities: { reasoning: false } }).body).not.toHaveProperty('include');
   });
 
-  it('says what the assistant said as output', () => {
+  it('assistant text becomes output text of a Responses request', () => {
     const refused: Part = { type: 'refusal', text: 'No.' };
     expect(inputOf([{ type: 'message', role: 'assistant', parts: [text('Yes.'), refused] }])).toEqual([
       {
@@ -37,7 +37,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('keeps late instructions in their place, as far as the upstream hears them', () => {
+  it('late instructions keep their place in a Responses request if the upstream accepts them', () => {
     const items = [says('user', 'Hi'), says('system', 'In French.')];
     expect(inputOf(items, { quirks: { late_system: true } })).toMatchObject([{}, { role: 'developer' }]);
     expect(inputOf(items)).toMatchObject([
@@ -46,7 +46,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('refuses what the model can neither see nor hear', () => {
+  it('media that the Responses model does not support are refused', () => {
     const capabilities = { images: false, audio: false, files: false };
     const sound: Part = { type: 'audio', data: 'UklG', format: 'wav' };
     const paper: Part = { type: 'file', source: { type: 'id', id: 'f' }, name: undefined };
@@ -60,7 +60,7 @@ describe('a request', () => {
     expect(() => encode({ candidates: 2 })).toThrow(expect.objectContaining({ details: { param: 'n' } }));
   });
 
-  it('shows pictures and documents', () => {
+  it('images and documents are sent to Responses', () => {
     const paper: Part = {
       type: 'file',
       source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBE' },
@@ -77,8 +77,8 @@ describe('a request', () => {
   });
 });
 
-describe('calls in the history', () => {
-  it('are followed by their results in order, with errors in words', () => {
+describe('encoding calls of a Responses request', () => {
+  it('Responses results follow their calls in order, with errors as text', () => {
     expect(
       inputOf([
         calls('a', 'f', ' '),
@@ -96,7 +96,7 @@ describe('calls in the history', () => {
     ]);
   });
 
-  it('keep pictures in results, or have a user show them after the last result', () => {
+  it('images stay in Responses results, or follow the last result in a user message', () => {
     const items = [calls('a', 'f', '{}'), calls('b', 'f', '{}'), returns('a', [picture]), returns('b', [text('ok')])];
     expect(inputOf(items)).toMatchObject([{}, {}, { output: [{ type: 'input_image' }] }, { output: 'ok' }]);
     expect(inputOf(items, { quirks: { tool_result_images: false } })).toMatchObject([
@@ -108,7 +108,7 @@ describe('calls in the history', () => {
     ]);
   });
 
-  it('of freeform tools are functions with one string, unless the upstream has freeform tools', () => {
+  it('freeform calls become Responses functions of one string, unless the upstream has freeform tools', () => {
     const items = [calls('a', 'patch', 'raw "text"', { form: 'freeform' }), returns('a', [text('ok')])];
     expect(inputOf(items)).toEqual([
       { type: 'function_call', call_id: 'a', name: 'patch', arguments: '{"input":"raw \\"text\\""}' },
@@ -120,7 +120,7 @@ describe('calls in the history', () => {
     ]);
   });
 
-  it('of searches are functions, unless the upstream has searches', () => {
+  it('search calls become Responses functions, unless the upstream has searches', () => {
     const items = [calls('a', 'tool_search', '{"query":"x"}', { form: 'tool_search' }), returns('a', [text('found')])];
     expect(inputOf(items)).toMatchObject([
       { type: 'function_call', name: 'tool_search', arguments: '{"query":"x"}' },
@@ -132,7 +132,7 @@ describe('calls in the history', () => {
     ]);
   });
 
-  it('have ids that the upstream takes, the same for call and result', () => {
+  it('ids that Responses refuses are replaced, the same for call and result', () => {
     const long = 'x'.repeat(100);
     const items = [calls(long, 'f', '{}'), returns(long, [])];
     const [call, result] = inputOf(items) as { call_id: string }[];
@@ -143,7 +143,7 @@ describe('calls in the history', () => {
   });
 });
 
-describe('encrypted reasoning', () => {
+describe('encoding encrypted reasoning of a Responses request', () => {
   const thought: Item = {
     type: 'reasoning',
     text: 'Hm.',
@@ -151,7 +151,7 @@ describe('encrypted reasoning', () => {
   };
   const answered = [thought, calls('a', 'f', '{}'), returns('a', [])];
 
-  it('goes back to the upstream that made it, before what it led to', () => {
+  it('encrypted Responses reasoning is sent to the upstream that made it, before its message or call', () => {
     expect(inputOf(answered)).toMatchObject([
       {
         type: 'reasoning',
@@ -164,26 +164,26 @@ describe('encrypted reasoning', () => {
     ]);
   });
 
-  it('goes to nobody else', () => {
+  it('encrypted Responses reasoning is sent to no other upstream', () => {
     const { body, notes } = encode({ items: answered }, {}, { ownState: () => undefined });
     expect(body['input']).toHaveLength(2);
     expect(JSON.stringify(body)).not.toContain('gA:A');
     expect(notes).toEqual(['dropped reasoning of earlier turns']);
   });
 
-  it('of another kind stays here, from any upstream', () => {
+  it('reasoning state of other kinds is not sent to Responses', () => {
     const signed: Item = { ...thought, state: { kind: 'signature', origin: '0123abcd', data: 'EqQB' } };
     expect(inputOf([signed, says('assistant', 'Yes')])).toHaveLength(1);
   });
 
-  it('that led to nothing is left out', () => {
+  it('encrypted Responses reasoning without a following item is left out', () => {
     expect(inputOf([thought, says('user', 'Stop')])).toMatchObject([{ role: 'user' }]);
     expect(inputOf([thought])).toEqual([]);
     expect(inputOf([thought, thought, says('assistant', 'Yes')])).toHaveLength(3);
   });
 });
 
-describe('tools', () => {
+describe('encoding tools of a Responses request', () => {
   const tools: Tool[] = [
     clientTool({ name: 'f', strict: true, schema: { type: 'object' } }),
     clientTool({ name: 'g', namespace: 'ns' }),
@@ -193,7 +193,7 @@ describe('tools', () => {
     { form: 'web_search' },
   ];
 
-  it('are plain functions, never strict by omission', () => {
+  it('Responses functions always state whether they are strict', () => {
     const { body, notes } = encode({ tools });
     expect(body['tools']).toMatchObject([
       { type: 'function', name: 'f', parameters: { type: 'object' }, strict: false },
@@ -209,7 +209,7 @@ describe('tools', () => {
     ]);
   });
 
-  it('are what they are where the upstream knows all kinds', () => {
+  it('groups, freeform tools and searches are sent as such to Responses upstreams that know them', () => {
     const quirks = { freeform_tools: true, strict_tools: true, hosted_search: true };
     expect(encode({ tools }, { quirks }).body['tools']).toMatchObject([
       { type: 'function', name: 'f', strict: true },
@@ -227,12 +227,12 @@ describe('tools', () => {
     ]);
   });
 
-  it('are not mentioned at all when there are none', () => {
+  it('a Responses request without tools has no members about tools', () => {
     const none = { toolChoice: { type: 'auto' }, parallelToolCalls: true } as const;
     expect(Object.keys(encode(none).body).filter((name) => name.includes('tool'))).toEqual([]);
   });
 
-  it('are refused when there is only a search that the route cannot run', () => {
+  it('a Responses request is refused if its only tool is a search that the route cannot run', () => {
     const onlySearch = { tools: [{ form: 'web_search' }] } as const;
     expect(() => encode(onlySearch)).toThrow(expect.objectContaining({ details: { param: 'tools' } }));
   });
@@ -258,17 +258,17 @@ describe('tools', () => {
         ],
       },
     ],
-  ])('are chosen: %j, %j', (toolChoice, quirks, expected) => {
+  ])('the tool choice %j with the quirks %j is written for Responses', (toolChoice, quirks, expected) => {
     expect(encode({ tools, toolChoice }, { quirks }).body['tool_choice']).toEqual(expected);
   });
 
-  it('in groups are allowed by leaving out the others', () => {
+  it('grouped tools that are not allowed are left out of a Responses request', () => {
     const { body } = encode({ tools, toolChoice: { type: 'auto', allowed: ['g'] } }, native);
     expect(body).toMatchObject({ tool_choice: 'auto', tools: [{ type: 'namespace', tools: [{ name: 'g' }] }] });
     expect(body['tools']).toHaveLength(1);
   });
 
-  it('are called one at a time where that can be said', () => {
+  it('parallel calls are turned off if the Responses upstream has the parameter', () => {
     expect(encode({ tools, parallelToolCalls: false }).body['parallel_tool_calls']).toBe(false);
     const { body, notes } = encode({ tools, parallelToolCalls: false }, { quirks: { parallel_switch: false } });
     expect(body).not.toHaveProperty('parallel_tool_calls');
@@ -276,8 +276,8 @@ describe('tools', () => {
   });
 });
 
-describe('settings', () => {
-  it('ask for the nearest effort, and for its text when it is wanted', () => {
+describe('encoding settings of a Responses request', () => {
+  it('a Responses request asks for the nearest effort, and for a summary if the text is wanted', () => {
     const reasoning = { effort: 'max', budget: undefined, wantsText: true } as const;
     const { body, notes } = encode({ reasoning }, { quirks: { efforts: ['low', 'medium', 'high'] } });
     expect(body['reasoning']).toEqual({ effort: 'high', summary: 'auto' });
@@ -292,11 +292,11 @@ describe('settings', () => {
     [1, {}, 16],
     [100, {}, 100],
     [128_000, { max_output_tokens: 32_000 }, 32_000],
-  ])('keep the limit of %d tokens within bounds', (maxOutputTokens, quirks, expected) => {
+  ])('a limit of %d tokens is brought within the bounds of Responses', (maxOutputTokens, quirks, expected) => {
     expect(encode({ maxOutputTokens }, { quirks }).body['max_output_tokens']).toBe(expected);
   });
 
-  it('note what the format has no words for', () => {
+  it('settings that Responses cannot express are noted', () => {
     const sampling = { temperature: 1, topP: 0.5, topK: 4, seed: 7, presencePenalty: 1, frequencyPenalty: 0 };
     const { body, notes } = encode({ sampling, stop: ['x'], serviceTier: 'standard_only' });
     expect(body).toMatchObject({ temperature: 1, top_p: 0.5 });
@@ -310,7 +310,7 @@ describe('settings', () => {
     expect(encode({ sampling }, { quirks: { sampling: false } }).body).not.toHaveProperty('temperature');
   });
 
-  it('shorten users and cache keys that are too long, always to the same', () => {
+  it('long users and cache keys are shortened for Responses, always in the same way', () => {
     const user = 'u'.repeat(200);
     const { body } = encode({ user, cacheKey: 'k' });
     expect(body['user']).toMatch(/^[0-9a-f]{64}$/);
@@ -319,7 +319,7 @@ describe('settings', () => {
     expect(encode({ user }, { quirks: { end_user: false } }).body).not.toHaveProperty('user');
   });
 
-  it('are filed under what the client says, where everybody takes it', () => {
+  it('metadata within the published limits is sent to Responses', () => {
     const metadata = { team: 'a', run: '7' };
     expect(encode({ metadata })).toMatchObject({ body: { metadata }, notes: [] });
   });
@@ -329,7 +329,7 @@ describe('settings', () => {
     ['long values', { a: 'x'.repeat(513) }],
     ['long names', { ['x'.repeat(65)]: 'a' }],
     ['too many members', Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`m${index}`, 'a']))],
-  ])('are not filed under %s', (_what, metadata) => {
+  ])('a Responses request leaves out metadata with %s', (_what, metadata) => {
     const { body, notes } = encode({ metadata });
     expect(body).not.toHaveProperty('metadata');
     expect(notes).toEqual(['dropped metadata']);
@@ -337,7 +337,7 @@ describe('settings', () => {
 
   const output = { type: 'json_schema', name: 'a b', description: undefined, schema: { type: 'object' } } as const;
 
-  it('ask for JSON by a schema, with a name that is taken', () => {
+  it('JSON output by schema has a valid name in a Responses request', () => {
     expect(encode({ output: { ...output, strict: undefined }, verbosity: 'low' }).body['text']).toEqual({
       verbosity: 'low',
       format: { type: 'json_schema', name: 'a_b', schema: { type: 'object' }, strict: false },
@@ -356,15 +356,15 @@ describe('settings', () => {
     expect(notes).toEqual(['approximated json_schema as instruction']);
   });
 
-  it('say JSON in the input for json_object, which is refused otherwise', () => {
+  it('a Responses request for json_object has the word JSON in its input', () => {
     const wanted = { output: { type: 'json_object' } as const, instructions: ['Answer in JSON'] };
     expect(encode({ ...wanted, items: [says('user', 'Hi')] }).body['input']).toHaveLength(2);
     expect(encode({ ...wanted, items: [says('user', 'as json')] }).body['input']).toHaveLength(1);
   });
 });
 
-describe('a conversation of a Responses client', () => {
-  it('reaches a Responses upstream with the same items', () => {
+describe('passing a Responses conversation through a translation', () => {
+  it('a conversation of a Responses client reaches a Responses upstream with the same items', () => {
     const input = [
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
       { type: 'function_call', call_id: 'a', name: 'g', namespace: 'ns', arguments: '{}' },

@@ -32,7 +32,7 @@ const names = new Set([
 ]);
 const chosen = experiments.filter(({ name }) => names.has(name));
 
-it.each(chosen)('$name: $description', async (experiment) => {
+it.each(chosen)('the figures of the chaos experiment $name are met: $description', async (experiment) => {
   const figures = await experiment.run({ postgres, isShort: true, print: () => undefined });
   for (const { name, count, details, isMet, isTimed = false } of figures) {
     if (isTimed) continue;

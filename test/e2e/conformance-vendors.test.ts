@@ -45,11 +45,14 @@ describe('every client format works with odd vendors', () => {
       isStream && (slow.has(upstream) ? feature === 'tools' : shortForm.has(feature)),
   );
 
-  it.each(played.map((cell) => ({ cell, name: describeCell(cell) })))('$name', async ({ cell }) => {
-    expect(await runVendorCell(fixture, cell)).toEqual(expectedOutcome(cell));
-  });
+  it.each(played.map((cell) => ({ cell, name: describeCell(cell) })))(
+    'the client gets what its odd vendor answers: $name',
+    async ({ cell }) => {
+      expect(await runVendorCell(fixture, cell)).toEqual(expectedOutcome(cell));
+    },
+  );
 
-  it('as docs/conformance.md documents', async () => {
+  it('the tables of docs/conformance.md have the results of vendors', async () => {
     const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'conformance.md'), 'utf8');
     const lines = cells.map((cell) => ({ cell, outcome: expectedOutcome(cell) }));
     expect(page).toContain(writeVendorTable(lines));
@@ -57,7 +60,7 @@ describe('every client format works with odd vendors', () => {
   });
 });
 
-it.each(vendorLosses)('the accepted loss is that of scenarios which are played: $loss, $feature', (entry) => {
+it.each(vendorLosses)('a scenario that is played has the accepted loss: $loss, $feature', (entry) => {
   for (const vendor of entry.vendors) {
     const losing = cells.filter((cell) => cell.upstream === vendor && lossesOf(cell).includes(entry.loss));
     expect(losing.map(({ feature }) => feature)).toContain(entry.feature);
@@ -78,7 +81,7 @@ const columns: Readonly<Record<string, ModelFeature>> = {
 /** Losses of formats, whoever the vendor is: conformance.test.ts has them. */
 const ofFormats = new Set(['reasoning has no signature', 'image URLs work only if Google can fetch them']);
 
-describe('`gateway check` lists the losses of vendors', async () => {
+describe('losses on vendors in the output of `gateway check`', async () => {
   const { registry } = await assemble(
     undefined,
     createLogger(() => undefined),
@@ -88,7 +91,7 @@ describe('`gateway check` lists the losses of vendors', async () => {
   const catalog = buildCatalog(validate(document, registry), registry.vendors);
   const pairs = descriptions.flatMap(({ name: vendor }) => textFormats.map((client) => ({ vendor, client })));
 
-  it.each(pairs)('for a $client client on $vendor', ({ vendor, client }) => {
+  it.each(pairs)('`gateway check` lists what a $client client loses on $vendor', ({ vendor, client }) => {
     const [route] = catalog.models.find(({ id }) => id === vendor)?.routes ?? [];
     expect(checkedOn(route as Route, client)).toEqual(found(vendor, client));
   });

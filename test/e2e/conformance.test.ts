@@ -29,13 +29,13 @@ const outcomes = new Map<string, Outcome>();
 
 // One gateway plays all cells: it remembers the reasoning of earlier ones by the ids of their calls.
 describe('every client format works on every upstream format', { shuffle: false }, () => {
-  it.each(cells)('$name', async ({ cell, name }) => {
+  it.each(cells)('the client gets what its upstream answers: $name', async ({ cell, name }) => {
     const outcome = await runCell(fixture, cell);
     outcomes.set(name, outcome);
     expect(outcome.verdict === 'fail' ? outcome.why : '').toBe('');
   });
 
-  it('as docs/conformance.md documents', async () => {
+  it('the table of docs/conformance.md has the results of formats', async () => {
     for (const { cell, name } of cells) {
       if (!outcomes.has(name)) outcomes.set(name, await runCell(fixture, cell));
     }
@@ -47,8 +47,8 @@ describe('every client format works on every upstream format', { shuffle: false 
 
 const pairs = textFormats.flatMap((client) => upstreamTextFormats.map((upstream) => ({ client, upstream })));
 
-describe('`gateway check` lists the same losses', () => {
-  it.each(pairs)('for a $client client on $upstream', ({ client, upstream }) => {
+describe('losses in the output of `gateway check`', () => {
+  it.each(pairs)('`gateway check` lists what a $client client loses on $upstream', ({ client, upstream }) => {
     const checked = modelFeatures.map((feature) => [
       feature,
       lossOf(supportOf(conversational[client], routeFor(upstream), feature)),

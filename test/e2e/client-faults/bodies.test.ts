@@ -10,14 +10,14 @@ function expecting(length: number): string {
 }
 
 describe('a request body', () => {
-  it('that is declared too large gets 413 before any of it arrives', async () => {
+  it('a body that is declared too large gets 413 before any of it arrives', async () => {
     using client = await fixture.connect();
     client.send(fixture.post(`Content-Type: application/json\r\nContent-Length: ${maxBodyBytes + 1}\r\n`));
     await client.waitFor('request_too_large');
     expect(client.status).toBe(413);
   });
 
-  it('in chunks gets 413 as soon as it is too large', async () => {
+  it('a chunked body gets 413 as soon as it is too large', async () => {
     const before = fixture.upstream.requests.length;
     using client = await fixture.connect();
     client.send(fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'));
@@ -30,25 +30,25 @@ describe('a request body', () => {
     expect(row).toMatchObject({ outcome: 'refused', status: 413 });
   });
 
-  it('that is too large gets 413 in the format of Messages', async () => {
+  it('a body that is too large gets 413 in the format of Messages', async () => {
     const response = await fixture.ask(' '.repeat(maxBodyBytes + 1), { path: '/v1/messages' });
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'request_too_large' } });
   });
 
-  it('in gzip is accepted', async () => {
+  it('a gzip body is accepted', async () => {
     expect((await fixture.ask(gzipSync(chat), { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
     expect(fixture.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
     expect(fixture.upstream.requests.at(-1)?.headers['content-encoding']).toBeUndefined();
   });
 
-  it('in gzip that decompresses to more than the limit gets 413', async () => {
+  it('a gzip body that decompresses to more than the limit gets 413', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     expect(bomb.length).toBeLessThan(maxBodyBytes);
     expect((await fixture.ask(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413);
   });
 
-  it('that arrives after its refusal leaves the connection open for further requests', async () => {
+  it('a body that arrives after its refusal leaves the connection open for further requests', async () => {
     using client = await fixture.connect();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -64,14 +64,14 @@ describe('a request body', () => {
     await client.waitFor('/v1/third');
   });
 
-  it('that is declared but not encoded as gzip gets 400', async () => {
+  it('a body that is declared but not encoded as gzip gets 400', async () => {
     expect((await fixture.ask(chat, { headers: { 'content-encoding': 'gzip' } })).status).toBe(400);
     expect(
       (await fixture.ask(gzipSync(chat).subarray(0, 30), { headers: { 'content-encoding': 'gzip' } })).status,
     ).toBe(400);
   });
 
-  it('in chunks of one byte is accepted', async () => {
+  it('a body in chunks of one byte is accepted', async () => {
     using client = await fixture.connect();
     client.send(fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'));
     for (const char of chat) client.send(`1\r\n${char}\r\n`);
@@ -81,7 +81,7 @@ describe('a request body', () => {
     expect(fixture.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
   });
 
-  it('whose connection is reset halfway calls no upstream', async () => {
+  it('a body whose connection is reset halfway calls no upstream', async () => {
     const before = fixture.upstream.requests.length;
     using client = await fixture.connect();
     client.send(fixture.post(expecting(chat.length)));
@@ -94,7 +94,7 @@ describe('a request body', () => {
     expect(fixture.upstream.requests).toHaveLength(before);
   });
 
-  it('whose chunks break halfway calls no upstream', async () => {
+  it('a body whose chunks break off halfway calls no upstream', async () => {
     const before = fixture.upstream.requests.length;
     const { status } = await fixture.exchangeRaw(
       `${fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')}5\r\n{"mod\r\nno length\r\n`,
@@ -121,8 +121,8 @@ describe('a request body', () => {
     ['in an unknown encoding', chat, { 'content-encoding': 'compress' }, 415],
     ['that nests 5,000 levels', `{"model":"test","messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, {}, 400],
   ];
-  describe.each(shapes)('to $path', ({ path, shape }) => {
-    it.each(wrongBodies)('%s is refused', async (_name, body, headers, status) => {
+  describe.each(shapes)('a wrong body to $path', ({ path, shape }) => {
+    it.each(wrongBodies)('a request with a body %s is refused', async (_name, body, headers, status) => {
       const before = fixture.upstream.requests.length;
       const response = await fixture.ask(body, { path, headers });
       expect(response.status).toBe(status);
@@ -139,13 +139,13 @@ describe('a request body', () => {
     [{ temperature: 'hot' }, 'temperature'],
     [{ model: 5 }, 'model'],
     [{ messages: null }, 'messages'],
-  ])('with %j gets 400 that names the parameter', async (wrong, param) => {
+  ])('a body with %j gets a 400 that names the parameter', async (wrong, param) => {
     const response = await fixture.ask(JSON.stringify({ ...chatBody, ...wrong }));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param } });
   });
 
-  it('with names of prototype members passes through harmlessly', async () => {
+  it('a body with names of prototype members passes through unchanged', async () => {
     const odd = '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,"hasOwnProperty":2';
     const text = `{"model":"test",${odd},"messages":[{"role":"user","content":"hi",${odd}}]}`;
     expect((await fixture.ask(text)).status).toBe(200);
@@ -153,7 +153,7 @@ describe('a request body', () => {
     expect(fixture.upstream.requests.at(-1)?.body.toString()).toBe(text.replace('"test"', '"model-there"'));
   });
 
-  it('with a duplicate name uses the last, here and upstream', async () => {
+  it('of a duplicate name in a body, gateway and upstream use the last', async () => {
     fixture.answer = (_request, response) => {
       response.sse(chunk('hello'), '[DONE]');
       response.end();
@@ -170,7 +170,7 @@ describe('a request body', () => {
 });
 
 describe('Expect: 100-continue', () => {
-  it('with a wrong key gets 401 and no 100 Continue', async () => {
+  it('Expect: 100-continue with a wrong key gets 401 and no 100 Continue', async () => {
     using client = await fixture.connect();
     client.send(fixture.post(expecting(chat.length)).replace(fixture.key, 'dp-wrong'));
     await client.waitFor('invalid_api_key');
@@ -178,14 +178,14 @@ describe('Expect: 100-continue', () => {
     expect(client.received).not.toContain('100 Continue');
   });
 
-  it('with a body that is too large gets 413 and no 100 Continue', async () => {
+  it('Expect: 100-continue with a body that is too large gets 413 and no 100 Continue', async () => {
     using client = await fixture.connect();
     client.send(fixture.post(expecting(maxBodyBytes + 1)));
     await client.waitFor('request_too_large');
     expect(client.status).toBe(413);
   });
 
-  it('with a valid key gets one 100 Continue', async () => {
+  it('Expect: 100-continue with a valid key gets one 100 Continue', async () => {
     const before = fixture.upstream.requests.length;
     using client = await fixture.connect();
     client.send(fixture.post(`${expecting(chat.length)}Connection: close\r\n`));
@@ -197,7 +197,7 @@ describe('Expect: 100-continue', () => {
     await fixture.records(1);
   });
 
-  it('with another expectation is refused', async () => {
+  it('a request with another expectation than 100-continue is refused', async () => {
     const { status } = await fixture.exchangeRaw(
       fixture.post('Content-Length: 0\r\nConnection: close\r\nExpect: a-miracle\r\n'),
     );

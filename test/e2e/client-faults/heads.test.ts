@@ -8,7 +8,7 @@ const upgrade = (path: string, credential: string) =>
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n';
 
 describe('request headers', () => {
-  it('that trickle in end the connection at the header timeout, while others are served', async () => {
+  it('request headers that trickle in end the connection at the header timeout, while others are served', async () => {
     using client = await fixture.connect();
     const drip = setInterval(() => client.send('a'), 100);
     try {
@@ -21,12 +21,12 @@ describe('request headers', () => {
     }
   });
 
-  it('of 20 KB are refused', async () => {
+  it('request headers of 20 KB are refused', async () => {
     const { status } = await fixture.exchangeRaw(fixture.post(`x-large: ${'a'.repeat(20_000)}\r\n`));
     expect(status).toBe(431);
   });
 
-  it('are refused if there are two thousand of them', async () => {
+  it('two thousand request headers are refused', async () => {
     const short = 'a:\r\n'.repeat(2_000);
     const { status } = await fixture.exchangeRaw(
       `${fixture.post(`Content-Length: 0\r\nConnection: close\r\n${short}`)}`,
@@ -43,18 +43,18 @@ describe('request headers', () => {
     ['a space before the colon', 'Content-Length : 4\r\n', 'abcd'],
     ['a line feed alone', 'x-a: b\nContent-Length: 0\r\n', ''],
     ['a folded line', 'x-a: b\r\n\tContent-Length: 4\r\nContent-Length : 0\r\n', ''],
-  ])('with %s get 400 and close the connection', async (_name, headers, body) => {
+  ])('request headers with %s get a 400 that closes the connection', async (_name, headers, body) => {
     const before = fixture.upstream.requests.length;
     const { status } = await fixture.exchangeRaw(fixture.post(headers) + body);
     expect(status).toBe(400);
     expect(fixture.upstream.requests).toHaveLength(before);
   });
 
-  it('with a malformed cookie are accepted', async () => {
+  it('a malformed cookie is accepted', async () => {
     expect((await fixture.ask(chat, { headers: { cookie: '=;\u00e9=""; a b="' } })).status).toBe(200);
   });
 
-  it('that forge a client address are ignored', async () => {
+  it('headers that forge a client address are ignored', async () => {
     const forged = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' };
     expect((await fixture.ask(chat, { headers: forged })).status).toBe(200);
     const [row] = await fixture.records();
@@ -72,7 +72,7 @@ describe('a request that is not valid HTTP', () => {
       'request_too_large',
     ],
     ['GET /v1/models HTTP/1.1\r\nx-slow: ', 408, 'timeout', 'request_timeout'],
-  ])('gets an error as JSON and is counted: %s', async (bytes, status, reason, code) => {
+  ])('bytes that are not HTTP get an error as JSON and are counted: %s', async (bytes, status, reason, code) => {
     const series = `parser_refusals_total{reason="${reason}"}`;
     const before = await fixture.metric(series);
     const { text } = await fixture.exchangeRaw(bytes);
@@ -86,7 +86,7 @@ describe('a request that is not valid HTTP', () => {
 });
 
 describe('a request with an unexpected method, protocol or path:', () => {
-  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s gets 405', async (method) => {
+  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('the method %s gets 405', async (method) => {
     const head = `${method} /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n`;
     const { status } = await fixture.exchangeRaw(`${head}Authorization: Bearer ${fixture.key}\r\n\r\n`);
     expect(status).toBe(405);
@@ -113,14 +113,14 @@ describe('a request with an unexpected method, protocol or path:', () => {
       ['without a key, on a path without /v1', '/responses', () => ''],
       ['without a key, on a path with /v1 twice', '/v1/v1/responses/', () => ''],
       ['with a key of another service', '/v1/responses', () => 'Authorization: Bearer sk-other\r\n'],
-    ])('gets 426 %s', async (_name, path, credential) => {
+    ])('an upgrade to a WebSocket gets 426 %s', async (_name, path, credential) => {
       using client = await fixture.connect();
       client.send(upgrade(path, credential()));
       await client.waitFor('\r\n\r\n');
       expect(client.status).toBe(426);
     });
 
-    it('is recorded even without an account', async () => {
+    it('an upgrade to a WebSocket is recorded even without an account', async () => {
       using client = await fixture.connect();
       client.send(upgrade('/v1/responses', ''));
       await client.waitFor('\r\n\r\n');
@@ -148,7 +148,7 @@ describe('a request with an unexpected method, protocol or path:', () => {
   });
 
   it.each(['/v1/chat/completions/', '//v1/chat/completions', '/v1//chat/completions', '//chat/completions'])(
-    'a slash too many does not matter: %s',
+    'a path with an extra slash is served: %s',
     async (path) => {
       expect((await fixture.ask(chat, { path })).status).toBe(200);
     },

@@ -25,7 +25,7 @@ describe('a client that leaves', () => {
     expect(fixture.upstream.requests).toHaveLength(count);
   });
 
-  it('mid-stream: its upstream is closed, and nothing is kept', async () => {
+  it('a client that leaves mid-stream closes its upstream, and nothing is kept', async () => {
     fixture.answer = (_request, response) => response.sse(chunk('hello'));
     const count = fixture.upstream.requests.length + 1;
     const body = JSON.stringify({ ...chatBody, stream: true, user: fixture.agent });
@@ -58,7 +58,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a stream', () => {
-  it('is not read from the upstream faster than the client reads', async () => {
+  it('a stream is not read from the upstream faster than the client reads', async () => {
     const content = 'x'.repeat(64 * 1024);
     const most = 200;
     let written = 0;
@@ -95,7 +95,7 @@ describe('a stream', () => {
     expect(await fixture.upstream.waitForClose(count)).toBe('client left');
   });
 
-  it('arrives event by event at a client that accepts gzip', async () => {
+  it('a stream arrives event by event at a client that accepts gzip', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     fixture.answer = async (_request, response) => {
       response.sse();

@@ -1,4 +1,4 @@
-import { actionKinds } from '#core/business/operator-actions/actions.ts';
+import { type ActionKind, actionKinds } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readings } from './readings.ts';
 
@@ -8,6 +8,15 @@ export const root = '/operator/api';
 /** The segment of an action: `add-days`, or `resolve` for `flag.resolve`. */
 export function segmentOf(action: string): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
+}
+
+/** The list that its subject is in: `accounts`. There is one outage at a time. */
+export function listOf(subject: ActionKind['subject']): string {
+  return subject === 'outage' ? subject : `${subject}s`;
+}
+
+function pathOf({ name, subject }: ActionKind): string {
+  return `/${listOf(subject)}${subject === 'outage' ? '' : '/{handle}'}/${segmentOf(name)}`;
 }
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -43,14 +52,14 @@ export function describeApi({ service }: Pick<Host, 'service'>): object {
       },
     ];
   });
-  const acts = actionKinds.map(({ name, subject, summary, input }) => [
-    `/${subject}s/{handle}/${segmentOf(name)}`,
+  const acts = actionKinds.map((kind) => [
+    pathOf(kind),
     {
       post: {
-        operationId: name,
-        summary,
-        parameters: [handleParameter, idempotencyKey],
-        requestBody: { required: (input.required?.length ?? 0) > 0, ...json(input) },
+        operationId: kind.name,
+        summary: kind.summary,
+        parameters: [...(kind.subject === 'outage' ? [] : [handleParameter]), idempotencyKey],
+        requestBody: { required: (kind.input.required?.length ?? 0) > 0, ...json(kind.input) },
         responses: { 200: { description: 'Done, and recorded.', ...json(object) }, default: failure },
       },
     },

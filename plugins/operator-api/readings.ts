@@ -1,17 +1,23 @@
 import { listAccounts, findAccountByHandle, accountStates } from '#core/business/accounts/account-list.ts';
+import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import { findSubject } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { listOrders, readOrder } from '#core/business/payments/order.ts';
+import { listOpenFlags } from '#core/business/payments/flags.ts';
+import { listOrders, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
+import { orderStates } from '#core/business/payments/order-types.ts';
+import { isDay, rangeOfDays } from '#core/extension/commands/days.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
 /** Entries of one page of a list. */
 const pageSize = 100;
+/** Entries of a list without pages. */
+const largestList = 1_000;
 /** Hours of usage. */
 const usageHours = 30 * 24;
 
@@ -50,14 +56,20 @@ export const readings: readonly ApiReading[] = [
     query: {
       words:
         'A part of the code of the order, or of the name or e-mail address of its buyer; a reference of the provider; an amount, or an amount and a minute: 95000 20:14.',
+      state: `One of ${orderStates.join(', ')}.`,
+      account: 'Of this account: id, e-mail address, name, key hint or key.',
+      day: 'Of this day in service.time_zone, such as 2026-11-22.',
       flagged: 'true: only those with an open flag.',
+      wrong_first: 'true: open flags, failed charges and refunds under way come first. Use it with a day.',
       after: 'Id of the last order of the page before.',
     },
-    async read({ database, section }, _handle, query) {
-      const isFlagged = query.get('flagged') === 'true' ? true : undefined;
-      const timeZone = section(service).time_zone;
-      const filter = { words: query.get('words') ?? undefined, isFlagged, timeZone };
-      const { orders, next } = await listOrders(database, filter, query.get('after') ?? undefined, pageSize);
+    async read(host, _handle, query) {
+      const { orders, next } = await listOrders(
+        host.database,
+        await orderFilter(host, query),
+        query.get('after') ?? undefined,
+        pageSize,
+      );
       return { orders, next: next ?? null };
     },
   },
@@ -66,10 +78,30 @@ export const readings: readonly ApiReading[] = [
     summary: 'read an order with its payments, refunds and flags',
     query: {},
     async read(host, handle) {
-      const id = await findSubject(host, 'order', handle);
+      const { id } = await findSubject(host, 'order', handle);
       const order = await readOrder(host.database, { id });
       if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
       return { order, actions: await listActions(host.database, { subject: id, limit: pageSize }) };
+    },
+  },
+  {
+    path: '/flags',
+    summary: 'list open flags, also those of money without an order, the worst first',
+    query: {},
+    read: ({ database }) => listOpenFlags(database, largestList),
+  },
+  {
+    path: '/outage',
+    summary: 'list the accounts that had paid time in a span, or used a model in it',
+    query: {
+      since: 'Beginning of the span, RFC 3339 with the zone. Required.',
+      until: 'End of the span. Required.',
+      model: 'Only accounts that requested this model.',
+    },
+    async read(host, _handle, query) {
+      const [since, until] = [query.get('since') ?? '', query.get('until') ?? ''];
+      const outage = await readOutage(host, { since, until, model: query.get('model') ?? undefined });
+      return { accounts: await findAffected(host.database, outage) };
     },
   },
   {
@@ -79,6 +111,28 @@ export const readings: readonly ApiReading[] = [
     read: async ({ section }) => ({ currency: section(currencySection), plans: section(plansSection) }),
   },
 ];
+
+/** What a call asks for that nobody could mean. */
+export class InvalidQuery extends Error {
+  override readonly name = 'InvalidQuery';
+}
+
+async function orderFilter(host: Host, query: URLSearchParams): Promise<OrderFilter> {
+  const { time_zone: timeZone } = host.section(service);
+  const [state, day, account] = [query.get('state'), query.get('day'), query.get('account')];
+  const known = orderStates.find((one) => one === state);
+  if (state !== null && known === undefined) throw new InvalidQuery(`state must be one of ${orderStates.join(', ')}`);
+  if (day !== null && !isDay(day)) throw new InvalidQuery('day must be a day such as 2026-11-22');
+  return {
+    words: query.get('words') ?? undefined,
+    state: known,
+    accountId: account === null ? undefined : (await findAccountByHandle(host, account)).id,
+    isFlagged: query.get('flagged') === 'true' ? true : undefined,
+    isWorstFirst: query.get('wrong_first') === 'true',
+    timeZone,
+    ...(day !== null && (await rangeOfDays(host.database, timeZone, day, day))),
+  };
+}
 
 async function readAccount(host: Host, handle: string): Promise<object> {
   const { database } = host;

@@ -5,8 +5,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
-import { describeApi, root, segmentOf } from './openapi.ts';
-import { readings } from './readings.ts';
+import { describeApi, listOf, root, segmentOf } from './openapi.ts';
+import { InvalidQuery, readings } from './readings.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
 
@@ -76,6 +76,7 @@ async function answerTo(host: Host, request: Request): Promise<ApiAnswer> {
   try {
     return call.method === 'GET' ? await read(host, call) : await act(host, caller, call);
   } catch (error) {
+    if (error instanceof InvalidQuery) return fail(400, 'invalid', error.message);
     if (!isActionError(error)) throw error;
     return fail(error.kind === 'not_found' ? 404 : 409, error.kind, error.message);
   }
@@ -114,9 +115,10 @@ async function read(host: Host, { segments, query }: Call): Promise<ApiAnswer> {
 const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.json lists what there is.`);
 
 async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
-  const [list, handle = '', segment, ...more] = call.segments;
-  const kind = actionKinds.find(({ name, subject }) => `${subject}s` === list && segmentOf(name) === segment);
-  if (kind === undefined || more.length > 0) return unknownPath;
+  // The id of a route has a slash.
+  const [list, handle, segment] = [call.segments[0], call.segments.slice(1, -1).join('/'), call.segments.at(-1)];
+  const kind = actionKinds.find(({ name, subject }) => listOf(subject) === list && segmentOf(name) === segment);
+  if (kind === undefined || (handle === '') !== (kind.subject === 'outage')) return unknownPath;
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const input = call.body === '' ? {} : parseObject(call.body);
   if (input === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');
@@ -152,8 +154,8 @@ async function perform(
   handle: string,
   input: JsonObject,
 ): Promise<ApiAnswer> {
-  const subject = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
-  return { status: 200, body: { action: kind.name, [kind.subject]: subject } };
+  const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
+  return { status: 200, body: { action: kind.name, [kind.subject]: subject.id, ...result } };
 }
 
 const ajv = new Ajv({ allErrors: true, strict: false });

@@ -1,12 +1,15 @@
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { actionKind, isActionError } from '#core/business/operator-actions/actions.ts';
+import { actionKind } from '#core/business/operator-actions/actions.ts';
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { readOrder } from '#core/business/payments/order.ts';
+import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
+import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
 import { requireAccount } from './accounts/account-page.ts';
-import { actionPage, refusal } from './action-page.ts';
+import { type ActionDefinition, type ActionQuestion, actionPage, choiceOf, lineOf, slugOf } from './action-page.ts';
 import { requireOrder } from './orders/order-page.ts';
 
-/** What a page needs to know of the account or the order that it is about. */
+/** What a page needs to know of what it is about. */
 interface Subject {
   readonly id: string;
   readonly name: string;
@@ -24,67 +27,101 @@ async function orderSubject(request: PageRequest): Promise<Subject> {
   return { id, name: code, path: `/operator/orders/${code}` };
 }
 
+async function refundSubject({ host, params }: PageRequest): Promise<Subject> {
+  const key = params['key'] ?? '';
+  const orderId = await findOrderOfRefund(host.database, key);
+  const order = orderId === undefined ? undefined : await readOrder(host.database, { id: orderId });
+  if (order !== undefined) return { id: key, name: key, path: `/operator/orders/${order.code}` };
+  throw new PageError(404, 'operator.order_unknown', {
+    action: { path: '/operator/orders', label: 'operator.orders' },
+  });
+}
+
+const subjects = {
+  account: { path: '/operator/accounts/{id}', find: accountSubject },
+  order: { path: '/operator/orders/{code}', find: orderSubject },
+  refund: { path: '/operator/refunds/{key}', find: refundSubject },
+} as const;
+
 /** The page of an action whose description says all that it asks for. */
-function pageOf(action: OperatorAction['action'], isDanger = false): Page {
+function pageOf(
+  action: OperatorAction['action'],
+  { isDanger = false, ...more }: { readonly isDanger?: boolean } & Pick<ActionDefinition, 'errors' | 'words'> = {},
+): Page {
   const kind = actionKind(action);
-  const { properties } = kind.input;
+  const { properties, required = [] } = kind.input;
   const key = `operator.act.${action}`;
-  const isAccount = kind.subject === 'account';
-  const find = isAccount ? accountSubject : orderSubject;
+  const { path, find } = subjects[kind.subject as keyof typeof subjects];
   return actionPage({
-    path: `/operator/${isAccount ? 'accounts/{id}' : 'orders/{code}'}/${slugOf(action)}`,
+    path: `${path}/${slugOf(action)}`,
     title: key,
     action,
-    needsNote: properties['note'] !== undefined,
+    ...more,
     async ask(request) {
-      const { t, host } = request;
-      const { id, name, path } = await find(request);
-      const signIns = properties['sign_in'] === undefined ? [] : await listIdentities(host.database, id);
+      const { t } = request;
+      const subject = await find(request);
+      const line = lineOf(kind);
       return {
-        question: t(`${key}.question`, { subject: name }),
+        question: t(`${key}.question`, { subject: subject.name }),
         text: t(`${key}.text`),
         facts: [],
         label: t(key),
         isDanger,
-        back: path,
-        note: properties['note'] && { label: t('operator.reason'), hint: t('operator.act.note_hint') },
-        ...(properties['to'] !== undefined && { line: { label: t(`${key}.to`), hint: t(`${key}.to_hint`) } }),
-        ...(properties['sign_in'] !== undefined && {
-          choice: {
-            label: t('operator.signs_in'),
-            hint: '',
-            options: signIns.map(({ provider, email, name: who }) => ({
-              value: provider,
-              label: `${provider} (${email ?? who})`,
-            })),
-          },
+        back: subject.path,
+        note: properties['note'] && {
+          label: t('operator.reason'),
+          hint: t('operator.act.note_hint'),
+          isOptional: !required.includes('note'),
+        },
+        ...(properties['days'] !== undefined && {
+          days: { label: t('operator.days_column'), hint: t('operator.days_hint') },
         }),
+        ...(line !== undefined && {
+          line: { label: t(`${key}.${line}`), hint: t(`${key}.${line}_hint`), isOptional: !required.includes(line) },
+        }),
+        ...(await choicesOf(request, choiceOf(kind), subject.id)),
       };
     },
     subject: async (request) => (await find(request)).id,
-    async perform(request, { note, line, choice }, id) {
-      try {
-        await kind.perform(request.host, id, { note, to: line, sign_in: choice });
-        return (await find(request)).path;
-      } catch (error) {
-        if (!isActionError(error)) throw error;
-        throw refusal({ '': `operator.act.error.${error.kind}` }, error.message);
-      }
-    },
+    next: async (request) => (await find(request)).path,
   });
 }
 
-/** The last part of its path. */
-export function slugOf(action: string): string {
-  return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
+async function choicesOf(
+  { host, t }: PageRequest,
+  name: ReturnType<typeof choiceOf>,
+  id: string,
+): Promise<Pick<ActionQuestion, 'choice'>> {
+  if (name === undefined) return {};
+  if (name === 'as') {
+    const options = ['done', 'failed'].map((value) => ({ value, label: t(`operator.refund_state.${value}`) }));
+    return { choice: { label: t('operator.outcome'), hint: '', options } };
+  }
+  const signIns = await listIdentities(host.database, id);
+  const options = signIns.map(({ provider, email, name: who }) => ({
+    value: provider,
+    label: `${provider} (${email ?? who})`,
+  }));
+  return { choice: { label: t('operator.signs_in'), hint: '', options } };
 }
 
 /** Pages of actions that no other page asks about. */
 export const actPages: readonly Page[] = [
+  pageOf('account.add_days', {
+    errors: { too_many_days: ['days', 'operator.days_too_many'] },
+    words({ days, line, note }) {
+      if (days === 0) throw new FieldErrors({ days: 'operator.days_zero' });
+      return { days, ...(line !== '' && { label: line }), note };
+    },
+  }),
   pageOf('account.note'),
   pageOf('account.change_email'),
-  pageOf('account.remove_sign_in', true),
-  pageOf('account.move_sign_in', true),
+  pageOf('account.move_sign_in', { isDanger: true }),
+  pageOf('account.remove_sign_in', { isDanger: true }),
+  pageOf('account.block', { isDanger: true }),
+  pageOf('account.unblock'),
+  pageOf('account.delete', { isDanger: true, errors: { not_confirmed: ['line', 'operator.act.error.not_confirmed'] } }),
   pageOf('order.check'),
-  pageOf('order.cancel', true),
+  pageOf('order.cancel', { isDanger: true }),
+  pageOf('refund.close'),
 ];

@@ -1,4 +1,11 @@
-import { type OperatorAction, recordAction } from '#core/business/operator-actions/operator-actions.ts';
+import {
+  type ActionKind,
+  actionKind,
+  type ActionWords,
+  isActionError,
+  runAction,
+} from '#core/business/operator-actions/actions.ts';
+import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 
@@ -15,13 +22,13 @@ export interface ActionQuestion {
   /** Where "Cancel" leads. */
   readonly back: string;
   /** Label of the field for the reason or the way; undefined where none is asked for. */
-  readonly note: { readonly label: string; readonly hint: string } | undefined;
+  readonly note: { readonly label: string; readonly hint: string; readonly isOptional?: boolean } | undefined;
   /** Label of the field for a number of days. */
   readonly days?: { readonly label: string; readonly hint: string };
   /** Label of the field for an amount of money, with the largest one, which it shows. */
   readonly amount?: { readonly label: string; readonly hint: string; readonly max: number };
   /** Label of the field for a line of text. */
-  readonly line?: { readonly label: string; readonly hint: string };
+  readonly line?: { readonly label: string; readonly hint: string; readonly isOptional?: boolean };
   /** A choice between some ways to do it; the first one is chosen. */
   readonly choice?: {
     readonly label: string;
@@ -34,6 +41,7 @@ export interface ActionQuestion {
   readonly route?: string;
 }
 
+/** What was entered. */
 export interface ActionInput {
   readonly note: string;
   readonly days: number;
@@ -46,6 +54,7 @@ export interface ActionInput {
   readonly route: string;
 }
 
+/** A page of an action: what it asks, and where it leads. What the action does, and what is recorded, is in its description. */
 export interface ActionDefinition {
   readonly path: string;
   /** Key. */
@@ -53,18 +62,24 @@ export interface ActionDefinition {
   readonly action: OperatorAction['action'];
   /** @throws PageError when there is nothing to ask about */
   ask(request: PageRequest): ActionQuestion | Promise<ActionQuestion>;
-  /** Id of the account or the order, or the route, for the record. @throws PageError */
+  /** The handle of what it is about. @throws PageError */
   subject(request: PageRequest, input: ActionInput): string | Promise<string>;
-  /** @returns where the browser goes next @throws FieldErrors, PageError */
-  perform(request: PageRequest, input: ActionInput, subject: string): Promise<string>;
-  readonly needsNote: boolean;
+  /** What is said with it; left out where `wordsOf` knows. */
+  words?(input: ActionInput, request: PageRequest): ActionWords;
+  /** Where the browser goes when it is done. */
+  next(request: PageRequest): string | Promise<string>;
+  /** Where an error of this kind is shown, and its text; others are shown at the top, with the text of their kind. */
+  readonly errors?: Readonly<Record<string, readonly [field: string, text: string]>>;
 }
 
 /** Characters of a note. */
 const longestNote = 500;
 
 /** A page that asks whether, and a form that does it and records who has. */
-export function actionPage({ path, title, action, ask, subject, perform, needsNote }: ActionDefinition): Page {
+export function actionPage(definition: ActionDefinition): Page {
+  const { path, title, action, ask, subject, next } = definition;
+  const kind = actionKind(action);
+  const needsNote = kind.input.required?.includes('note') === true;
   const form = defineForm({
     fields: {
       type: 'object',
@@ -83,13 +98,9 @@ export function actionPage({ path, title, action, ask, subject, perform, needsNo
     async submit({ note = '', days = 0, amount, choice = '', line = '', manual = false, route = '' }, request) {
       const input = { note: note.trim(), days, amount, choice, line: line.trim(), isManual: manual, route };
       const about = await subject(request, input);
-      const { id, email, name } = accountOf(request);
-      const next = await recordAction(
-        request.host.database,
-        { operator: { id, name: email ?? name }, action, subject: about, note: describeInput(input) },
-        () => perform(request, input, about),
-      );
-      return new Redirect(next);
+      const words = definition.words?.(input, request) ?? wordsOf(kind, input);
+      await act(request, kind, about, words, definition.errors);
+      return new Redirect(await next(request));
     },
   });
   return {
@@ -103,14 +114,47 @@ export function actionPage({ path, title, action, ask, subject, perform, needsNo
   };
 }
 
-/** What is kept with the action: the operator's words, with the days or the amount. */
-function describeInput({ note, days, amount, choice, line, isManual }: ActionInput): string | undefined {
-  const count = days === 0 ? '' : `${days > 0 ? '+' : ''}${days} d`;
-  const parts = [count, amount === undefined ? '' : String(amount), choice, line, isManual ? 'manual' : '', note];
-  return parts.filter((part) => part !== '').join(', ') || undefined;
+/** Does it as the operator who is signed in. @throws FieldErrors in place of errors for people */
+export async function act(
+  request: PageRequest,
+  kind: ActionKind,
+  handle: string,
+  words: ActionWords,
+  errors: ActionDefinition['errors'] = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const { id, email, name } = accountOf(request);
+  try {
+    return (await runAction(request.host, { id, name: email ?? name }, kind, handle, words)).result;
+  } catch (error) {
+    if (!isActionError(error)) throw error;
+    const [field, text] = errors[error.kind] ?? ['', `operator.act.error.${error.kind}`];
+    throw new FieldErrors({ [field]: text });
+  }
 }
 
-/** Shows the form again with this. @param fields keys of texts by field @param message for the record of actions */
-export function refusal(fields: Readonly<Record<string, string>>, message: string): FieldErrors {
-  return Object.assign(new FieldErrors(fields), { message });
+/** The last part of its path. */
+export function slugOf(action: string): string {
+  return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
+}
+
+/** The members that the one line of text and the one choice of a form are for. */
+const lines = ['to', 'confirm', 'label'] as const;
+const choices = ['sign_in', 'as'] as const;
+
+export function lineOf({ input }: ActionKind): (typeof lines)[number] | undefined {
+  return lines.find((name) => input.properties[name] !== undefined);
+}
+
+export function choiceOf({ input }: ActionKind): (typeof choices)[number] | undefined {
+  return choices.find((name) => input.properties[name] !== undefined);
+}
+
+function wordsOf(kind: ActionKind, { note, days, line, choice }: ActionInput): ActionWords {
+  const [lineName, choiceName] = [lineOf(kind), choiceOf(kind)];
+  return {
+    ...(kind.input.properties['days'] !== undefined && { days }),
+    ...(choiceName !== undefined && choice !== '' && { [choiceName]: choice }),
+    ...(lineName !== undefined && line !== '' && { [lineName]: line }),
+    ...(note !== '' && { note }),
+  };
 }

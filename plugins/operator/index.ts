@@ -2,7 +2,6 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { actPages } from './act-pages.ts';
-import { blockPage, daysPage, unblockPage } from './accounts/action-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
 import { operatorActionsSection } from './actions-section.ts';
@@ -38,9 +37,6 @@ export const plugin: GatewayPlugin = {
       refundPage,
       accountsPage,
       accountPage,
-      blockPage,
-      unblockPage,
-      daysPage,
       ...actPages,
       routesPage(gateway),
       resetPage,

@@ -109,10 +109,14 @@ describe('the operator pages', () => {
   it('have no accessibility or console error in both languages and themes, with any stored text', async () => {
     const order = await buy(59_000, attack);
     const flag = order.flags[0]?.id;
-    await client.submit(`/operator/accounts/${order.accountId}/days`, `/operator/accounts/${order.accountId}/days`, {
-      days: '2',
-      note: attack,
-    });
+    await client.submit(
+      `/operator/accounts/${order.accountId}/add-days`,
+      `/operator/accounts/${order.accountId}/add-days`,
+      {
+        days: '2',
+        note: attack,
+      },
+    );
     await new RecordBook(gateway.database).write({
       started_at: Date.now() - 120_000,
       account_id: order.accountId,
@@ -129,7 +133,7 @@ describe('the operator pages', () => {
       `/operator/flags/${flag}`,
       `/operator/orders?q=${encodeURIComponent(attack)}&state=nonsense&after=nonsense`,
       `/operator/accounts/${order.accountId}`,
-      `/operator/accounts/${order.accountId}/days`,
+      `/operator/accounts/${order.accountId}/add-days`,
       '/operator/accounts?state=active&after=nonsense',
       '/operator/routes',
       '/operator/health',
@@ -197,7 +201,7 @@ describe('an operator', () => {
 
   it('adds days, takes them back, and refuses too many', async () => {
     const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Sari' });
-    const path = `/operator/accounts/${accountId}/days`;
+    const path = `/operator/accounts/${accountId}/add-days`;
     await client.submit(path, path, { days: '3', note: 'outage' });
     await client.submit(path, path, { days: '-1', note: 'one too many' });
     const account = await findAccount(gateway.database, accountId);
@@ -211,7 +215,7 @@ describe('an operator', () => {
       ['failed', 'nothing'],
       ['failed', '+365 d, a year'],
       ['done', '-1 d, one too many'],
-      ['done', '+3 d, outage'],
+      ['done', 'days: 3, outage'],
     ]);
   });
 

@@ -8,6 +8,10 @@ export class AccountError extends Error {
     | 'email_invalid'
     | 'email_taken'
     | 'operator_address'
+    | 'operator_account'
+    | 'not_confirmed'
+    | 'order_open'
+    | 'span'
     | 'deleted';
 
   constructor(kind: AccountError['kind'], message: string) {

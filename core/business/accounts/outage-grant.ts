@@ -1,5 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
+import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { AccountError } from './account-error.ts';
 import { addDays } from './ledger.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
@@ -10,6 +12,24 @@ export interface Outage {
   readonly until: number;
   /** Only accounts that requested this model in the span; default: all that had paid time in it. */
   readonly model?: string | undefined;
+}
+
+/**
+ * An outage as it is written.
+ *
+ * @param span RFC 3339
+ * @throws AccountError `span`; `not_found` for a model that was never there
+ */
+export async function readOutage(
+  host: Pick<Host, 'catalog' | 'database'>,
+  span: { readonly since: string; readonly until: string; readonly model?: string | undefined },
+): Promise<Outage> {
+  const [since, until] = [Date.parse(span.since), Date.parse(span.until)];
+  if (!(since < until)) throw new AccountError('span', 'The beginning of the span must be before its end.');
+  if (span.model === undefined) return { since, until };
+  const model = await findModelName(host, span.model);
+  if (model === undefined) throw new AccountError('not_found', `Model "${span.model}" not found.`);
+  return { since, until, model };
 }
 
 export interface AffectedAccount {
@@ -42,6 +62,14 @@ export async function findAffected(
     values,
   );
   return rows.map(({ id, name, email }) => ({ id, name, email: email ?? undefined }));
+}
+
+/** What came of a grant to all whom an outage has hit. */
+export interface OutageResult {
+  readonly granted: number;
+  /** They had the days of this note already. */
+  readonly skipped: number;
+  readonly failed: readonly { readonly account: string; readonly message: string }[];
 }
 
 /**

@@ -1,190 +1,27 @@
 import { userInfo } from 'node:os';
-import { uuid } from '#core/platform/database/database.ts';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
+import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonSchema } from '#core/platform/schema.ts';
+import { uuid } from '#core/platform/database/database.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
-import { type DaysBack, waysOfDaysBack } from '../payments/order-types.ts';
+import { accountActions } from './account-actions.ts';
+import { type ActionKind, type ActionWords, describeWords, schema, type SubjectKind } from './action-kind.ts';
 import { type OperatorAction, recordAction } from './operator-actions.ts';
+import { orderActions } from './order-actions.ts';
 
-/** What an operator says with an action. Which members it takes is in its schema. */
-export interface ActionWords {
-  /** Why, or what was done. */
-  readonly note?: string | undefined;
-  readonly days?: number | undefined;
-  readonly to?: string | undefined;
-  readonly sign_in?: string | undefined;
-  readonly payment?: string | undefined;
-  readonly amount?: number | undefined;
-  readonly manual?: boolean | undefined;
-  readonly days_back?: DaysBack | undefined;
-  readonly label?: string | undefined;
-  readonly flag?: string | undefined;
-}
+export type { ActionKind, ActionWords } from './action-kind.ts';
 
-/** An action, from which its command and its endpoint of the operator's API follow. */
-export interface ActionKind {
-  readonly name: OperatorAction['action'];
-  readonly subject: 'account' | 'order';
-  /** Begins with a verb. */
-  readonly summary: string;
-  /** The input: members of `ActionWords`. */
-  readonly input: JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
-  /** @throws AccountError, CheckoutError with messages for people */
-  perform(host: Host, subjectId: string, input: ActionWords): Promise<unknown>;
-}
+const routeReset: ActionKind = {
+  name: 'route.reset',
+  subject: 'route',
+  summary: 'close the breaker of a route and end the cooldowns of its keys',
+  input: schema({}, []),
+  perform: (host, route) => resetRoute(host, route),
+};
 
-const text = (description: string, maxLength = 200) =>
-  ({ type: 'string', minLength: 1, maxLength, pattern: '\\S', description }) as const;
-const note = text('Why, for the record.', 500);
-const signIn = text('Name of the provider, such as google.', 60);
-/** Without what separates or encloses the addresses of a mail. */
-const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
-
-const schema = <const P extends Readonly<Record<string, JsonSchema>>>(
-  properties: P,
-  required: readonly (keyof P & string)[],
-) => ({ type: 'object', properties, required, additionalProperties: false }) as const;
-
-/** What is done is loaded when it is: MikroORM would slow all commands down. */
-const accounts = () => import('../accounts/recovery.ts');
-const blocking = () => import('../accounts/blocking.ts');
-const checkout = () => import('../payments/checkout.ts');
-
-/** All actions on accounts and orders. */
-export const actionKinds: readonly ActionKind[] = [
-  {
-    name: 'account.block',
-    subject: 'account',
-    summary: 'refuse an account, end its sessions and prevent its sign-in',
-    input: schema({ note }, ['note']),
-    perform: async ({ database }, id, input) => (await blocking()).blockAccount(database, id, input.note ?? ''),
-  },
-  {
-    name: 'account.unblock',
-    subject: 'account',
-    summary: 'serve a blocked account again, with the same key',
-    input: schema({}, []),
-    perform: async ({ database }, id) => (await blocking()).unblockAccount(database, id),
-  },
-  {
-    name: 'account.add_days',
-    subject: 'account',
-    summary: 'add days to an account, or take days back from the end with a negative number',
-    input: schema(
-      {
-        days: { type: 'integer', minimum: -365, maximum: 365, description: 'Days to add; negative ones are taken.' },
-        label: text('What customers read as the name of added days; default: their number.', 60),
-        note,
-      },
-      ['days', 'note'],
-    ),
-    perform: async ({ database }, id, { days = 0, label, note: why = '' }) => {
-      const { grantDays, revokeDays } = await import('../accounts/ledger.ts');
-      if (days > 0) await grantDays(database, id, { days, label, note: why });
-      else if (days < 0) await database.fork().transactional((transaction) => revokeDays(transaction, id, -days, why));
-    },
-  },
-  {
-    name: 'account.note',
-    subject: 'account',
-    summary: 'write a note about an account, which only operators see',
-    input: schema({ note }, ['note']),
-    // The record of the action is the note.
-    perform: () => Promise.resolve(),
-  },
-  {
-    name: 'account.change_email',
-    subject: 'account',
-    summary: 'give an account another e-mail address; the former one gets a mail',
-    input: schema({ to: { ...text('The new address.', 320), pattern: emailAddress }, note }, ['to', 'note']),
-    async perform(host, id, { to = '' }) {
-      if (!new RegExp(emailAddress).test(to))
-        throw new AccountError('email_invalid', `"${to}" is not an e-mail address.`);
-      await (await accounts()).changeEmail(host, id, to);
-    },
-  },
-  {
-    name: 'account.remove_sign_in',
-    subject: 'account',
-    summary: 'remove a sign-in from an account, also the last one, and end its sessions',
-    input: schema({ sign_in: signIn, note }, ['sign_in', 'note']),
-    perform: async (host, id, { sign_in: provider = '' }) => (await accounts()).removeSignIn(host, id, provider),
-  },
-  {
-    name: 'account.move_sign_in',
-    subject: 'account',
-    summary: 'move a sign-in to another account, and end the sessions of both',
-    input: schema({ sign_in: signIn, to: text('The other account.'), note }, ['sign_in', 'to', 'note']),
-    perform: async (host, id, { sign_in: provider = '', to = '' }) =>
-      (await accounts()).moveSignIn(host, id, provider, await findSubject(host, 'account', to)),
-  },
-  {
-    name: 'order.check',
-    subject: 'order',
-    summary: 'ask the provider about an order now',
-    input: schema({}, []),
-    perform: async (host, id) => (await checkout()).checkOrder(host, id),
-  },
-  {
-    name: 'order.cancel',
-    subject: 'order',
-    summary: 'cancel an order that is not paid; a payment that comes nevertheless still counts',
-    input: schema({ note }, ['note']),
-    async perform(host, id) {
-      const { state, code } = await (await checkout()).cancelOrder(host, id);
-      if (state !== 'cancelled')
-        throw new CheckoutError('not_open', `Order ${code} is ${state}; it cannot be cancelled.`);
-    },
-  },
-  {
-    name: 'order.refund',
-    subject: 'order',
-    summary: 'pay a payment back, in full or in part',
-    input: schema(
-      {
-        payment: text('Its id, where the order has several with anything left.'),
-        amount: { type: 'integer', minimum: 1, description: 'A part of it; default: all that is left.' },
-        manual: { type: 'boolean', description: 'Whether you have paid it back yourself.' },
-        days_back: {
-          enum: waysOfDaysBack,
-          description: 'Days that go back; default: unused ones with the whole payment, none with a part.',
-        },
-        note,
-      },
-      ['note'],
-    ),
-    async perform(host, id, { payment, amount, manual = false, days_back: days, note: reason = '' }) {
-      const { findOrderOfPayment, refundOrder, refundPayment } = await import('../payments/refunds.ts');
-      const options = { amount, days, isManual: manual, reason };
-      if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
-        throw new CheckoutError('not_found', `The order has no payment ${payment}.`);
-      const { refund } = await (payment === undefined
-        ? refundOrder(host, id, options)
-        : refundPayment(host, payment, options));
-      if (refund.state === 'failed')
-        throw new CheckoutError(
-          'not_refunded',
-          'The provider did not refund the payment. Pay the money back yourself, then record that (manual).',
-        );
-    },
-  },
-  {
-    name: 'flag.resolve',
-    subject: 'order',
-    summary: 'mark the flags of an order as resolved, with what was done',
-    input: schema({ flag: text('Id of one flag; default: all of the order.'), note }, ['note']),
-    async perform({ database }, id, { flag, note: done = '' }) {
-      const { readOrder } = await import('../payments/order.ts');
-      const order = await readOrder(database, { id });
-      const isOfOrder = flag === undefined || order?.flags.some((one) => one.id === flag.toLowerCase()) === true;
-      const { resolveFlag } = await import('../payments/flags.ts');
-      const resolved = isOfOrder ? await resolveFlag(database, flag?.toLowerCase() ?? id, done) : 0;
-      if (resolved === 0)
-        throw new CheckoutError('not_open', `Order ${order?.code ?? id} has no flag that is not resolved.`);
-    },
-  },
-];
+/** All that operators do, on pages, by commands and over the API. */
+export const actionKinds: readonly ActionKind[] = [...accountActions, ...orderActions, routeReset];
 
 export function actionKind(name: OperatorAction['action']): ActionKind {
   const kind = actionKinds.find((one) => one.name === name);
@@ -192,43 +29,93 @@ export function actionKind(name: OperatorAction['action']): ActionKind {
   return kind;
 }
 
-/**
- * The id of an account or an order.
- *
- * @param handle of an account: id, e-mail address, name, key or hint; of an order: code or id
- * @throws AccountError `not_found`, `ambiguous`; CheckoutError `not_found`
- */
-export async function findSubject(host: Host, kind: ActionKind['subject'], handle: string): Promise<string> {
-  if (kind === 'account') {
-    const { findAccountByHandle } = await import('../accounts/account-list.ts');
-    return (await findAccountByHandle(host, handle)).id;
-  }
-  const { readOrder } = await import('../payments/order.ts');
-  const order = await readOrder(host.database, uuid.test(handle) ? { id: handle } : { code: handle });
-  if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
-  return order.id;
+/** What an action is about. */
+export interface ActionSubject {
+  /** That `perform` takes. */
+  readonly id: string;
+  /** Where the action is on record: at the order of a flag or refund. */
+  readonly recordedAt: string;
 }
 
-/** Does an action and records who did it. @returns the id of its subject @throws what `perform` throws */
+/**
+ * Finds what an action is about.
+ *
+ * @param handle of an account: id, e-mail address, name, key or hint; of an order: code or id; of a flag: its id, or an order for
+ *   all of its flags; of a refund: its key; of a route: its id
+ * @throws AccountError `not_found`, `ambiguous`; CheckoutError `not_found`
+ */
+export async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
+  switch (kind) {
+    case 'account': {
+      const { findAccountByHandle } = await import('../accounts/account-list.ts');
+      return at((await findAccountByHandle(host, handle)).id);
+    }
+    case 'order':
+      return at((await findOrder(host, handle)).id);
+    case 'flag': {
+      const { findFlag } = await import('../payments/flags.ts');
+      const flag = uuid.test(handle) ? await findFlag(host.database, handle.toLowerCase()) : undefined;
+      if (flag !== undefined) return { id: flag.id, recordedAt: flag.orderId ?? flag.id };
+      return at((await findOrder(host, handle)).id);
+    }
+    case 'refund': {
+      const { findOrderOfRefund } = await import('../payments/refunds.ts');
+      const orderId = await findOrderOfRefund(host.database, handle);
+      if (orderId === undefined) throw new CheckoutError('not_found', `There is no refund ${handle}.`);
+      return { id: handle, recordedAt: orderId };
+    }
+    case 'route':
+      if (routeIdsOf(host).includes(handle)) return at(handle);
+      throw new CheckoutError('not_found', `There is no route ${handle}.`);
+    case 'outage':
+      return at('outage');
+  }
+}
+
+function at(id: string): ActionSubject {
+  return { id, recordedAt: id };
+}
+
+async function findOrder({ database }: Host, handle: string) {
+  const { readOrder } = await import('../payments/order.ts');
+  const order = await readOrder(database, uuid.test(handle) ? { id: handle } : { code: handle });
+  if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
+  return order;
+}
+
+/** An action that was done. */
+export interface ActionDone {
+  readonly subject: ActionSubject;
+  /** What came of it, where that is more than done. */
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
+/** Does an action and records who did it. @throws what `perform` throws; AccountError `operator_account` */
 export async function runAction(
   host: Host,
   operator: OperatorAction['operator'],
   kind: ActionKind,
   handle: string,
   input: ActionWords,
-): Promise<string> {
+): Promise<ActionDone> {
   const subject = await findSubject(host, kind.subject, handle);
-  const action = { operator, action: kind.name, subject, note: describeInput(input) };
-  await recordAction(host.database, action, () => kind.perform(host, subject, input));
-  return subject;
+  const action = { operator, action: kind.name, subject: subject.recordedAt, note: describeWords(input) };
+  const result = await recordAction(host.database, action, async () => {
+    if (kind.sparesOperators === true) await requireCustomer(host, subject.id);
+    return kind.perform(host, subject.id, input, operator);
+  });
+  return { subject, result: result ?? {} };
 }
 
-/** The input in one line, the operator's words last. */
-function describeInput({ note: words, ...rest }: ActionWords): string | undefined {
-  const parts = Object.entries(rest).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}: ${String(value)}`],
-  );
-  return [...parts, ...(words === undefined ? [] : [words])].join(', ') || undefined;
+/** Nobody locks an operator out by mistake, himself included: that takes a change of gateway.yaml. */
+async function requireCustomer(host: Host, accountId: string): Promise<void> {
+  const { findAccount } = await import('../accounts/accounts.ts');
+  const { email } = await findAccount(host.database, accountId);
+  if (isOperatorAddress(host, email))
+    throw new AccountError(
+      'operator_account',
+      `${email} is an operator. Remove the address from operators in gateway.yaml first.`,
+    );
 }
 
 /** Who uses a command: no account, but the user of the machine. */

@@ -9,12 +9,15 @@ export const operatorActionNames = [
   'account.block',
   'account.unblock',
   'account.add_days',
+  'account.delete',
   'account.note',
   'account.change_email',
   'account.remove_sign_in',
   'account.move_sign_in',
   'order.check',
   'order.cancel',
+  'refund.close',
+  'outage.grant_days',
   'route.reset',
 ] as const;
 
@@ -22,7 +25,7 @@ export const operatorActionNames = [
 export interface OperatorAction {
   readonly operator: { readonly id: string; readonly name: string };
   readonly action: (typeof operatorActionNames)[number];
-  /** Id of an account or an order, or a route. */
+  /** Id of an account or an order, or of a flag without one; a route; `outage` for all accounts that one hit. */
   readonly subject: string;
   /** Why, or how, in the operator's words. */
   readonly note: string | undefined;

@@ -1,25 +1,16 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '../accounts/entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
-import type {
-  DaysBack,
-  FlagKind,
-  OrderRefund,
-  OrderState,
-  PaymentAttempt as Attempt,
-  PaymentOutcome,
+import {
+  type DaysBack,
+  type FlagKind,
+  type OrderRefund,
+  orderStates,
+  type PaymentAttempt as Attempt,
+  type PaymentOutcome,
 } from './order-types.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-const orderStates = [
-  'created',
-  'pending',
-  'expired',
-  'failed',
-  'cancelled',
-  'paid',
-  'refunded',
-] as const satisfies readonly OrderState[];
 const flagKinds = [
   'wrong_amount',
   'wrong_currency',

@@ -152,7 +152,8 @@ export function decisionDue({ section }: Pick<Host, 'section'>, flaggedAt: Date)
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
 
-const worst = Object.entries(severities).flatMap(([kind, severity]) => (severity === 'bad' ? [kind] : []));
+/** Kinds that come first. */
+export const worstFlags = Object.entries(severities).flatMap(([kind, severity]) => (severity === 'bad' ? [kind] : []));
 
 const select = `
   select f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
@@ -178,9 +179,21 @@ export async function listOpenFlags(
   const rows = await database.query<FlagRow & { total: number }>(
     `select *, count(*) over ()::float8 as total from (${select} where f.resolved_at is null) x
      order by kind in (?) desc, created_at, id limit ?`,
-    [worst, limit],
+    [worstFlags, limit],
   );
   return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
+}
+
+/** A flag, resolved or not, and the order that it is of. */
+export async function findFlag(
+  database: Pick<Database, 'query'>,
+  id: string,
+): Promise<{ readonly id: string; readonly orderId: string | undefined } | undefined> {
+  const [row] = await database.query<Row<typeof OrderFlag, 'id' | 'order_id'>>(
+    'select id, order_id from order_flag where id::text = ?',
+    [id],
+  );
+  return row && { id: row.id, orderId: row.order_id ?? undefined };
 }
 
 /** One unresolved flag. */

@@ -4,7 +4,9 @@ import type { RateLimits } from '#core/gateway/facts.ts';
  * `created`: no charge yet. `pending`: can be paid. `expired`, `failed`, `cancelled`: not paid, but becomes `paid` if a payment
  * arrives late. `refunded`: the whole payment was refunded.
  */
-export type OrderState = 'created' | 'pending' | 'expired' | 'failed' | 'cancelled' | 'paid' | 'refunded';
+export type OrderState = (typeof orderStates)[number];
+
+export const orderStates = ['created', 'pending', 'expired', 'failed', 'cancelled', 'paid', 'refunded'] as const;
 
 /** A sale: account, plan and price at the time of the order, and its payment. */
 export interface Order {

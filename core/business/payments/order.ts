@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
+import { worstFlags } from './flags.ts';
 import { orderColumns, type OrderRow, toOrder } from './order-row.ts';
 import type { Order, OrderState } from './order-types.ts';
 
@@ -31,9 +32,11 @@ export interface OrderFilter {
   readonly until?: Date | undefined; // exclusive
   /** True: those with an unresolved flag. */
   readonly isFlagged?: boolean | undefined;
+  /** True: what is wrong comes first, and then the newest. For the orders of some days, because all of them are evaluated. */
+  readonly isWorstFirst?: boolean | undefined;
 }
 
-/** Orders, newest first. */
+/** Some orders. */
 export interface OrderPage {
   readonly orders: readonly Order[];
   /** Where the next page begins; undefined on the last one. */
@@ -58,7 +61,7 @@ export async function readOrder(
   return toOrder(row);
 }
 
-/** Lists orders, newest first. @param cursor `next` of the page before; @param limit at most 1,000 */
+/** Lists orders, the newest or the worst first. @param cursor `next` of the page before; @param limit at most 1,000 */
 export async function listOrders(
   database: Reader,
   filter: OrderFilter,
@@ -69,7 +72,7 @@ export async function listOrders(
   const size = Math.min(limit, largestPage);
   const rows = await database.query<OrderRow>(
     `select ${orderColumns} from plan_order o where ${conditions.join(' and ')}
-     order by o.created_at desc, o.id desc limit ?`,
+     order by ${filter.isWorstFirst === true ? `${wrongness('o')}, ` : ''}o.created_at desc, o.id desc limit ?`,
     [...values, size + 1],
   );
   const orders = rows.slice(0, size).map(toOrder);
@@ -87,8 +90,23 @@ function readAmount(words: string): { readonly amount?: string; readonly minute?
   return { amount: digits, ...(hour !== undefined && { minute: Number(hour) * 60 + Number(minute) }) };
 }
 
+const openFlag = (order: string, which = '') =>
+  `exists (select 1 from order_flag f where f.order_id = ${order}.id and f.resolved_at is null ${which})`;
+
+/** SQL: how urgent an order is, 0 first: money lost, money to decide on, a charge that failed, nothing wrong. */
+const wrongness = (order: string) => `(case
+  when ${openFlag(order, `and f.kind in (${worstFlags.map((kind) => `'${kind}'`).join(', ')})`)} then 0
+  when ${openFlag(order)} then 1
+  when ${order}.state = 'failed' or exists (select 1 from refund r where r.order_id = ${order}.id and r.state in ('asked', 'sent'))
+    or ${order}.state in ('created', 'pending') and exists (
+      select 1 from payment_attempt e where e.order_id = ${order}.id and e.error is not null) then 2
+  else 3 end)`;
+
+const afterWorse = `exists (select from plan_order c, lateral (select ${wrongness('c')} as rank) k where c.id::text = ?
+  and (${wrongness('o')} > k.rank or ${wrongness('o')} = k.rank and (o.created_at, o.id) < (c.created_at, c.id)))`;
+
 function conditionsOf(
-  { accountId, words, timeZone, state, since, until, isFlagged }: OrderFilter,
+  { accountId, words, timeZone, state, since, until, isFlagged, isWorstFirst = false }: OrderFilter,
   cursor: string | undefined,
 ): [string[], unknown[]] {
   const wanted: [string, unknown][] = [];
@@ -97,7 +115,10 @@ function conditionsOf(
   want('o.state = ?', state);
   want('o.created_at >= to_timestamp(? / 1000.0)', since?.getTime());
   want('o.created_at < to_timestamp(? / 1000.0)', until?.getTime());
-  want('(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)', cursor);
+  want(
+    isWorstFirst ? afterWorse : '(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)',
+    cursor,
+  );
   want(
     `exists (select from json_to_record(?::json) as w(words text, amount bigint, minute int, zone text)
          join account a on a.id = o.account_id
@@ -108,11 +129,12 @@ function conditionsOf(
          or exists (
            select from (select o.price as amount, o.created_at as at
              union all select x.amount, x.paid_at from payment x where x.order_id = o.id) m
-           where m.amount = w.amount and (w.minute is null or abs(w.minute
-             - extract(hour from m.at at time zone w.zone) * 60 - extract(minute from m.at at time zone w.zone)) <= ${minuteTolerance})))`,
+           where m.amount = w.amount and (w.minute is null or (w.minute + ${minuteTolerance} + 1440
+             - extract(hour from m.at at time zone w.zone)::int * 60 - extract(minute from m.at at time zone w.zone)::int) % 1440
+               <= ${2 * minuteTolerance})))`,
     words === undefined ? undefined : JSON.stringify({ words, ...readAmount(words), zone: timeZone ?? 'UTC' }),
   );
-  const flagged = 'exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null)';
+  const flagged = openFlag('o');
   const fixed = isFlagged === undefined ? ['true'] : [isFlagged ? flagged : `not ${flagged}`];
   return [[...fixed, ...wanted.map(([condition]) => condition)], wanted.map(([, value]) => value)];
 }

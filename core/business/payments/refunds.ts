@@ -53,6 +53,14 @@ export async function findOrderOfPayment(database: Pick<Database, 'query'>, id: 
   return found && readOrder(database, { id: found.order_id });
 }
 
+/** The id of the order of a refund. */
+export async function findOrderOfRefund(database: Pick<Database, 'query'>, key: string): Promise<string | undefined> {
+  const [row] = await database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
+    key,
+  ]);
+  return row?.order_id;
+}
+
 async function findPayment(database: Pick<Database, 'query'>, id: string) {
   const [found] = await database.query<Row<typeof PaymentEntity, 'id' | 'order_id'>>(
     'select id, order_id from payment where id::text = lower(?) or payment_id = ? order by id::text = lower(?) desc limit 1',

@@ -161,25 +161,22 @@ function defineExport(parser: Parser, context: CommandContext): void {
 
 function defineDelete(parser: Parser, context: CommandContext): void {
   accountCommandOf(parser, 'delete', 'remove what is personal of an account, for good')
+    .option('--note <text>', 'why, for the record', parseLine)
     .option('--yes', 'do not ask')
     .addHelpText(
       'after',
       `${handles}\nName, e-mail address, picture, ways to sign in, sessions, key, and content and addresses of requests are removed. Orders,
 payments and the ledger stay under the account's id, for bookkeeping. Time that is left is lost. Export first if in doubt.${examples(['gateway account delete ani@example.com'])}`,
     )
-    .action((account: string, options: { yes?: true } & Output) =>
+    .action((account: string, options: { note?: string; yes?: true } & Output) =>
       run(context, options, async (host) => {
-        const { deleteAccount, openOrders, readDetails } = await operations();
+        const { readDetails } = await operations();
         const details = await readDetails(host, account);
-        const open = await openOrders(host, details.record.id);
-        if (open.length > 0)
-          throw new CommandFailed(
-            `Order ${open.join(', ')} can still be paid. Delete the account when it has expired.`,
-          );
+        const { id } = details.record;
         if (options.yes !== true)
           await confirm([...describeAccount(details, zoneOf(host, options)), '', 'Delete this account?']);
-        await deleteAccount(host.database, details.record.id);
-        return readDetails(host, details.record.id);
+        await act(host, 'account.delete', id, { confirm: id, note: options.note });
+        return readDetails(host, id);
       }),
     );
 }

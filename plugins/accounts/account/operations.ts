@@ -7,12 +7,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { AccountDetails } from './describe.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
-import type { PlanOrder } from '#core/business/payments/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
 export { exportAccount } from '#core/business/accounts/account-export.ts';
 export { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
-export { deleteAccount } from '#core/business/accounts/deletion.ts';
 
 /** @throws AccountError `not_found`, `ambiguous` */
 export async function readDetails(host: Host, handle: string): Promise<AccountDetails> {
@@ -33,13 +31,4 @@ async function detailsOf({ database }: Host, record: AccountRecord): Promise<Acc
     sessions: await new Sessions(database).list(record.id),
     ledger: await listLedger(database, record.id),
   };
-}
-
-/** Codes of the orders that may still be paid. */
-export async function openOrders({ database }: Host, accountId: string): Promise<string[]> {
-  const rows = await database.query<Row<typeof PlanOrder, 'code'>>(
-    `select code from plan_order where account_id = ? and state in ('created', 'pending')`,
-    [accountId],
-  );
-  return rows.map(({ code }) => code);
 }

@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import { commandOperator } from '#core/business/operator-actions/actions.ts';
-import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
+import type { OutageResult } from '#core/business/accounts/outage-grant.ts';
+import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
@@ -39,16 +39,16 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
     .requiredOption('--label <text>', 'what customers read as the name of these days', parseLine)
     .option('--yes', 'do not ask; without it, the accounts are listed first')
     .addOption(zoneOption())
-    .action((options: OutageOptions) => context.withHost((host) => grantAll(context, host, options)));
+    .action((options: OutageOptions) => explained(() => context.withHost((host) => grantAll(context, host, options))));
 }
 
 async function grantAll(context: CommandContext, host: Host, options: OutageOptions): Promise<void> {
-  const { findAffected, grantForOutage } = await import('#core/business/accounts/outage-grant.ts');
+  const { findAffected, readOutage } = await import('#core/business/accounts/outage-grant.ts');
   const zone = zoneOf(host, options);
-  const [since, until] = [await resolveTime(host, options.since, zone), await resolveTime(host, options.until, zone)];
-  if (since >= until) throw new CommandFailed('--since must be before --until.', 2);
   const { model, days, note, label } = options;
-  const affected = await findAffected(host.database, { since, until, model });
+  const timeOf = async (time: WrittenTime) => new Date(await resolveTime(host, time, zone)).toISOString();
+  const span = { since: await timeOf(options.since), until: await timeOf(options.until), model };
+  const affected = await findAffected(host.database, await readOutage(host, span));
   for (const line of formatTable(
     ['account', 'name', 'e-mail'],
     affected.map(({ id, name, email }) => [id, name, email ?? '']),
@@ -56,24 +56,24 @@ async function grantAll(context: CommandContext, host: Host, options: OutageOpti
     context.print(line);
   if (affected.length === 0) throw new CommandFailed('No account is affected.', 3);
   if (options.yes !== true) await confirm([`Grant ${days} d to these ${affected.length} accounts as "${label}"?`]);
-  let [granted, skipped] = [0, 0];
-  const failed: string[] = [];
-  for (const { id } of affected) {
-    const action = {
-      operator: commandOperator(),
-      action: 'account.add_days',
-      subject: id,
-      note: `days: ${days}, ${note}`,
-    } as const;
-    try {
-      const isNew = await recordAction(host.database, action, () => grantForOutage(host, id, { days, note, label }));
-      if (isNew) granted++;
-      else skipped++;
-    } catch (error) {
-      if (!(error instanceof AccountError)) throw error;
-      failed.push(`${id}: ${error.message}`);
-    }
-  }
+  const { result } = await runAction(host, commandOperator(), actionKind('outage.grant_days'), '', {
+    ...span,
+    days,
+    label,
+    note,
+  });
+  const { granted, skipped, failed } = result as unknown as OutageResult;
   context.print(`granted ${granted}, had them already ${skipped}, failed ${failed.length}`);
-  if (failed.length > 0) throw new CommandFailed(failed.join('\n'));
+  if (failed.length > 0)
+    throw new CommandFailed(failed.map(({ account, message }) => `${account}: ${message}`).join('\n'));
+}
+
+/** An AccountError becomes a message with an exit code. */
+async function explained(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof AccountError)) throw error;
+    throw new CommandFailed(error.message, error.kind === 'span' ? 2 : error.kind === 'not_found' ? 3 : 1);
+  }
 }

@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { parseTime, resolveTime, type WrittenTime, zoneOf } from '#core/extension/commands/days.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 
@@ -55,16 +56,10 @@ export async function readSelection(host: Host, options: SelectionOptions) {
 }
 
 /** A model of the catalog by any of its names, or a former one that has usage. @throws CommandFailed */
-async function publicNameOf({ catalog, database }: Host, name: string): Promise<string> {
-  const found = catalog.resolve(name);
-  if (found !== undefined) return found.publicName;
-  const [known] = await database.query<{ model: string }>(
-    `SELECT model FROM (SELECT model FROM usage_total UNION ALL SELECT model FROM usage_delta) AS used
-     WHERE model = ? LIMIT 1`,
-    [name],
-  );
-  if (known !== undefined) return known.model;
-  const suggestion = catalog.suggest(name);
+async function publicNameOf(host: Host, name: string): Promise<string> {
+  const known = await findModelName(host, name);
+  if (known !== undefined) return known;
+  const suggestion = host.catalog.suggest(name);
   const ask = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`;
   throw new CommandFailed(`Model "${name}" not found.${ask}`, 3);
 }

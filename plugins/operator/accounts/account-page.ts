@@ -1,3 +1,4 @@
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
 import { type AccountRecord, activePeriod } from '#core/business/accounts/account-record.ts';
@@ -15,6 +16,7 @@ import { tableOf as orderTable } from '../orders/list-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { accountLinks } from './account-links.ts';
 import { accountStateCell } from './list-page.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
@@ -51,7 +53,7 @@ export const accountPage: Page = {
       status: { kind: kind ?? '', text },
       back: { path: '/operator/accounts', label: t('operator.accounts') },
       facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
-      actions: actionsOf(record, t),
+      actions: accountLinks(record, request),
       sections: withRows([
         usageTable(usage, request),
         orderTable(orders.orders, undefined, request),
@@ -96,7 +98,7 @@ function factsOf(
     readonly identities: readonly { provider: string; email: string | undefined; name: string }[];
     readonly sessions: number;
   },
-  { t, format }: PageRequest,
+  { t, format, host }: PageRequest,
 ) {
   const { id, name, createdAt, blockedAt, key, requestCount, periods, readAt } = record;
   const active = activePeriod(record, readAt);
@@ -119,22 +121,7 @@ function factsOf(
       signIns.identities.map(({ provider, email, name: who }) => `${provider} (${email ?? who})`).join(', '),
     ),
     ...fact('operator.sessions', format.number(signIns.sessions)),
-  ];
-}
-
-function actionsOf({ id, blockedAt, deletedAt }: AccountRecord, t: PageRequest['t']) {
-  if (deletedAt !== undefined) return [];
-  const path = `/operator/accounts/${id}`;
-  return [
-    { path: `${path}/days`, label: t('operator.add_days'), isDanger: false },
-    ...['note', 'change_email', 'move_sign_in', 'remove_sign_in'].map((action) => ({
-      path: `${path}/${action.replaceAll('_', '-')}`,
-      label: t(`operator.act.account.${action}`),
-      isDanger: false,
-    })),
-    blockedAt === undefined
-      ? { path: `${path}/block`, label: t('operator.block'), isDanger: true }
-      : { path: `${path}/unblock`, label: t('operator.unblock'), isDanger: false },
+    ...fact('operator.role', isOperatorAddress(host, record.email) ? t('operator.role_operator') : ''),
   ];
 }
 

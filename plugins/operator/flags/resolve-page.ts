@@ -1,7 +1,6 @@
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { findOpenFlag, type OpenFlag } from '#core/business/payments/flags.ts';
-import { resolveFlag } from '#core/business/payments/flags.ts';
 import { actionPage } from '../action-page.ts';
 
 /** `/operator/flags/{id}`: asks how a flag was resolved. */
@@ -9,7 +8,6 @@ export const resolvePage: Page = actionPage({
   path: '/operator/flags/{id}',
   title: 'operator.resolve_title',
   action: 'flag.resolve',
-  needsNote: true,
   async ask(request) {
     const { t, format } = request;
     const flag = await readFlag(request);
@@ -40,14 +38,8 @@ export const resolvePage: Page = actionPage({
       note: { label: t('operator.resolve_note'), hint: t('operator.resolve_hint') },
     };
   },
-  async subject(request) {
-    const { id, order } = await readFlag(request);
-    return order?.id ?? id;
-  },
-  async perform({ host, params }, { note }) {
-    await resolveFlag(host.database, params['id'] ?? '', note);
-    return '/operator';
-  },
+  subject: async (request) => (await readFlag(request)).id,
+  next: () => '/operator',
 });
 
 /** @throws PageError when another operator was faster */

@@ -1,27 +1,20 @@
+import { isDay, rangeOfDays } from '#core/extension/commands/days.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
+import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 
-const states = [
-  'created',
-  'pending',
-  'expired',
-  'failed',
-  'cancelled',
-  'paid',
-  'refunded',
-] as const satisfies OrderState[];
 /** Filters of the list. */
-const choices = ['flagged', ...states] as const;
+const choices = ['flagged', ...orderStates] as const;
 
 const pageSize = 50;
 /** Characters of a search. */
 const longestWords = 200;
 
-/** `/operator/orders`: search by order, buyer and state, the newest first. */
+/** `/operator/orders`: search by order, buyer, money and state, the newest first; of one day, what is wrong first. */
 export const ordersPage: Page = {
   path: '/operator/orders',
   role: 'operator',
@@ -33,9 +26,11 @@ export const ordersPage: Page = {
     const { host, query, t, format } = request;
     const words = (query['q'] ?? '').trim().slice(0, longestWords);
     const state = choices.find((choice) => choice === query['state']) ?? '';
+    const day = isDay(query['day'] ?? '') ? (query['day'] ?? '') : '';
+    const days = day === '' ? {} : await rangeOfDays(host.database, format.timeZone, day, day);
     const { orders, next } = await listOrders(
       host.database,
-      { ...filterOf(words, state), timeZone: format.timeZone },
+      { ...filterOf(words, state), timeZone: format.timeZone, ...days, isWorstFirst: day !== '' },
       query['after'] || undefined,
       pageSize,
     );
@@ -46,9 +41,10 @@ export const ordersPage: Page = {
       searchLabel: t('operator.orders_search'),
       words,
       state,
+      day: { label: t('operator.orders_day'), value: day },
       choices: choices.map((choice) => ({ value: choice, label: t(`operator.order_state.${choice}`) })),
       table: tableOf(orders, buyers, request),
-      next: next === undefined ? '' : nextPath('/operator/orders', { q: words, state, after: next }),
+      next: next === undefined ? '' : nextPath('/operator/orders', { q: words, state, day, after: next }),
       isFirst: query['after'] === undefined,
     };
   },
@@ -58,7 +54,7 @@ function filterOf(words: string, state: string): OrderFilter {
   return {
     words: words === '' ? undefined : words,
     isFlagged: state === 'flagged' ? true : undefined,
-    state: states.find((one) => one === state),
+    state: orderStates.find((one) => one === state),
   };
 }
 

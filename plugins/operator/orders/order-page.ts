@@ -90,7 +90,7 @@ function factsOf(order: Order, { t, format }: PageRequest) {
 
 /** What an operator can do about an order, the most pressing first. */
 function actionsOf(order: Order, { t, format }: PageRequest) {
-  const { code, state, flags, payments } = order;
+  const { code, state, flags, payments, refunds } = order;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const worstFirst = open.toSorted((one, other) => severityOf(one.kind).localeCompare(severityOf(other.kind)));
   return [
@@ -99,9 +99,14 @@ function actionsOf(order: Order, { t, format }: PageRequest) {
       label: t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) }),
       isDanger: false,
     })),
-    ...(state === 'paid' || state === 'refunded'
-      ? []
-      : [{ path: `/operator/orders/${code}/check`, label: t('operator.act.order.check'), isDanger: false }]),
+    { path: `/operator/orders/${code}/check`, label: t('operator.act.order.check'), isDanger: false },
+    ...refunds
+      .filter((refund) => refund.state === 'asked' || refund.state === 'sent')
+      .map(({ key, amount, currency }) => ({
+        path: `/operator/refunds/${key}/close`,
+        label: t('operator.close_refund', { amount: format.money(amount, currency) }),
+        isDanger: false,
+      })),
     ...(state === 'created' || state === 'pending'
       ? [{ path: `/operator/orders/${code}/cancel`, label: t('operator.act.order.cancel'), isDanger: true }]
       : []),

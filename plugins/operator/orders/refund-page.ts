@@ -1,10 +1,8 @@
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { waysOfDaysBack } from '#core/business/payments/order-types.ts';
-import { refundPayment } from '#core/business/payments/refunds.ts';
-import { actionPage, refusal } from '../action-page.ts';
+import { actionPage } from '../action-page.ts';
 import { requireOrder } from './order-page.ts';
 
 /** `/operator/orders/{code}/refund/{payment}`: pays one payment back, in full or in part. */
@@ -12,7 +10,6 @@ export const refundPage: Page = actionPage({
   path: '/operator/orders/{code}/refund/{payment}',
   title: 'operator.refund',
   action: 'order.refund',
-  needsNote: true,
   async ask(request) {
     const { t, format } = request;
     const { order, payment, left } = await requirePayment(request);
@@ -40,19 +37,20 @@ export const refundPage: Page = actionPage({
       manual: { label: t('operator.refund_manual'), hint: t('operator.refund_manual_hint') },
     };
   },
-  subject: async (request) => (await requireOrder(request)).id,
-  async perform(request, { note, amount, choice, isManual }) {
-    const { order, payment } = await requirePayment(request);
-    const days = waysOfDaysBack.find((one) => one === choice);
-    try {
-      const { refund } = await refundPayment(request.host, payment.id, { amount, days, reason: note, isManual });
-      if (refund.state === 'failed') throw refusal({ '': 'operator.refund_failed' }, 'the provider did not refund');
-      return `/operator/orders/${order.code}`;
-    } catch (error) {
-      if (!(error instanceof CheckoutError)) throw error;
-      if (error.kind === 'too_much') throw refusal({ amount: 'operator.refund_too_much' }, error.message);
-      throw refusal({ '': error.kind === 'refund_open' ? 'operator.refund_open' : 'operator.not_paid' }, error.message);
-    }
+  subject: async (request) => (await requirePayment(request)).order.id,
+  words: ({ amount, choice, isManual, note }, { params }) => ({
+    payment: params['payment'] ?? '',
+    amount,
+    days_back: waysOfDaysBack.find((one) => one === choice),
+    ...(isManual && { manual: true }),
+    note,
+  }),
+  next: async (request) => `/operator/orders/${(await requireOrder(request)).code}`,
+  errors: {
+    too_much: ['amount', 'operator.refund_too_much'],
+    not_refunded: ['', 'operator.refund_failed'],
+    refund_open: ['', 'operator.refund_open'],
+    nothing_to_refund: ['', 'operator.not_paid'],
   },
 });
 

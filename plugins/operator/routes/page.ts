@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
-import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
+import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { actionPage } from '../action-page.ts';
 
@@ -50,7 +50,6 @@ export const resetPage: Page = actionPage({
   path: '/operator/routes/reset',
   title: 'operator.reset_title',
   action: 'route.reset',
-  needsNote: false,
   ask(request) {
     const { t, query, form } = request;
     const route = requireRoute(request, query['route'] ?? form.values['route'] ?? '');
@@ -66,10 +65,7 @@ export const resetPage: Page = actionPage({
     };
   },
   subject: (request, { route }) => requireRoute(request, route),
-  async perform({ host }, _input, route) {
-    await resetRoute(host, route);
-    return '/operator/routes';
-  },
+  next: () => '/operator/routes',
 });
 
 function requireRoute({ host }: PageRequest, route: string): string {

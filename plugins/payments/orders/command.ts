@@ -10,15 +10,13 @@ import { addActionOptions, readActionInput } from '#core/extension/commands/acti
 import type { Host } from '#core/gateway/host/host.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
-import { type DaysBack, type OrderState, refundable, waysOfDaysBack } from '#core/business/payments/order-types.ts';
-import { describeOrder, describeOrders, type OrderDetails } from './describe.ts';
+import { type DaysBack, orderStates, refundable, waysOfDaysBack } from '#core/business/payments/order-types.ts';
+import { describeFlags, describeOrder, describeOrders, type OrderDetails } from './describe.ts';
 import type { FilterOptions } from './operations.ts';
 
 interface Output extends ZoneOptions {
   readonly json?: true;
 }
-
-const states: readonly OrderState[] = ['created', 'pending', 'expired', 'failed', 'cancelled', 'paid', 'refunded'];
 
 const exitCodes = `
 
@@ -29,9 +27,11 @@ export const ordersCommand: Command = {
   name: 'orders',
   define(parser, context) {
     parser
-      .description('list, show, refund, export and reconcile orders, and resolve their flags')
+      .description('list, find, show, refund, export and reconcile orders, and resolve their flags')
       .addHelpText('after', exitCodes);
     defineList(parser, context);
+    defineFind(parser, context);
+    defineFlags(parser, context);
     defineShow(parser, context);
     defineResolve(parser, context);
     for (const action of ['order.check', 'order.cancel'] as const) defineAction(parser, context, action);
@@ -46,23 +46,63 @@ export const ordersCommand: Command = {
 const operations = () => import('./operations.ts');
 
 function defineList(parser: Parser, context: CommandContext): void {
-  filtered(subcommand(parser, 'list', 'list orders, the newest first; days are those of their creation'))
-    .option('--limit <orders>', 'orders to list, 1 to 1000', parseInteger(1, 1_000), 50)
-    .option('--after <id>', 'continue after the order with this id', parseLine)
+  listed(filtered(subcommand(parser, 'list', 'list orders, the newest first; days are those of their creation')))
+    .option('--wrong-first', 'begin with open flags, failed charges and refunds under way')
     .addHelpText(
       'after',
-      examples(['gateway orders list --flagged', 'gateway orders list --state paid --day 2026-11-22']),
+      examples(['gateway orders list --flagged', 'gateway orders list --day 2026-11-22 --wrong-first']),
     )
-    .action((options: FilterOptions & Output & { limit: number; after?: string }) =>
+    .action((options: ListOptions) => printOrders(context, options));
+}
+
+function defineFind(parser: Parser, context: CommandContext): void {
+  listed(
+    filtered(subcommand(parser, 'find', 'search orders by buyer, reference of the provider, or amount and minute')),
+  )
+    .argument(
+      '<words>',
+      'a part of the code, or of the name or e-mail address of the buyer; a reference or payment id of the provider; an amount, also with the minute in the zone, five minutes either way',
+      parseLine,
+    )
+    .addHelpText('after', examples(['gateway orders find ani@', 'gateway orders find "95.000 20:14"']))
+    .action((words: string, options: ListOptions) => printOrders(context, options, words));
+}
+
+interface ListOptions extends FilterOptions, Output {
+  readonly limit: number;
+  readonly after?: string;
+  readonly wrongFirst?: true;
+}
+
+async function printOrders(context: CommandContext, options: ListOptions, words?: string): Promise<void> {
+  await withHost(context, async (host) => {
+    const { listOrders, ownersOf, readFilter } = await operations();
+    const timeZone = zoneOf(host, options);
+    const filter = {
+      ...(await readFilter(host, options, timeZone)),
+      words,
+      timeZone,
+      isWorstFirst: options.wrongFirst,
+    };
+    const { orders, next } = await listOrders(host.database, filter, options.after, options.limit);
+    if (options.json === true) return context.print(JSON.stringify({ orders, next: next ?? null }, null, 2));
+    const owners = await ownersOf(host, orders);
+    for (const line of describeOrders(orders, owners, timeZone)) context.print(line);
+    if (next !== undefined) context.print(`\nmore: --after ${next}`);
+  });
+}
+
+function defineFlags(parser: Parser, context: CommandContext): void {
+  subcommand(parser, 'flags', 'list open flags, also those of money without an order, the worst first')
+    .option('--limit <flags>', 'flags to list, 1 to 1000', parseInteger(1, 1_000), 50)
+    .addHelpText('after', examples(['gateway orders flags']))
+    .action((options: Output & { limit: number }) =>
       withHost(context, async (host) => {
-        const { listOrders, ownersOf, readFilter } = await operations();
-        const zone = zoneOf(host, options);
-        const filter = await readFilter(host, options, zone);
-        const { orders, next } = await listOrders(host.database, filter, options.after, options.limit);
-        if (options.json === true) return context.print(JSON.stringify({ orders, next: next ?? null }, null, 2));
-        const owners = await ownersOf(host, orders);
-        for (const line of describeOrders(orders, owners, zone)) context.print(line);
-        if (next !== undefined) context.print(`\nmore: --after ${next}`);
+        const { listOpenFlags } = await operations();
+        const { flags, total } = await listOpenFlags(host.database, options.limit);
+        if (options.json === true) return context.print(JSON.stringify({ flags, total }, null, 2));
+        for (const line of describeFlags(flags, zoneOf(host, options))) context.print(line);
+        if (total > flags.length) context.print(`\n${total - flags.length} more: --limit ${total}`);
       }),
     );
 }
@@ -80,17 +120,23 @@ function defineShow(parser: Parser, context: CommandContext): void {
 
 function defineResolve(parser: Parser, context: CommandContext): void {
   subcommand(parser, 'resolve', 'mark the flags of an order, or one flag, as resolved')
-    .argument('<order>', 'code or id of an order, or id of a flag', parseLine)
+    .argument('<order>', 'code or id of an order, or id of a flag (gateway orders flags)', parseLine)
     .requiredOption('--note <text>', 'what was done, kept for bookkeeping', parseLine)
     .addHelpText('after', examples(['gateway orders resolve ORD-7F3K2MQX --note "paid back by bank transfer"']))
     .action((handle: string, options: { note: string } & Output) =>
       withHost(context, async (host) => {
-        const { detailsOf, findOrder, orderOfFlag } = await operations();
-        const ofFlag = await orderOfFlag(host, handle);
-        const order = ofFlag ?? (await findOrder(host, handle));
-        const input = { flag: ofFlag && handle, note: options.note };
-        await runAction(host, commandOperator(), actionKind('flag.resolve'), order.id, input);
-        print(context, host, options, await detailsOf(host, await findOrder(host, order.id)));
+        const { detailsOf, findOrder } = await operations();
+        const done = await runAction(host, commandOperator(), actionKind('flag.resolve'), handle, {
+          note: options.note,
+        });
+        const { id, recordedAt } = done.subject;
+        // Money that belongs to no order has only its flag.
+        const order = await findOrder(host, recordedAt).catch((error: unknown) => {
+          if (error instanceof CommandFailed) return undefined;
+          throw error;
+        });
+        if (order !== undefined) return print(context, host, options, await detailsOf(host, order));
+        context.print(options.json === true ? JSON.stringify({ flag: id }, null, 2) : `resolved ${id}`);
       }),
     );
 }
@@ -176,13 +222,10 @@ function defineClose(parser: Parser, context: CommandContext): void {
     .addHelpText('after', examples(['gateway orders close-refund ORD-7F3K2MQX-R1 --as failed --note "ticket 8123"']))
     .action((key: string, options: { as: 'done' | 'failed'; note: string } & Output) =>
       withHost(context, async (host) => {
-        const { closeAsOperator, detailsOf } = await operations();
-        print(
-          context,
-          host,
-          options,
-          await detailsOf(host, await closeAsOperator(host, key, options.as, options.note)),
-        );
+        const { detailsOf, findOrder } = await operations();
+        const input = { as: options.as, note: options.note };
+        const { subject } = await runAction(host, commandOperator(), actionKind('refund.close'), key, input);
+        print(context, host, options, await detailsOf(host, await findOrder(host, subject.recordedAt)));
       }),
     );
 }
@@ -274,9 +317,15 @@ function orderCommand(parser: Parser, name: string, description: string): Parser
   return subcommand(parser, name, description).argument('<order>', 'code or id of the order', parseLine);
 }
 
+function listed(parser: Parser): Parser {
+  return parser
+    .option('--limit <orders>', 'orders to list, 1 to 1000', parseInteger(1, 1_000), 50)
+    .option('--after <id>', 'continue after the order with this id', parseLine);
+}
+
 function filtered(parser: Parser): Parser {
   return parser
-    .addOption(new Option('--state <state>', 'only orders in this state').choices(states))
+    .addOption(new Option('--state <state>', 'only orders in this state').choices(orderStates))
     .option('--flagged', 'only orders with a flag that is not resolved')
     .option('--day <day>', 'of one day, such as 2026-11-22', parseDay)
     .option('--since <day>', 'from this day on', parseDay)

@@ -3,6 +3,7 @@ import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import type { BookTotals } from '#core/business/payments/match-books.ts';
+import type { OpenFlag } from '#core/business/payments/flags.ts';
 import type { Reconciliation } from '#core/business/payments/reconcile.ts';
 import { type Order, refundable } from '#core/business/payments/order-types.ts';
 
@@ -39,6 +40,22 @@ export function describeOrders(
       order.provider,
       shortNameOf(order, owners.get(order.accountId)),
       openFlags(order).join(', '),
+    ]),
+  );
+}
+
+export function describeFlags(flags: readonly OpenFlag[], timeZone: string): string[] {
+  if (flags.length === 0) return ['No flag is open.'];
+  return formatTable(
+    ['flag', `since (${timeZone})`, 'kind', 'order', 'buyer', 'money', 'about'],
+    flags.map(({ id, createdAt, kind, order, money, subject }) => [
+      id,
+      formatTime(createdAt, timeZone),
+      kind,
+      order?.code ?? '',
+      order?.buyer ?? '',
+      money === undefined ? '' : formatMoney(money.amount, money.currency),
+      subject,
     ]),
   );
 }

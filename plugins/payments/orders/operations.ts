@@ -12,17 +12,14 @@ import {
   type Payment,
   readOrder,
 } from '#core/business/payments/order.ts';
-import { commandOperator } from '#core/business/operator-actions/actions.ts';
-import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
-import { closeRefund, findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
+import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { providersOf, reconcile, type Reconciliation } from '#core/business/payments/reconcile.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails, OrderOwner } from './describe.ts';
-import type { OrderFlag, Refund } from '#core/business/payments/entities.ts';
-import type { Row } from '#core/platform/database/rows.ts';
 
+export { listOpenFlags } from '#core/business/payments/flags.ts';
 export { listMovements } from '#core/business/payments/movements.ts';
 export { listOrders } from '#core/business/payments/order.ts';
 export { readMonth } from '#core/business/payments/monthly-books.ts';
@@ -116,32 +113,4 @@ export async function reconcileDay(
 
 export function currencyOf(host: Host): string {
   return host.section(currencySection);
-}
-
-/** Closes a refund, and records who did it. @throws CheckoutError */
-export async function closeAsOperator(
-  host: Host,
-  key: string,
-  outcome: 'done' | 'failed',
-  note: string,
-): Promise<Order> {
-  const [row] = await host.database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
-    key,
-  ]);
-  const action = {
-    operator: commandOperator(),
-    action: 'order.refund',
-    subject: row?.order_id ?? key,
-    note: `${key} closed as ${outcome}, ${note}`,
-  } as const;
-  return recordAction(host.database, action, () => closeRefund(host, key, outcome, note));
-}
-
-/** The order of a flag, for `orders resolve FLAG`. */
-export async function orderOfFlag(host: Host, flagId: string): Promise<Order | undefined> {
-  const [row] = await host.database.query<Row<typeof OrderFlag, 'order_id'>>(
-    'select order_id from order_flag where id::text = ?',
-    [flagId.toLowerCase()],
-  );
-  return row?.order_id == null ? undefined : readOrder(host.database, { id: row.order_id });
 }

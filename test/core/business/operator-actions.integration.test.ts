@@ -4,9 +4,11 @@ import { findAffected, grantForOutage } from '#core/business/accounts/outage-gra
 import { actionKind, actionKinds, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
+import { flagForeignMoney, flagOrder, listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, readOrder } from '#core/business/payments/order.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { RecordBook } from '../gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { FakeProvider } from './payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from './payments/fixture.ts';
@@ -123,6 +125,95 @@ describe('an action of an operator', () => {
   });
 });
 
+describe('the account of an operator', () => {
+  it.each([
+    ['account.block', { note: 'mistake' }],
+    ['account.delete', { confirm: 'ops@example.com' }],
+    ['account.change_email', { to: 'x@example.com', note: 'mistake' }],
+    ['account.remove_sign_in', { sign_in: 'google', note: 'mistake' }],
+    ['account.move_sign_in', { sign_in: 'google', to: 'x', note: 'mistake' }],
+  ] as const)('is refused by %s, which is recorded', async (name, input) => {
+    const guarded = {
+      ...host,
+      section: (section: { name: string }) =>
+        section.name === 'operators' ? ['ops@example.com'] : host.section(section as never),
+    } as Host;
+    const [known] = await database.query<{ id: string }>(`select id from account where email = 'ops@example.com'`);
+    const accountId =
+      known?.id ?? (await createAccount(database, 'dp', { name: 'Ops', email: 'ops@example.com' })).accountId;
+    const call = runAction(guarded, commandOperator(), actionKind(name), accountId, input);
+    await expect(call).rejects.toMatchObject({ kind: 'operator_account' });
+    expect(await record(accountId)).toMatchObject({ action: name, outcome: 'failed' });
+    expect(await findAccount(database, accountId)).toMatchObject({ email: 'ops@example.com', blockedAt: undefined });
+  });
+});
+
+describe('a flag', () => {
+  it('about money of no order is resolved, and recorded by its own id', async () => {
+    const about = `fake/${crypto.randomUUID()}`;
+    const detail = { amount: 95_000, currency: 'IDR', provider: 'fake', at: new Date().toISOString() };
+    await database.fork().transactional((transaction) => flagForeignMoney(transaction, about, detail));
+    const flag = (await listOpenFlags(database, 100)).flags.find(({ subject }) => subject === about);
+    await run('flag.resolve', flag?.id ?? '', { note: 'sent back' });
+    expect((await listOpenFlags(database, 100)).flags.some(({ subject }) => subject === about)).toBe(false);
+    expect(await record(flag?.id ?? '')).toMatchObject({ action: 'flag.resolve', note: 'sent back', outcome: 'done' });
+    await expect(run('flag.resolve', flag?.id ?? '', { note: 'again' })).rejects.toMatchObject({ kind: 'not_open' });
+  });
+
+  it('of an order is resolved by its id or with all of the order, and recorded at the order', async () => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    for (const about of ['a', 'b', 'c'])
+      await database
+        .fork()
+        .transactional((transaction) =>
+          flagOrder(transaction, { orderId: order.id, accountId: order.accountId }, 'disputed', about),
+        );
+    const [first] = (await readOrder(database, { id: order.id }))?.flags ?? [];
+    await run('flag.resolve', first?.id.toUpperCase() ?? '', { note: 'one' });
+    await run('flag.resolve', order.code, { note: 'the others' });
+    const { flags = [] } = (await readOrder(database, { id: order.id })) ?? {};
+    expect(flags.map(({ resolution }) => resolution)).toEqual(['one', 'the others', 'the others']);
+    expect((await listActions(database, { subject: order.id, limit: 5 })).map(({ note }) => note)).toEqual([
+      'the others',
+      'one',
+    ]);
+  });
+});
+
+describe('a refund', () => {
+  it('that is under way is closed by its key, and recorded at its order', async () => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    fake.pay(referenceOf(order));
+    await run('order.check', order.code);
+    fake.refundState = 'pending';
+    await run('order.refund', order.code, { note: 'bought twice' });
+    fake.refundState = 'done';
+    await run('refund.close', `${order.code}-R1`, { as: 'done', note: 'ticket 8123' });
+    expect((await readOrder(database, { id: order.id }))?.state).toBe('refunded');
+    expect(await record(order.id)).toMatchObject({ action: 'refund.close', note: 'as: done, ticket 8123' });
+    await expect(run('refund.close', 'ORD-NONE-R1', { as: 'done', note: 'x' })).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+  });
+});
+
+describe('an account', () => {
+  it('is deleted when its address is repeated, and not while it can still pay an order', async () => {
+    const { accountId } = await createAccount(database, 'dp', { name: 'Eka', email: 'Eka@example.com' });
+    const order = await startOrder(host, accountId, 7);
+    await expect(run('account.delete', accountId, { confirm: 'other@example.com' })).rejects.toMatchObject({
+      kind: 'not_confirmed',
+    });
+    await expect(run('account.delete', accountId, { confirm: 'eka@example.com' })).rejects.toMatchObject({
+      kind: 'order_open',
+    });
+    await run('order.cancel', order.code, { note: 'first' });
+    await run('account.delete', accountId, { confirm: 'eka@example.com', note: 'asked by mail' });
+    expect((await findAccount(database, accountId)).deletedAt).toBeDefined();
+    expect(await record(accountId)).toMatchObject({ action: 'account.delete', note: 'asked by mail', outcome: 'done' });
+  });
+});
+
 describe('an outage', () => {
   it('is made good to those who had paid time in it, once', async () => {
     const [hit, other] = [await createBuyer(database), await createBuyer(database)];
@@ -136,8 +227,46 @@ describe('an outage', () => {
     expect((await findAccount(database, hit)).periods.map(({ label }) => label)).toEqual(['1 day', 'Sorry for today']);
   });
 
-  it('of a model is made good to those who requested it', async () => {
-    expect(await findAffected(database, { since: 0, until: Date.now(), model: 'dp/none' })).toEqual([]);
+  it('of a model is made good to those who requested it in the span', async () => {
+    const [hit, early, other] = [await createBuyer(database), await createBuyer(database), await createBuyer(database)];
+    await database.query('create table if not exists request_log_p partition of request_log default');
+    const now = Date.now();
+    const request = (account_id: string, model: string, started_at: number) =>
+      new RecordBook(database).write({ account_id, model, started_at });
+    await request(hit, 'dp/gpt', now - 60_000);
+    await request(early, 'dp/gpt', now - 7_200_000);
+    await request(other, 'dp/other', now - 60_000);
+    const affected = await findAffected(database, { since: now - 3_600_000, until: now, model: 'dp/gpt' });
+    expect(affected.map(({ id }) => id)).toEqual([hit]);
+  });
+
+  it('is made good to all by one action, which is recorded at each account as well', async () => {
+    const buyers = [await createBuyer(database), await createBuyer(database), await createBuyer(database)];
+    const [day, full, blocked] = buyers as [string, string, string];
+    for (const id of buyers) await run('account.add_days', id, { days: id === full ? 365 : 1, note: 'bought' });
+    await run('account.block', blocked, { note: 'abuse' });
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const until = new Date().toISOString();
+    const words = { since, until, days: 1, label: 'Sorry for today', note: `outage ${day}` };
+    const { result } = await run('outage.grant_days', '', words);
+    expect(result).toMatchObject({
+      failed: expect.arrayContaining([{ account: full, message: expect.stringMatching(/365 days/) }]),
+    });
+    expect(await record(day)).toMatchObject({
+      action: 'account.add_days',
+      note: `days: 1, label: Sorry for today, outage ${day}`,
+      outcome: 'done',
+    });
+    expect((await record(blocked))?.action).toBe('account.block');
+    expect(await record('outage')).toMatchObject({
+      action: 'outage.grant_days',
+      note: expect.stringContaining(since),
+      outcome: 'done',
+    });
+    expect((await run('outage.grant_days', '', words)).result).toMatchObject({ granted: 0 });
+    await expect(run('outage.grant_days', '', { ...words, since: until, until: since })).rejects.toMatchObject({
+      kind: 'span',
+    });
   });
 });
 
@@ -157,6 +286,22 @@ describe('an order is found', () => {
     const [hour = '0'] = minute.split(':');
     expect(await found(`${order.price} ${(Number(hour) + 12) % 24}:00`)).toBe(false);
     expect(await found(`${order.price + 1}`)).toBe(false);
+  });
+
+  it.each([
+    ['23:57', '00:02', true],
+    ['00:02', '23:57', true],
+    ['23:57', '00:03', false],
+    ['20:14', '20:19', true],
+    ['20:14', '20:08', false],
+  ])('that was made at %s by %s: %s', async (made, told, isFound) => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    await database.query(
+      `update plan_order set created_at = ('2026-11-20 ' || ?)::timestamp at time zone 'Asia/Jakarta' where id = ?`,
+      [made, order.id],
+    );
+    const filter = { words: `95.000 ${told}`, timeZone: 'Asia/Jakarta', accountId: order.accountId };
+    expect((await listOrders(database, filter, undefined, 10)).orders).toHaveLength(isFound ? 1 : 0);
   });
 });
 

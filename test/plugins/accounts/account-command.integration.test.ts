@@ -9,6 +9,7 @@ import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { accountCommand } from '../../../plugins/accounts/account/command.ts';
+import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;
@@ -315,6 +316,18 @@ describe('account delete', () => {
     });
   });
 
+  it('is recorded with who and why', async () => {
+    await gateway('delete', accountId, '--yes', '--note', 'asked by mail');
+    expect(await listActions(database, { subject: accountId, limit: 5 })).toMatchObject([
+      {
+        action: 'account.delete',
+        operator: `command (${userInfo().username})`,
+        note: 'asked by mail',
+        outcome: 'done',
+      },
+    ]);
+  });
+
   it('lets the e-mail address be used again', async () => {
     await gateway('delete', accountId, '--yes');
     await expect(createAccount(database, 'dp', { name: 'Ani', email })).resolves.toMatchObject({
@@ -340,6 +353,47 @@ describe('account delete', () => {
     expect(await gateway('delete', accountId, '--yes')).toMatchObject({
       exitCode: 1,
       error: expect.stringMatching(/^Order ORD-\w+ can still be paid\./),
+    });
+  });
+});
+
+describe('account grant-outage', () => {
+  const [since = '', until = ''] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString());
+  const span = ['--since', since, '--until', until];
+  const grant = ['--days', '1', '--note', `outage ${randomUUID()}`, '--label', 'Sorry for today'];
+
+  it('lists whom an outage has hit and grants each the days, once for a note', async () => {
+    const first = await gateway('grant-outage', ...span, ...grant, '--yes');
+    expect(first).toMatchObject({ exitCode: 0, output: expect.stringContaining(email) });
+    expect(first.output).toMatch(/granted [1-9]\d*, had them already 0, failed 0$/);
+    expect(Math.round((await secondsLeft()) / 86_400)).toBe(4);
+    expect((await gateway('grant-outage', ...span, ...grant, '--yes')).output).toMatch(
+      /granted 0, had them already [1-9]/,
+    );
+    expect(Math.round((await secondsLeft()) / 86_400)).toBe(4);
+    expect((await listActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
+      action: 'outage.grant_days',
+    });
+  });
+
+  it('of a model hits only who has requested it, and asks first', async () => {
+    await database.query('create table if not exists request_log_p partition of request_log default');
+    const model = `dp/${randomUUID()}`;
+    const known = ['--model', model];
+    expect(await gateway('grant-outage', ...span, ...known, ...grant, '--yes')).toMatchObject({
+      exitCode: 3,
+      error: `Model "${model}" not found.`,
+    });
+    await new RecordBook(database).write({ account_id: accountId, model, started_at: Date.now() - 60_000 });
+    const asked = await gateway('grant-outage', ...span, ...known, ...grant);
+    expect(asked).toMatchObject({ exitCode: 2, error: expect.stringContaining('--yes') });
+    expect(asked.output.match(/@example\.com/g)).toEqual(['@example.com']);
+    expect(asked.output).toContain(email);
+  });
+
+  it('refuses a span that ends before it begins', async () => {
+    expect(await gateway('grant-outage', '--since', '1h', '--until', '2h', ...grant, '--yes')).toMatchObject({
+      exitCode: 2,
     });
   });
 });

@@ -3,6 +3,7 @@ import { Server } from '@hapi/hapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -19,6 +20,7 @@ let limit = 1_000;
 const sections = new Map<string, () => object>([
   ['operator_api', () => ({ enabled: true, requests_per_minute: limit })],
   ['service', () => ({ time_zone: 'Asia/Jakarta' })],
+  ['operators', () => ['ops@example.com']],
 ]);
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -118,6 +120,57 @@ describe('a call', () => {
     expect(answers).toEqual([200, 200, 429]);
   });
 
+  it('does not lock an operator out', async () => {
+    const { accountId } = await createAccount(database, 'dp', { name: 'Ops', email: 'ops@example.com' });
+    const token = await newToken('act');
+    const block = await call('POST', `/accounts/${accountId}/block`, { token, body: { note: 'mistake' } });
+    expect([block.status, block.json.error.code]).toEqual([409, 'operator_account']);
+    const removal = await call('POST', '/accounts/ops@example.com/delete', { token, body: { confirm: accountId } });
+    expect([removal.status, removal.json.error.code]).toEqual([409, 'operator_account']);
+    expect(await findAccount(database, accountId)).toMatchObject({ blockedAt: undefined, deletedAt: undefined });
+  });
+
+  it('resolves a flag that has no order, which a list shows', async () => {
+    const token = await newToken('act');
+    const about = `fake/${randomUUID()}`;
+    const detail = { amount: 95_000, currency: 'IDR', provider: 'fake', at: new Date().toISOString() };
+    await database.fork().transactional((transaction) => flagForeignMoney(transaction, about, detail));
+    const open = async () => {
+      const { json } = await call('GET', '/flags', { token });
+      return json.flags.find(({ subject }: { subject: string }) => subject === about);
+    };
+    const { id, money } = await open();
+    expect(money).toEqual({ amount: 95_000, currency: 'IDR' });
+    const answer = await call('POST', `/flags/${id}/resolve`, { token, body: { note: 'sent back' } });
+    expect(answer).toEqual({ status: 200, json: { action: 'flag.resolve', flag: id, resolved: 1 } });
+    expect(await open()).toBeUndefined();
+  });
+
+  it('grants days to all whom an outage has hit, who can be listed first', async () => {
+    const accountId = await newAccount();
+    const token = await newToken('act');
+    await call('POST', `/accounts/${accountId}/add-days`, { token, body: { days: 1, note: 'bought' } });
+    const [since, until] = [new Date(Date.now() - 60_000).toISOString(), new Date().toISOString()];
+    const { json } = await call('GET', `/outage?since=${since}&until=${until}`, { token });
+    expect(json.accounts).toEqual(expect.arrayContaining([{ id: accountId, name: 'Ani' }]));
+    const body = { since, until, days: 2, label: 'Sorry', note: `outage ${accountId}` };
+    const answer = await call('POST', '/outage/grant-days', { token, body });
+    expect(answer.json).toEqual({
+      action: 'outage.grant_days',
+      outage: 'outage',
+      granted: json.accounts.length,
+      skipped: 0,
+      failed: [],
+    });
+    expect(await daysOf(accountId)).toBe(3);
+    expect((await call('GET', `/outage?since=${until}&until=${since}`, { token })).json.error.code).toBe('span');
+  });
+
+  it.each(['/orders?day=yesterday', '/orders?state=open'])('for %s is told what is wrong', async (path) => {
+    const { status, json } = await call('GET', path, { token: await newToken('read') });
+    expect([status, json.error.code]).toEqual([400, 'invalid']);
+  });
+
   it('about nothing is not found', async () => {
     const token = await newToken('act');
     expect((await call('GET', '/orders/ORD-NONE', { token })).json.error.code).toBe('not_found');
@@ -170,6 +223,13 @@ describe('what is read', () => {
     expect((await call('GET', `/orders/${order.code}`, { token })).json.order).toMatchObject({ code: order.code });
     expect((await call('GET', `/orders?words=${order.code}`, { token })).json.orders).toHaveLength(1);
     expect((await call('GET', '/orders?flagged=true', { token })).json.orders).toEqual([]);
+    const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Jakarta' }).format(order.createdAt);
+    const codesOf = async (query: string) =>
+      (await call('GET', `/orders?account=${order.accountId}&${query}`, { token })).json.orders.map(
+        ({ code }: { code: string }) => code,
+      );
+    expect(await codesOf(`day=${today}&wrong_first=true&state=pending`)).toEqual([order.code]);
+    expect(await codesOf('day=2020-01-01')).toEqual([]);
   });
 
   it('is described, with every action', async () => {
@@ -181,6 +241,10 @@ describe('what is read', () => {
         '/orders/{handle}',
         '/orders/{handle}/refund',
         '/accounts/{handle}/move-sign-in',
+        '/flags/{handle}/resolve',
+        '/refunds/{handle}/close',
+        '/routes/{handle}/reset',
+        '/outage/grant-days',
       ]),
     );
   });

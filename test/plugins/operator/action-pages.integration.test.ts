@@ -52,11 +52,11 @@ interface ActionPage {
   subject(): Promise<Subject>;
   /** Input that is refused, and what the page says then. Left out where there is nothing to get wrong. */
   readonly wrong?: readonly (readonly [fields: Fields, message: string])[];
-  readonly right: Fields;
+  readonly right: Fields | ((about: Subject) => Promise<Fields>);
   /** The states before and after it. */
   readonly does: readonly [before: unknown, after: unknown];
   /** Of the record, where it is not the reason. */
-  readonly note?: string | undefined;
+  readonly note?: unknown;
 }
 
 const account = async (slug: string, state: (id: string) => Promise<unknown>): Promise<Subject> => {
@@ -131,7 +131,7 @@ const pages: readonly ActionPage[] = [
     ],
     right: { note: reason, amount: '30000', choice: 'none', manual: 'true' },
     does: [[], [[30_000, 'none', reason, true]]],
-    note: `30000, none, manual, ${reason}`,
+    note: expect.stringMatching(`^payment: [\\w-]{36}, amount: 30000, days_back: none, manual: true, ${reason}$`),
   },
   {
     path: '/operator/accounts/{id}/block',
@@ -154,9 +154,9 @@ const pages: readonly ActionPage[] = [
     note: undefined,
   },
   {
-    path: '/operator/accounts/{id}/days',
+    path: '/operator/accounts/{id}/add-days',
     action: 'account.add_days',
-    subject: () => account('days', daysOf),
+    subject: () => account('add-days', daysOf),
     wrong: [
       [{ days: '3', note: '' }, 'Fill in this field.'],
       [{ days: '0', note: reason }, 'Enter a number other than 0.'],
@@ -165,7 +165,7 @@ const pages: readonly ActionPage[] = [
     ],
     right: { days: '3', note: reason },
     does: [0, 3],
-    note: `+3 d, ${reason}`,
+    note: `days: 3, ${reason}`,
   },
   {
     path: '/operator/accounts/{id}/note',
@@ -195,7 +195,7 @@ const pages: readonly ActionPage[] = [
     ],
     right: { line: 'new@example.com', note: reason },
     does: [expect.stringMatching(/^[\w-]{36}@example.com$/), 'new@example.com'],
-    note: `new@example.com, ${reason}`,
+    note: `to: new@example.com, ${reason}`,
   },
   {
     path: '/operator/accounts/{id}/remove-sign-in',
@@ -207,7 +207,7 @@ const pages: readonly ActionPage[] = [
     ],
     right: { choice: 'google', note: reason },
     does: [['google'], []],
-    note: `google, ${reason}`,
+    note: `sign_in: google, ${reason}`,
   },
   {
     path: '/operator/accounts/{id}/move-sign-in',
@@ -231,7 +231,37 @@ const pages: readonly ActionPage[] = [
       [['google'], []],
       [[], ['google']],
     ],
-    note: `google, Other, ${reason}`,
+    note: `sign_in: google, to: Other, ${reason}`,
+  },
+  {
+    path: '/operator/accounts/{id}/delete',
+    action: 'account.delete',
+    subject: () => account('delete', async (id) => (await findAccount(gateway.database, id)).deletedAt !== undefined),
+    wrong: [
+      [{ line: '', note: reason }, 'That is not the address of this account.'],
+      [{ line: 'other@example.com', note: reason }, 'That is not the address of this account.'],
+      [{ line: operator, note: reason }, 'That is not the address of this account.'],
+    ],
+    right: async ({ id }) => ({ line: (await findAccount(gateway.database, id)).email ?? '', note: reason }),
+    does: [false, true],
+  },
+  {
+    path: '/operator/refunds/{key}/close',
+    action: 'refund.close',
+    async subject() {
+      const paid = await order(95_000);
+      const key = `${paid.code}-R1`;
+      await gateway.database.query(
+        `insert into refund (key, order_id, payment_id, amount, currency, state, reason) values (?, ?, ?, 95000, 'IDR', 'sent', '')`,
+        [key, paid.id, paid.payments[0]?.id],
+      );
+      const state = async () => (await read(paid)).refunds.map((refund) => refund.state);
+      return { path: `/operator/refunds/${key}/close`, id: paid.id, state };
+    },
+    wrong: [noReason, onlySpaces, longReason],
+    right: { choice: 'failed', note: reason },
+    does: [['sent'], ['failed']],
+    note: `as: failed, ${reason}`,
   },
   {
     path: '/operator/orders/{code}/check',
@@ -278,6 +308,7 @@ const pages: readonly ActionPage[] = [
 const actionsOn = (subject: string) => listActions(gateway.database, { subject, limit: 20 });
 /** Where its form is sent. */
 const formOf = ({ path }: Subject) => path.split('?')[0] ?? '';
+const rightOf = (right: ActionPage['right'], about: Subject) => (typeof right === 'function' ? right(about) : right);
 const openForm = async (about: Subject) => hiddenFields((await ops.get(about.path)).text, formOf(about));
 
 it('every page with a form of an operator is tested here', async () => {
@@ -299,7 +330,7 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
   it('is refused for a customer, and without a sign-in, also when the form is sent', async () => {
     const about = await subject();
     const before = await about.state();
-    const form = { ...(await openForm(about)), ...right };
+    const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
     const stranger = new PageClient(gateway.url);
     expect((await customer.get(about.path)).status).toBe(403);
     expect((await customer.post(formOf(about), form)).status).toBe(403);
@@ -311,8 +342,8 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
   it('does nothing for a form that another site has sent', async () => {
     const about = await subject();
     const before = await about.state();
-    expect((await ops.post(formOf(about), right)).status).toBe(403);
-    const form = { ...(await openForm(about)), ...right };
+    expect((await ops.post(formOf(about), await rightOf(right, about))).status).toBe(403);
+    const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     expect((await ops.post(formOf(about), form, foreign)).status).toBe(403);
     expect(await about.state()).toEqual(before);
@@ -332,7 +363,7 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     const about = await subject();
     const known = new Set((await actionsOn(about.id)).map(({ id }) => id));
     expect(await about.state()).toEqual(does[0]);
-    const form = { ...(await openForm(about)), ...right };
+    const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
     const done = await ops.post(formOf(about), form);
     expect([done.status, done.location.startsWith('/operator')]).toEqual([303, true]);
     expect((await ops.get(done.location)).status).toBe(200);
@@ -347,6 +378,7 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     const unknown = path
       .replace('{id}', '00000000-0000-0000-0000-000000000000')
       .replace('{code}', 'ORD-NOTHING')
+      .replace('{key}', 'ORD-NOTHING-R1')
       .replace('{payment}', '00000000-0000-0000-0000-000000000000');
     expect((await ops.get(unknown)).status).toBe(404);
   });
@@ -360,4 +392,40 @@ it('an action that the state of its subject does not allow is refused, and recor
   expect(await stateOf(paid)).toBe('paid');
   const error = `Order ${paid.code} is paid; it cannot be cancelled.`;
   expect(await actionsOn(paid.id)).toMatchObject([{ operator, outcome: 'failed', note: reason, error }]);
+});
+
+describe('the account of an operator', () => {
+  const idOf = async () => {
+    const [row] = await gateway.database.query<{ id: string }>('select id from account where email = ?', [operator]);
+    return row?.id ?? '';
+  };
+
+  it.each([
+    ['block', { note: reason }],
+    ['delete', { line: operator, note: reason }],
+    ['change-email', { line: 'new-ops@example.com', note: reason }],
+    ['remove-sign-in', { choice: 'local', note: reason }],
+    ['move-sign-in', { choice: 'local', line: 'customer@example.com', note: reason }],
+  ])('is not locked out by %s', async (slug, fields) => {
+    const id = await idOf();
+    const path = `/operator/accounts/${id}/${slug}`;
+    const { status, text } = await ops.submit(path, path, fields);
+    expect([status, text.includes('This account is an operator.')]).toEqual([422, true]);
+    expect(await findAccount(gateway.database, id)).toMatchObject({ email: operator, blockedAt: undefined });
+    expect(await signInsOf(id)).toEqual(['local']);
+    expect((await actionsOn(id))[0]).toMatchObject({ operator, outcome: 'failed' });
+  });
+
+  it('is shown as one, without what is refused', async () => {
+    const { text } = await ops.get(`/operator/accounts/${await idOf()}`);
+    expect(text).toContain('Operator, by gateway.yaml');
+    expect([text.includes('/block"'), text.includes('/add-days"')]).toEqual([false, true]);
+  });
+});
+
+it('an account with an order that can still be paid is not deleted', async () => {
+  const open = await order();
+  const path = `/operator/accounts/${open.accountId}/delete`;
+  const { status, text } = await ops.submit(path, path, { line: open.accountId });
+  expect([status, text.includes('An order of this account can still be paid.')]).toEqual([422, true]);
 });

@@ -9,7 +9,7 @@ import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { flagOrder } from '#core/business/payments/flags.ts';
+import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { ordersCommand } from '../../../plugins/payments/orders/command.ts';
@@ -149,6 +149,25 @@ describe('orders list', () => {
     expect(output).toContain(`Deleted account (${accountId})`);
   });
 
+  it('finds them by buyer, payment, or amount and minute in the zone', async () => {
+    const found = async (words: string) =>
+      (await gateway('find', words, '--account', accountId, '--time-zone', 'Asia/Jakarta')).output.includes(code);
+    expect([await found(email.slice(4, 20)), await found(`${code}-1`)]).toEqual([true, true]);
+    expect([await found('95.000 01:32'), await found('95.000 18:30'), await found('94.999')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('of a day begin with what is wrong', async () => {
+    await flag();
+    const later = await addPaidOrder('2026-11-21 19:30Z');
+    const ofDay = ['list', '--account', accountId, '--day', '2026-11-22'];
+    expect(codesIn(await gateway(...ofDay))).toEqual([later.code, code]);
+    expect(codesIn(await gateway(...ofDay, '--wrong-first'))).toEqual([code, later.code]);
+  });
+
   it('exits with 3 for an unknown account', async () => {
     expect(await gateway('list', '--account', 'nobody@example.com')).toMatchObject({ exitCode: 3 });
   });
@@ -205,6 +224,22 @@ describe('orders resolve', () => {
     await flag();
     const [row] = await database.query<{ id: string }>('select id from order_flag where order_id = ?', [id]);
     expect(await gateway('resolve', row?.id ?? '', '--note', 'done')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('takes the id of money without an order, which orders flags lists', async () => {
+    const about = `bank/${randomUUID()}`;
+    const detail = { amount: 95_000, currency: 'IDR', provider: 'bank', at: new Date().toISOString() };
+    await database.fork().transactional((transaction) => flagForeignMoney(transaction, about, detail));
+    const { output } = await gateway('flags', '--limit', '1000');
+    const line = output.split('\n').find((one) => one.includes(about)) ?? '';
+    expect(line).toMatch(/not_in_books .*95\.000/);
+    const flagId = line.split(' ')[0] ?? '';
+    expect((await gateway('resolve', flagId, '--note', 'sent back')).output).toBe(`resolved ${flagId}`);
+    expect((await gateway('flags', '--limit', '1000')).output).not.toContain(about);
+    expect(await listActions(database, { subject: flagId, limit: 2 })).toMatchObject([
+      { action: 'flag.resolve', operator: `command (${userInfo().username})`, note: 'sent back' },
+    ]);
+    expect(await gateway('resolve', flagId, '--note', 'again')).toMatchObject({ exitCode: 1 });
   });
 
   it('exits with 1 when nothing is flagged', async () => {

@@ -47,6 +47,7 @@ export function createPaymentHost(
   const values: Record<string, unknown> = {
     plans,
     currency: 'IDR',
+    operators: [],
     ...settings,
     payments: { ...defaults, provider: providers[0]?.name, ...settings.payments },
   };

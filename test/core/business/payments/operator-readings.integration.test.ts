@@ -7,8 +7,8 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { listActions, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
-import { findOpenFlag, listOpenFlags } from '#core/business/payments/flags.ts';
-import type { Order } from '#core/business/payments/order.ts';
+import { findOpenFlag, flagOrder, listOpenFlags } from '#core/business/payments/flags.ts';
+import { listOrders, type Order } from '#core/business/payments/order.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
@@ -150,4 +150,21 @@ describe('an operator’s action', () => {
       expect(await listActions(database, { subject: 'order-3', limit: 1 })).toMatchObject([{ outcome: 'unknown' }]);
     });
   });
+});
+
+it('orders of a day begin with what is wrong, page by page, and are the newest first otherwise', async () => {
+  const [fine, second, wrong, failed, newest] = [await buy(), await buy(), await buy(1_000), await buy(), await buy()];
+  const subject = { orderId: second.id, accountId: second.accountId };
+  await database.fork().transactional((transaction) => flagOrder(transaction, subject, 'second_payment', 'p2'));
+  await database.query(`update plan_order set state = 'failed', paid_at = null where id = ?`, [failed.id]);
+  const codes: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const { orders, next } = await listOrders(database, { isWorstFirst: true }, cursor, 2);
+    codes.push(...orders.map(({ code }) => code));
+    cursor = next;
+  } while (cursor !== undefined);
+  expect(codes).toEqual([wrong, second, failed, newest, fine].map(({ code }) => code));
+  const { orders } = await listOrders(database, {}, undefined, 10);
+  expect(orders.map(({ code }) => code)).toEqual([newest, failed, wrong, second, fine].map(({ code }) => code));
 });

@@ -1,0 +1,163 @@
+import { AccountError } from '../accounts/account-error.ts';
+import { type ActionKind, describeWords, note, schema, text } from './action-kind.ts';
+import { recordAction } from './operator-actions.ts';
+
+/*
+ * Actions on accounts. What is done is loaded when it is: MikroORM would slow all commands down.
+ */
+
+const recovery = () => import('../accounts/recovery.ts');
+const blocking = () => import('../accounts/blocking.ts');
+
+const signIn = text('Name of the provider, such as google.', 60);
+/** Without what separates or encloses the addresses of a mail. */
+const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
+const time = {
+  ...text('RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.', 40),
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+} as const;
+
+export const accountActions: readonly ActionKind[] = [
+  {
+    name: 'account.block',
+    subject: 'account',
+    summary: 'refuse an account, end its sessions and prevent its sign-in',
+    input: schema({ note }, ['note']),
+    sparesOperators: true,
+    async perform({ database }, id, input) {
+      await (await blocking()).blockAccount(database, id, input.note ?? '');
+    },
+  },
+  {
+    name: 'account.unblock',
+    subject: 'account',
+    summary: 'serve a blocked account again, with the same key',
+    input: schema({}, []),
+    async perform({ database }, id) {
+      await (await blocking()).unblockAccount(database, id);
+    },
+  },
+  {
+    name: 'account.add_days',
+    subject: 'account',
+    summary: 'add days to an account, or take days back from the end with a negative number',
+    input: schema(
+      {
+        days: { type: 'integer', minimum: -365, maximum: 365, description: 'Days to add; negative ones are taken.' },
+        label: text('What customers read as the name of added days; default: their number.', 60),
+        note,
+      },
+      ['days', 'note'],
+    ),
+    async perform({ database }, id, { days = 0, label, note: why = '' }) {
+      const { grantDays, revokeDays } = await import('../accounts/ledger.ts');
+      if (days > 0) await grantDays(database, id, { days, label, note: why });
+      else if (days < 0) await database.fork().transactional((transaction) => revokeDays(transaction, id, -days, why));
+    },
+  },
+  {
+    name: 'account.note',
+    subject: 'account',
+    summary: 'write a note about an account, which only operators see',
+    input: schema({ note }, ['note']),
+    // The record of the action is the note.
+    perform: () => Promise.resolve(),
+  },
+  {
+    name: 'account.change_email',
+    subject: 'account',
+    summary: 'give an account another e-mail address; the former one gets a mail',
+    input: schema({ to: { ...text('The new address.', 320), pattern: emailAddress }, note }, ['to', 'note']),
+    sparesOperators: true,
+    async perform(host, id, { to = '' }) {
+      if (!new RegExp(emailAddress).test(to))
+        throw new AccountError('email_invalid', `"${to}" is not an e-mail address.`);
+      await (await recovery()).changeEmail(host, id, to);
+    },
+  },
+  {
+    name: 'account.remove_sign_in',
+    subject: 'account',
+    summary: 'remove a sign-in from an account, also the last one, and end its sessions',
+    input: schema({ sign_in: signIn, note }, ['sign_in', 'note']),
+    sparesOperators: true,
+    async perform(host, id, { sign_in: provider = '' }) {
+      await (await recovery()).removeSignIn(host, id, provider);
+    },
+  },
+  {
+    name: 'account.move_sign_in',
+    subject: 'account',
+    summary: 'move a sign-in to another account, and end the sessions of both',
+    input: schema({ sign_in: signIn, to: text('The other account.'), note }, ['sign_in', 'to', 'note']),
+    sparesOperators: true,
+    async perform(host, id, { sign_in: provider = '', to = '' }) {
+      const { findAccountByHandle } = await import('../accounts/account-list.ts');
+      await (await recovery()).moveSignIn(host, id, provider, (await findAccountByHandle(host, to)).id);
+    },
+  },
+  {
+    name: 'account.delete',
+    subject: 'account',
+    summary: 'remove what is personal of an account, for good',
+    input: schema(
+      { confirm: text('The e-mail address of the account, or its id, to show that it is meant.', 320), note },
+      ['confirm'],
+    ),
+    sparesOperators: true,
+    async perform(host, id, { confirm = '' }) {
+      const { findAccount } = await import('../accounts/accounts.ts');
+      const { email } = await findAccount(host.database, id);
+      if (confirm !== id && confirm.toLowerCase() !== email?.toLowerCase())
+        throw new AccountError(
+          'not_confirmed',
+          `"${confirm}" is neither the e-mail address nor the id of the account.`,
+        );
+      const open = await host.database.query<{ code: string }>(
+        `select code from plan_order where account_id = ? and state in ('created', 'pending') order by created_at`,
+        [id],
+      );
+      if (open.length > 0)
+        throw new AccountError(
+          'order_open',
+          `Order ${open.map(({ code }) => code).join(', ')} can still be paid. Cancel it, or delete the account when it has expired.`,
+        );
+      const { deleteAccount } = await import('../accounts/deletion.ts');
+      await deleteAccount(host.database, id);
+    },
+  },
+  {
+    name: 'outage.grant_days',
+    subject: 'outage',
+    summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
+    input: schema(
+      {
+        since: time,
+        until: time,
+        model: text('Only accounts that requested this model in the span.'),
+        days: { type: 'integer', minimum: 1, maximum: 30, description: 'Days to add to each.' },
+        label: text('What customers read as the name of these days.', 60),
+        note,
+      },
+      ['since', 'until', 'days', 'label', 'note'],
+    ),
+    async perform(host, _id, { since = '', until = '', model, days = 0, label = '', note: why = '' }, operator) {
+      const { findAffected, grantForOutage, readOutage } = await import('../accounts/outage-grant.ts');
+      const failed: { account: string; message: string }[] = [];
+      let [granted, skipped] = [0, 0];
+      const grant = { days, label, note: why };
+      for (const { id } of await findAffected(host.database, await readOutage(host, { since, until, model }))) {
+        const action = { operator, action: 'account.add_days', subject: id, note: describeWords(grant) } as const;
+        try {
+          const isNew = await recordAction(host.database, action, () => grantForOutage(host, id, grant));
+          if (isNew) granted++;
+          else skipped++;
+        } catch (error) {
+          if (!(error instanceof AccountError)) throw error;
+          failed.push({ account: id, message: error.message });
+        }
+      }
+      return { granted, skipped, failed };
+    },
+  },
+];

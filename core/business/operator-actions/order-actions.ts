@@ -1,0 +1,90 @@
+import { CheckoutError } from '../payments/checkout-error.ts';
+import { waysOfDaysBack } from '../payments/order-types.ts';
+import { type ActionKind, note, schema, text } from './action-kind.ts';
+
+/*
+ * Actions on orders, their refunds and their flags. What is done is loaded when it is: MikroORM would slow all commands down.
+ */
+
+const checkout = () => import('../payments/checkout.ts');
+const refunds = () => import('../payments/refunds.ts');
+
+export const orderActions: readonly ActionKind[] = [
+  {
+    name: 'order.check',
+    subject: 'order',
+    summary: 'ask the provider about an order now',
+    input: schema({}, []),
+    async perform(host, id) {
+      await (await checkout()).checkOrder(host, id);
+    },
+  },
+  {
+    name: 'order.cancel',
+    subject: 'order',
+    summary: 'cancel an order that is not paid; a payment that comes nevertheless still counts',
+    input: schema({ note }, ['note']),
+    async perform(host, id) {
+      const { state, code } = await (await checkout()).cancelOrder(host, id);
+      if (state !== 'cancelled')
+        throw new CheckoutError('not_open', `Order ${code} is ${state}; it cannot be cancelled.`);
+    },
+  },
+  {
+    name: 'order.refund',
+    subject: 'order',
+    summary: 'pay a payment back, in full or in part',
+    input: schema(
+      {
+        payment: text('Its id, where the order has several with anything left.'),
+        amount: { type: 'integer', minimum: 1, description: 'A part of it; default: all that is left.' },
+        manual: { type: 'boolean', description: 'Whether you have paid it back yourself.' },
+        days_back: {
+          enum: waysOfDaysBack,
+          description: 'Days that go back; default: unused ones with the whole payment, none with a part.',
+        },
+        note,
+      },
+      ['note'],
+    ),
+    async perform(host, id, { payment, amount, manual = false, days_back: days, note: reason = '' }) {
+      const { findOrderOfPayment, refundOrder, refundPayment } = await refunds();
+      const options = { amount, days, isManual: manual, reason };
+      if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
+        throw new CheckoutError('not_found', `The order has no payment ${payment}.`);
+      const { refund } = await (payment === undefined
+        ? refundOrder(host, id, options)
+        : refundPayment(host, payment, options));
+      if (refund.state === 'failed')
+        throw new CheckoutError(
+          'not_refunded',
+          'The provider did not refund the payment. Pay the money back yourself, then record that (manual).',
+        );
+      return { refund: refund.key, state: refund.state };
+    },
+  },
+  {
+    name: 'refund.close',
+    subject: 'refund',
+    summary: 'close a refund that is under way, by what the provider has told you',
+    input: schema({ as: { enum: ['done', 'failed'], description: 'What became of it.' }, note }, ['as', 'note']),
+    async perform(host, key, { as: outcome = 'done', note: who = '' }) {
+      await (await refunds()).closeRefund(host, key, outcome, who);
+    },
+  },
+  {
+    name: 'flag.resolve',
+    subject: 'flag',
+    summary: 'mark a flag as resolved, or all flags of an order, with what was done',
+    input: schema({ note }, ['note']),
+    async perform({ database }, id, { note: done = '' }) {
+      const { resolveFlag } = await import('../payments/flags.ts');
+      const resolved = await resolveFlag(database, id, done);
+      if (resolved > 0) return { resolved };
+      const { readOrder } = await import('../payments/order.ts');
+      const code = (await readOrder(database, { id }))?.code;
+      const message = code === undefined ? 'The flag is resolved.' : `Order ${code} has no flag that is not resolved.`;
+      throw new CheckoutError('not_open', message);
+    },
+  },
+];

@@ -1,0 +1,22 @@
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { actionKinds } from '#core/business/operator-actions/actions.ts';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { slugOf } from '../action-page.ts';
+
+/** Links to what an operator can do about an account. */
+export function accountLinks(
+  { id, email, blockedAt, deletedAt }: AccountRecord,
+  { host, t }: Pick<PageRequest, 'host' | 't'>,
+) {
+  if (deletedAt !== undefined) return [];
+  const isOperator = isOperatorAddress(host, email);
+  return actionKinds
+    .filter(({ subject, sparesOperators }) => subject === 'account' && !(isOperator && sparesOperators === true))
+    .filter(({ name }) => name !== (blockedAt === undefined ? 'account.unblock' : 'account.block'))
+    .map(({ name }) => ({
+      path: `/operator/accounts/${id}/${slugOf(name)}`,
+      label: t(`operator.act.${name}`),
+      isDanger: name === 'account.block' || name === 'account.delete',
+    }));
+}

@@ -82,8 +82,9 @@ export class FakeMidtrans extends FakeProvider {
   }
 
   #act(request: FakeRequest): FakeAnswer {
-    if (request.path === '/v2/charge') return this.#charge(request);
+    if (request.path === '/v2/charge' && request.method === 'POST') return this.#charge(request);
     const [, id, action] = /^\/v2\/([^/]+)\/(status|cancel|expire|refund)$/.exec(request.path) ?? [];
+    if (request.method !== (action === 'status' ? 'GET' : 'POST')) return failed(405, 'Method not allowed', 405);
     const charge = id === undefined ? undefined : this.find(decodeURIComponent(id));
     if (charge === undefined) return failed(404, "Transaction doesn't exist.");
     if (action === 'status') return ok(this.#describe(charge));

@@ -97,6 +97,8 @@ export class FakeXendit extends FakeProvider {
     if (request.method === 'POST' && pathname === '/v3/payment_requests') return this.#charge(request);
     const [, kind, id = '', action] = /^\/v3\/(payment_requests|payments)\/([^/]+)(?:\/(\w+))?$/.exec(pathname) ?? [];
     const charge = kind === 'payments' ? this.#chargeOf(id) : this.find(id);
+    if (request.method !== (action === undefined ? 'GET' : 'POST'))
+      return failed(405, 'METHOD_NOT_ALLOWED', 'Method not allowed');
     if (charge === undefined || id === charge.reference) return failed(404, 'DATA_NOT_FOUND', 'Not found');
     if (kind === 'payments') return { status: 200, body: this.#payment(charge, id) };
     if (action === 'simulate') return this.#simulate(charge, request);

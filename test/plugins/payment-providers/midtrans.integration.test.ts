@@ -152,6 +152,12 @@ describe('a charge at Midtrans', () => {
   });
 });
 
+it('an error of Midtrans quotes it, and not without end', async () => {
+  await using midtrans = await connectTo({ status_code: '400', status_message: `no ${'x'.repeat(1_000)}` });
+  const error: unknown = await midtrans.connection.charge(requestFor(), signal).catch((reason: unknown) => reason);
+  expect((error as Error).message).toMatch(/^Midtrans answered 400 to POST \/v2\/charge: no x{197}$/);
+});
+
 describe('a status of Midtrans', () => {
   it.each([
     ['pending', '201', 'pending'],

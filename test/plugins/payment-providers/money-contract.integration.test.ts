@@ -261,6 +261,25 @@ describe.each(Object.entries(banks))('a refund at %s', (_name, open) => {
   );
 });
 
+describe.each(Object.entries(banks))('a call to %s', (_name, open) => {
+  it.for(['status', 'cancel', 'refund', 'refundStatus', 'listMovements'] as const)(
+    'ends at its deadline: %s',
+    async (name, { skip }) => {
+      await using bank = await open();
+      const { connection } = bank;
+      if (bank.break === undefined || connection[name] === undefined) return skip();
+      const request = { ...(await paid(bank)), ...terms };
+      bank.break({ with: 'hang' });
+      const deadline = AbortSignal.timeout(100);
+      const call =
+        name === 'listMovements'
+          ? connection.listMovements?.({ since: new Date(0), until: new Date() }, undefined, deadline)
+          : connection[name]?.(request, deadline);
+      await expect(call).rejects.toMatchObject({ name: 'PaymentError' });
+    },
+  );
+});
+
 /** Midtrans has no list: core reads the status of each of its charges. */
 const withList = Object.entries(banks).filter(([name]) => name !== 'midtrans');
 

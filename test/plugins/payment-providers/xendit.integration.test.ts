@@ -92,6 +92,15 @@ describe('a charge at Xendit', () => {
   });
 });
 
+it('an error of Xendit quotes it, and not without end', async () => {
+  const answer = { error_code: 'API_VALIDATION_ERROR', message: `no ${'x'.repeat(1_000)}` };
+  await using xendit = await connectTo({ '/v3/payment_requests': answer }, 400);
+  const error: unknown = await xendit.connection.charge(requestFor(), signal).catch((reason: unknown) => reason);
+  expect((error as Error).message).toMatch(
+    /^Xendit answered 400 API_VALIDATION_ERROR to POST \/v3\/payment_requests: no x{197}$/,
+  );
+});
+
 describe('a status of Xendit', () => {
   it.each([
     ['REQUIRES_ACTION', 'pending'],
@@ -114,6 +123,17 @@ describe('a status of Xendit', () => {
     const captures = [{ capture_amount: 20_000 }, { capture_amount: 5_000 }];
     const answers = { [statusPath]: paidRequest, [paymentPath]: { ...captured, captures } };
     expect((await statusWith(answers)).paid?.amount).toBe(25_000);
+  });
+
+  it('has the time of the first capture, or else of the last change, in UTC', async () => {
+    const updated = '2026-01-02T09:00:00';
+    const times = async (payment: object) =>
+      (await statusWith({ [statusPath]: paidRequest, [paymentPath]: { ...captured, updated, ...payment } })).paidAt;
+    expect(await times({})).toEqual(new Date('2026-01-02T03:04:05Z'));
+    expect(await times({ captures: [{ capture_amount: 25_000 }] })).toEqual(new Date('2026-01-02T09:00:00Z'));
+    expect(await times({ captures: [{ capture_amount: 25_000, capture_timestamp: 'soon' }] })).toEqual(
+      new Date('2026-01-02T09:00:00Z'),
+    );
   });
 
   it('is paid although its payment is not shown yet', async () => {
@@ -243,6 +263,37 @@ describe('a refund at Xendit', () => {
     await xendit.fake.finishRefund(ours, refund.key, 'failed');
     expect((await xendit.connection.refundStatus?.({ ...made, ...refund }, signal))?.state).toBe('failed');
     expect((await xendit.connection.status(made, signal)).state).toBe('paid');
+  });
+
+  it('is asked for under a key that makes it happen once', async () => {
+    await using xendit = await open();
+    const made = await xendit.charge();
+    await xendit.fake.pay(ours, { isSilent: true });
+    await xendit.connection.refund?.({ ...made, ...refund }, signal);
+    const request = xendit.fake.requests.at(-1);
+    expect(request?.headers['idempotency-key']).toBe(refund.key);
+    expect(request?.json()).toMatchObject({ reference_id: refund.key, currency: 'IDR', metadata: { reference: ours } });
+  });
+
+  it('of a charge that Xendit does not know is unknown', async () => {
+    await using xendit = await connectTo({});
+    const { connection, upstream } = xendit;
+    expect((await connection.refundStatus?.({ ...charge, ...refund }, signal))?.state).toBe('unknown');
+    const nameless = { ...charge, ...refund, providerReference: undefined };
+    expect((await connection.refundStatus?.(nameless, signal))?.state).toBe('unknown');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('has the time of its last change, or else that at which it was made', async () => {
+    const one = { id: 'rfd-1', payment_request_id: 'pr-1', status: 'SUCCEEDED', amount: 5_000 };
+    const [created, updated] = ['2026-01-02T03:00:00Z', '2026-01-02T04:00:00Z'];
+    const timeOf = async (times: object) => {
+      const answers = { [statusPath]: paidRequest, [paymentPath]: captured };
+      return (await statusWith({ ...answers, '/refunds?payment_request_id=pr-1': { data: [{ ...one, ...times }] } }))
+        .refunds?.[0]?.at;
+    };
+    expect(await timeOf({ created, updated })).toEqual(new Date(updated));
+    expect(await timeOf({ created })).toEqual(new Date(created));
   });
 
   it('while another one is running is rejected', async () => {

@@ -26,6 +26,12 @@ export const equivalents: readonly Equivalent[] = [
     line: 'keepAliveMaxTimeout: 60_000',
     reason: 'An upstream announces how long it keeps idle connections; a test would have to be idle for that minute.',
   },
+  ...['plugins/midtrans/connection.ts', 'plugins/xendit/connection.ts'].map((file) => ({
+    file,
+    line: 'if (!(error instanceof PaymentError)) throw error;',
+    operator: 'early exit',
+    reason: 'Calls to a provider reject with a PaymentError only: what passes here would be a mistake in the code.',
+  })),
 ];
 
 /** @param mutant its file, the changed line as it is in the source, and what was done */

@@ -4,6 +4,8 @@
  */
 
 export const day = 86_400_000_000n; // µs
+/** After which a refund that is neither done nor failed is asked about no more. */
+const longestOpen = 7n * day;
 
 export type OrderState = 'pending' | 'expired' | 'cancelled' | 'paid' | 'refunded';
 type Outcome = 'activated' | 'wrong_amount' | 'second' | 'returned';
@@ -24,7 +26,10 @@ export interface ModelRefund {
   days: DaysBack;
   readonly isManual: boolean;
   name: string | undefined; // the provider's
+  readonly createdAt: bigint;
   finishedAt: bigint | undefined;
+  /** It is asked about no more. */
+  isLeft: boolean;
 }
 
 export interface ModelPayment {
@@ -114,11 +119,13 @@ export class ModelAccount {
   refund(
     order: ModelOrder,
     payment: ModelPayment,
-    { amount, days, isManual }: Pick<ModelRefund, 'amount' | 'days' | 'isManual'>,
+    terms: Pick<ModelRefund, 'amount' | 'days' | 'isManual'>,
+    now: bigint,
     name?: string,
   ): ModelRefund {
     const key = `${order.code}-R${order.refunds.length + 1}`;
-    const refund: ModelRefund = { key, payment, amount, days, isManual, name, state: 'asked', finishedAt: undefined };
+    const open = { state: 'asked', createdAt: now, finishedAt: undefined, isLeft: false } as const;
+    const refund: ModelRefund = { key, payment, ...terms, name, ...open };
     order.refunds.push(refund);
     return refund;
   }
@@ -137,6 +144,7 @@ export class ModelAccount {
       if (back >= payment.amount && order.state === 'paid') order.state = 'refunded';
     }
     if (back > payment.amount) order.flag('refunded_twice', payment.id);
+    order.resolve('refund_unconfirmed', refund.key);
     this.#resolve(order, payment, [...done, refund], back);
   }
 
@@ -144,7 +152,19 @@ export class ModelAccount {
     if (refund.state !== 'asked' && refund.state !== 'sent') return;
     refund.state = 'failed';
     refund.finishedAt = now;
+    order.resolve('refund_unconfirmed', refund.key);
     if (isFlagged) order.flag('refund_failed', refund.key);
+  }
+
+  isTooOld({ createdAt }: ModelRefund, now: bigint): boolean {
+    return now - createdAt > longestOpen;
+  }
+
+  /** After a question about it: the operator is told of one that has been under way for too long. */
+  leave(order: ModelOrder, refund: ModelRefund, now: bigint): void {
+    if ((refund.state !== 'asked' && refund.state !== 'sent') || !this.isTooOld(refund, now)) return;
+    refund.isLeft = true;
+    order.flag('refund_unconfirmed', refund.key);
   }
 
   #record(order: ModelOrder, id: string, amount: number, isBack: boolean, now: bigint): ModelPayment {
@@ -173,7 +193,7 @@ export class ModelAccount {
     }
     const isWhole = done.reduce((sum, one) => sum + one.amount, amount) >= payment.amount;
     const days = payment.outcome === 'activated' && isWhole ? 'unused' : 'none';
-    this.finish(order, this.refund(order, payment, { amount, days, isManual: false }, name), now);
+    this.finish(order, this.refund(order, payment, { amount, days, isManual: false }, now, name), now);
   }
 
   #resolve(order: ModelOrder, payment: ModelPayment, done: readonly ModelRefund[], back: number): void {

@@ -28,6 +28,16 @@ export function clockOf(database: string): string {
     create table model_clock.now (at timestamptz not null);
     insert into model_clock.now values (date_trunc('second', pg_catalog.clock_timestamp()));
     create function model_clock.clock_timestamp() returns timestamptz language sql volatile as 'select at from model_clock.now';
+    do $$
+    declare stamped record;
+    begin
+      for stamped in select table_name, column_name from information_schema.columns
+        where table_schema = 'public' and column_default = 'clock_timestamp()'
+      loop
+        execute format('alter table public.%I alter column %I set default model_clock.clock_timestamp()',
+          stamped.table_name, stamped.column_name);
+      end loop;
+    end $$;
     alter database ${database} set search_path = model_clock, public, pg_catalog`;
 }
 
@@ -184,10 +194,12 @@ export class Buyer {
     for (const order of this.#model.orders)
       for (const refund of order.refunds.filter(({ state, isManual }) => /asked|sent/.test(state) && !isManual)) {
         const stated = this.#charge(order).refunds.get(refund.key);
+        if (refund.isLeft) continue;
         if (refund.state === 'sent') this.#observe(order, refund.payment.id);
         else if (stated?.state === 'done') this.#model.finish(order, refund, this.#world.now);
         else if (stated?.state === 'failed') this.#model.fail(order, refund, this.#world.now);
-        else refund.state = 'sent';
+        else if (!this.#model.isTooOld(refund, this.#world.now)) refund.state = 'sent';
+        this.#model.leave(order, refund, this.#world.now);
       }
   }
 
@@ -340,7 +352,11 @@ export class Buyer {
     const { refund, isNew } = expected;
     if (isManual) return this.#model.finish(order, refund, now);
     // A refund that was asked for, and whose answer was lost, waits for its next try.
-    if (!isNew) return refund.state === 'sent' ? this.#observe(order, paymentId) : undefined;
+    if (!isNew) {
+      if (refund.state !== 'sent') return;
+      this.#observe(order, paymentId);
+      return this.#model.leave(order, refund, now);
+    }
     if (way === 'done') this.#model.finish(order, refund, now);
     if (way === 'pending') refund.state = 'sent';
     if (way === 'rejected') {
@@ -364,7 +380,8 @@ export class Buyer {
     const gaveDays = payment.outcome === 'activated';
     if (!gaveDays && days !== undefined && days !== 'none') return undefined;
     const usual = gaveDays && (amount ?? left) === left ? 'unused' : 'none';
-    const refund = this.#model.refund(order, payment, { amount: amount ?? left, days: days ?? usual, isManual });
+    const request = { amount: amount ?? left, days: days ?? usual, isManual };
+    const refund = this.#model.refund(order, payment, request, this.#world.now);
     return { refund, key: refund.key, isNew: true };
   }
 

@@ -3,8 +3,10 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { actPages } from './act-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
+import { outagePage } from './accounts/outage-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
 import { operatorActionsSection } from './actions-section.ts';
+import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
 import { ordersPage } from './orders/list-page.ts';
@@ -31,12 +33,14 @@ export const plugin: GatewayPlugin = {
     gateway.assets({ name: 'operator.css', path: viewPath('operator/operator.css') });
     const pages = [
       overviewPage(gateway, running),
+      flagsPage,
       resolvePage,
       ordersPage,
       orderPage,
       refundPage,
       accountsPage,
       accountPage,
+      outagePage,
       ...actPages,
       routesPage(gateway),
       resetPage,

@@ -17,7 +17,7 @@ const minor = new Set(
   [
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-accounts operator-routes operator-health',
+    'operator-orders operator-flags operator-accounts operator-outage operator-routes operator-health',
   ].flatMap((names) => names.split(' ')),
 );
 
@@ -56,7 +56,9 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['status', 'visitor', '/status', '.day-bars'],
     ['operator', 'operator', '/operator', '.tile'],
     ['operator-orders', 'operator', '/operator/orders', 'table'],
+    ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
+    ['operator-outage', 'operator', '/operator/outage?since=2020-01-01T00:00&until=2040-01-01T00:00', 'table'],
     ['operator-routes', 'operator', '/operator/routes', 'table'],
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['not-found', 'visitor', '/nothing', 'h1'],

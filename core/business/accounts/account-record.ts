@@ -43,6 +43,8 @@ export interface PeriodRecord {
   readonly label: string;
   /** Rate limits of the plan as sold; undefined when the configured ones apply. */
   readonly limits: RateLimits | undefined;
+  /** When an operator added it under a name, which its owner reads. */
+  readonly grantedAt?: Date;
 }
 
 /** What accounts are looked up by. */
@@ -61,7 +63,8 @@ const select = `
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
     k.shown_at is not null as is_shown,
-    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label, p.limits)
+    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label, p.limits,
+          case when p.reason = 'grant' and p.label is not null then ${epoch('p.created_at')} end)
         order by p.starts_at)::text
       from (select p.*, max(p.ends_at) over () as last_end from ${periodsInForce} p where p.account_id = a.id) p
       where p.ends_at >= least(now(), p.last_end)
@@ -132,12 +135,13 @@ function toDate(time: number | null): Date | undefined {
 
 function toPeriods(json: string | null): PeriodRecord[] {
   if (json === null) return [];
-  const periods: [number, number, number, string | null, RateLimits | null][] = JSON.parse(json);
-  return periods.map(([startsAt, endsAt, days, label, limits]) => ({
+  const periods: [number, number, number, string | null, RateLimits | null, number | null][] = JSON.parse(json);
+  return periods.map(([startsAt, endsAt, days, label, limits, grantedAt]) => ({
     startsAt: new Date(startsAt),
     endsAt: new Date(endsAt),
     label: label ?? (days === 1 ? '1 day' : `${days} days`),
     limits: limits ?? undefined,
+    ...(grantedAt !== null && { grantedAt: new Date(grantedAt) }),
   }));
 }
 

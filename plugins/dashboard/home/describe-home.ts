@@ -7,7 +7,7 @@ import { configuredProvider } from '#core/business/payments/connections.ts';
 import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
-import { describePass, describeReminder, passOf } from './describe-pass.ts';
+import { describeGrant, describePass, describeReminder, passOf } from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 
@@ -29,6 +29,7 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   return {
     asOf: format.clock(new Date(now)).text,
     reminder: describeReminder(pass, now, buyPath, request),
+    grant: describeGrant(account, now, request),
     pass: describePass(pass, now, request),
     stub: {
       key: describeKey(account.key, t),

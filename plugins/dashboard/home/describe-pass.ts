@@ -4,6 +4,8 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** Ms before the end of a pass at which the page starts to remind of it. */
 const reminderTime = 24 * 60 * 60 * 1000;
+/** Ms for which added days are explained. */
+const grantTime = 7 * 24 * 60 * 60 * 1000;
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
@@ -72,6 +74,18 @@ export function describeReminder({ kind, endsAt }: PassState, now: number, path:
   const left = (endsAt?.getTime() ?? 0) - now;
   if (kind !== 'active' || left > reminderTime) return undefined;
   return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.reminder.ending_more'), action };
+}
+
+/** The newest days that an operator has added under a name, for a week: nobody has to ask why there are more. */
+export function describeGrant({ periods }: AccountRecord, now: number, { t, format }: Reader) {
+  const granted = periods
+    .filter(({ grantedAt }) => grantedAt !== undefined && now - grantedAt.getTime() < grantTime)
+    .toSorted((one, other) => (one.grantedAt?.getTime() ?? 0) - (other.grantedAt?.getTime() ?? 0))
+    .at(-1);
+  if (granted === undefined) return undefined;
+  const count = Math.round((granted.endsAt.getTime() - granted.startsAt.getTime()) / 86_400_000);
+  const ends = format.dayTime(granted.endsAt).text;
+  return { kind: 'info' as const, title: granted.label, text: t('home.granted', { count, time: ends }) };
 }
 
 function describeEnd(left: number, t: Reader['t']): string {

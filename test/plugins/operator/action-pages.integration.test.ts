@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { grantDays } from '#core/business/accounts/ledger.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listActions, type OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
@@ -246,6 +247,31 @@ const pages: readonly ActionPage[] = [
     does: [false, true],
   },
   {
+    path: '/operator/outage',
+    action: 'outage.grant_days',
+    async subject() {
+      const id = (await account('', daysOf)).id;
+      await grantDays(gateway.database, id, { days: 1, note: 'bought' });
+      // The zone of the service: UTC.
+      const [since, until] = [-1, 1].map((hours) =>
+        new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 16),
+      );
+      const span = `since=${since}&until=${until}`;
+      return { path: `/operator/outage?${span}`, id: 'outage', state: () => daysOf(id) };
+    },
+    wrong: [
+      [{ days: '1', label: 'Sorry', note: '' }, 'Fill in this field.'],
+      [{ days: '1', label: ' ', note: reason }, 'Fill in this field.'],
+      [{ days: '31', label: 'Sorry', note: reason }, 'Check this field.'],
+      [{ days: '1', label: 'Sorry', note: reason, since: '2026-02-31T10:00' }, 'Check this field.'],
+      [{ days: '1', label: 'Sorry', note: reason, until: '2026-01-01T10:00' }, 'The beginning must be before the end.'],
+      [{ days: '1', label: 'Sorry', note: reason, model: 'dp/nothing' }, 'There is no such account'],
+    ],
+    right: async () => ({ days: '2', label: 'Sorry', note: crypto.randomUUID() }),
+    does: [1, 3],
+    note: expect.stringMatching(/^since: .+Z, until: .+Z, days: 2, label: Sorry, [\w-]{36}$/),
+  },
+  {
     path: '/operator/refunds/{key}/close',
     action: 'refund.close',
     async subject() {
@@ -374,7 +400,7 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     expect(recorded).toMatchObject([{ operator, action, subject: about.id, note }]);
   });
 
-  it.skipIf(path.startsWith('/operator/routes'))('does not exist for what does not exist', async () => {
+  it.skipIf(/routes|outage/.test(path))('does not exist for what does not exist', async () => {
     const unknown = path
       .replace('{id}', '00000000-0000-0000-0000-000000000000')
       .replace('{code}', 'ORD-NOTHING')

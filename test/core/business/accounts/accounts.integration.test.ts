@@ -171,6 +171,18 @@ describe('grantDays', () => {
     expect(period).toMatchObject({ reason: 'grant', note: 'outage', label: 'gift', days: 1 });
   });
 
+  it('says when days were granted under a name, which their owner reads', async () => {
+    const { accountId } = await create();
+    await grantDays(database, accountId, { days: 1, note: 'silent' });
+    await grantDays(database, accountId, { days: 1, note: 'outage', label: 'gift' });
+    const { periods, readAt } = await findAccount(database, accountId);
+    expect(periods.map(({ label, grantedAt }) => [label, grantedAt === undefined])).toEqual([
+      ['1 day', true],
+      ['gift', false],
+    ]);
+    expect(periods[1]?.grantedAt?.getTime()).toBeCloseTo(readAt, -4);
+  });
+
   it('refuses more than a year ahead and changes nothing', async () => {
     const { accountId } = await create();
     await grantDays(database, accountId, { days: 364 });

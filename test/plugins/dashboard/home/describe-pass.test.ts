@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { describePass, describeReminder, passOf } from '../../../../plugins/dashboard/home/describe-pass.ts';
+import {
+  describeGrant,
+  describePass,
+  describeReminder,
+  passOf,
+} from '../../../../plugins/dashboard/home/describe-pass.ts';
 import { hour, now, reader } from './fixture.ts';
 
 /** An account with periods, each from and to so many hours from now. */
@@ -71,5 +76,32 @@ describe('the reminder', () => {
 
   it('is not for an account that never had a pass, nor for one that begins later', () => {
     expect([reminder(account()), reminder(account([24, 48]))]).toEqual([undefined, undefined]);
+  });
+});
+
+const granted = (label: string, hoursAgo: number) => ({
+  startsAt: new Date(now),
+  endsAt: new Date(now + 48 * hour),
+  label,
+  limits: undefined,
+  grantedAt: new Date(now - hoursAgo * hour),
+});
+
+const note = (...periods: ReturnType<typeof granted>[]) =>
+  describeGrant({ periods } as unknown as AccountRecord, now, reader());
+
+describe('days that an operator has added', () => {
+  it('are explained by the newest name for a week', () => {
+    expect(note(granted('Outage of 22 November', 2), granted('Welcome', 100))).toMatchObject({
+      kind: 'info',
+      title: 'Outage of 22 November',
+      text: expect.stringMatching(/^We added 2 days to your pass, until /),
+    });
+    expect(note(granted('Welcome', 167))).toMatchObject({ title: 'Welcome' });
+    expect(note(granted('Welcome', 168))).toBeUndefined();
+  });
+
+  it('are not mentioned where there are none', () => {
+    expect(describeGrant(account([0, 24]), now, reader())).toBeUndefined();
   });
 });

@@ -1,0 +1,132 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import {
+  type AffectedAccount,
+  findAffected,
+  type OutageResult,
+  readOutage,
+} from '#core/business/accounts/outage-grant.ts';
+import { actionKind } from '#core/business/operator-actions/actions.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
+import { act } from '../action-page.ts';
+import { nextPath } from '../orders/list-page.ts';
+import type { TableSection } from '../table-section.ts';
+
+const path = '/operator/outage';
+/** Accounts that are named; the others are counted. */
+const listed = 100;
+/** A time as browsers send it, in the zone of the page. */
+const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
+const kind = actionKind('outage.grant_days');
+
+const span = { type: 'string', maxLength: 19, pattern: localTime.source } as const;
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '\\S' }) as const;
+
+const form = defineForm({
+  fields: {
+    type: 'object',
+    properties: {
+      since: span,
+      until: span,
+      model: { type: 'string', maxLength: 200 },
+      days: { type: 'integer', minimum: 1, maximum: 30 },
+      label: text(60),
+      note: text(500),
+    },
+    required: ['since', 'until', 'days', 'label', 'note'],
+  },
+  once: true,
+  async submit({ since, until, model, days, label, note }, request) {
+    const written = { since, until, ...(model !== undefined && { model }) };
+    const times = { since: await instantOf(request, since), until: await instantOf(request, until) };
+    const words = { ...written, ...times, days, label: label.trim(), note: note.trim() };
+    const result = (await act(request, kind, '', words)) as unknown as OutageResult;
+    const { granted, skipped, failed } = result;
+    const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
+    return new Redirect(nextPath(path, { ...written, ...counts }));
+  },
+});
+
+/** `/operator/outage`: whom an outage has hit, and days for all of them. */
+export const outagePage: Page = {
+  path,
+  role: 'operator',
+  title: 'operator.outage',
+  template: viewPath('operator/outage.eta'),
+  styles: ['operator.css'],
+  async show(request) {
+    const { t, query, form: sent, format, host } = request;
+    const asked = (name: string) => String(sent.values[name] ?? query[name] ?? '');
+    const [since, until, model] = [asked('since'), asked('until'), asked('model')];
+    const { error, accounts } = await preview(request, since, until, model);
+    return {
+      since,
+      until,
+      model,
+      zone: t('operator.outage.zone', { zone: format.timeZone }),
+      models: host.catalog.models.map(({ publicName }) => publicName),
+      error,
+      isAsked: accounts !== undefined,
+      count: t('operator.outage.hit', { count: accounts?.length ?? 0 }),
+      table: accounts === undefined || accounts.length === 0 ? undefined : tableOf(accounts.slice(0, listed), request),
+      more: accounts !== undefined && accounts.length > listed ? accounts.length - listed : 0,
+      done:
+        query['granted'] === undefined
+          ? ''
+          : t('operator.outage.done', {
+              granted: query['granted'],
+              skipped: query['skipped'] ?? '0',
+              failed: query['failed'] ?? '0',
+            }),
+    };
+  },
+  forms: [form],
+};
+
+async function preview(
+  request: PageRequest,
+  since: string,
+  until: string,
+  model: string,
+): Promise<{ error: string; accounts?: readonly AffectedAccount[] }> {
+  const { host, t } = request;
+  if (!localTime.test(since) || !localTime.test(until)) return { error: '' };
+  try {
+    const times = { since: await instantOf(request, since), until: await instantOf(request, until) };
+    const outage = await readOutage(host, { ...times, model: model === '' ? undefined : model });
+    return { error: '', accounts: await findAffected(host.database, outage) };
+  } catch (error) {
+    if (error instanceof AccountError) return { error: t(`operator.act.error.${error.kind}`) };
+    if (error instanceof FieldErrors) return { error: t('form.invalid') };
+    throw error;
+  }
+}
+
+/** RFC 3339 of a time in the zone of the page. @throws FieldErrors for a day that no month has */
+async function instantOf({ host, format }: PageRequest, local: string): Promise<string> {
+  const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
+  const hour = Number(local.slice(11, 13));
+  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(local.slice(0, 10)) || hour > 23)
+    throw new FieldErrors({ '': 'form.invalid' });
+  const [row] = await host.database.query<{ at: number }>(`select ${epoch('?::timestamp at time zone ?')} as at`, [
+    local,
+    format.timeZone,
+  ]);
+  return new Date(row?.at ?? 0).toISOString();
+}
+
+function tableOf(accounts: readonly AffectedAccount[], { t }: PageRequest): TableSection {
+  return {
+    id: 'affected',
+    title: t('operator.accounts'),
+    columns: [
+      { label: t('operator.account'), at: 'title' },
+      { label: t('operator.name'), at: 'note' },
+    ],
+    rows: accounts.map(({ id, name, email }) => [
+      { text: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` },
+      { text: name },
+    ]),
+  };
+}

@@ -167,10 +167,9 @@ describe('the home page', () => {
     expect(await window.page.locator('noscript').innerText()).toMatch(/^As of \d\d:\d\d:\d\d$/);
   });
 
-  it('is accessible, and as wide as its window, with and without requests', async () => {
+  it('is accessible, and as wide as its window, over 30 days', async () => {
     const { accountId, key } = await newAccount(3);
     await using window = await openHome(accountId);
-    expect(await auditPage(window, `${gateway.url}/dashboard`)).toEqual([]);
     const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });
     await openai.chat.completions.create({ model: 'dp/failing-over', messages: [{ role: 'user', content: 'x' }] });
     await window.page.goto(`${gateway.url}/dashboard?range=30d`);

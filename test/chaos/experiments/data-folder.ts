@@ -51,7 +51,7 @@ export const dataFolder: Experiment = {
     await inParallel(chosen.length, 2, async (index) => {
       const damage = chosen[index] as Damage;
       await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });
-      const outcome = await hurt(fixture, damage, isShort ? 60 : 500);
+      const outcome = await hurt(fixture, damage, isShort);
       if (outcome === undefined) {
         return print(`  ${damage.name}: skipped, because volumes cannot be mounted here`);
       }
@@ -67,15 +67,16 @@ export const dataFolder: Experiment = {
   },
 };
 
-/** @param share requests before, during and after the damage, each */
-async function hurt(fixture: ChaosFixture, { isVolume, act, undo }: Damage, share: number) {
+async function hurt(fixture: ChaosFixture, { isVolume, act, undo }: Damage, isShort: boolean) {
+  /** Requests before, during and after the damage, each. */
+  const share = isShort ? 60 : 500;
   const data = join(fixture.home.folder, 'data');
   mkdirSync(data);
   if (isVolume && !tryMount(data)) return undefined;
   const gateway = await fixture.start();
   const seen: Observation[] = [];
   const over = new AbortController();
-  const load = sendLoad(fixture.client(gateway), seen, over.signal);
+  const load = sendLoad(fixture.client(gateway), seen, { signal: over.signal, isShort });
   const more = () => {
     const { length } = seen;
     return until(() => seen.length >= length + share, 'more requests');

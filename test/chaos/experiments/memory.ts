@@ -6,7 +6,7 @@ import { type Experiment, type ExperimentContext, type Figure, inParallel, noneO
 import { SmallGateway } from '../small-gateway.ts';
 
 /** At each size, without `--soak`. */
-const seconds = { short: 12, usual: 30, long: 60 };
+const seconds = { short: 6, usual: 30, long: 60 };
 const attackers = 12;
 const customers = 3;
 

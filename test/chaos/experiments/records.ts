@@ -84,7 +84,7 @@ export const records: Experiment = {
       const before = seen.length;
       const share = Math.ceil(wanted / chosen.length / 2);
       const over = new AbortController();
-      const load = sendLoad(fixture.client(gateway), seen, over.signal);
+      const load = sendLoad(fixture.client(gateway), seen, { signal: over.signal, isShort });
       await until(() => seen.length - before >= share, 'half of the load');
       const killedAt = await disturbance.act({
         database: fixture.database,

@@ -43,7 +43,7 @@ export const unwritableDatabase: Experiment = {
     const seen: Observation[] = [];
     const lies: string[] = [];
     const over = new AbortController();
-    const load = sendLoad(fixture.client(gateway), seen, over.signal);
+    const load = sendLoad(fixture.client(gateway), seen, { signal: over.signal, isShort });
     const chosen = isShort ? refusals.slice(0, 1) : refusals;
     try {
       for (const refusal of chosen) {

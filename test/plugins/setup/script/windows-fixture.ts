@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
@@ -65,6 +65,8 @@ export interface Computer extends AsyncDisposable {
   read(path: string): string | undefined;
   /** Every file by its path in the home, and the variables of the user. */
   snapshot(): Promise<Readonly<Record<string, string>>>;
+  /** Saves files and variables. @returns a function that restores them */
+  save(): Promise<() => Promise<void>>;
   run(args: readonly unknown[], script?: string): Promise<{ readonly code: unknown; readonly output: string }>;
 }
 
@@ -80,6 +82,7 @@ const inHome = (path: string) => `C:\\Users\\me\\${path.replaceAll('/', '\\')}`;
 
 export async function createComputer(): Promise<Computer> {
   const root = await mkdtemp(join(tmpdir(), 'setup-windows-'));
+  const savedAt = `${root}-saved`;
   const machine = new Machine(root, answers);
   const { asked } = machine;
   const home = join(root, 'Users', 'me');
@@ -103,6 +106,15 @@ export async function createComputer(): Promise<Computer> {
       );
       return Object.fromEntries([...(await Promise.all(read)), ...variables]);
     },
+    async save() {
+      const [environment, registry] = [[...machine.environment], [...machine.registry]];
+      await cp(root, savedAt, { recursive: true });
+      return async () => {
+        await rm(root, { recursive: true });
+        await cp(savedAt, root, { recursive: true });
+        machine.restore({ environment, registry });
+      };
+    },
     async run(args, script = testScript) {
       machine.lines.length = 0;
       const tree = await parsed(script);
@@ -116,7 +128,9 @@ export async function createComputer(): Promise<Computer> {
       }
       return { code: machine.globals.get('lastexitcode'), output: machine.lines.join('\n') };
     },
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    async [Symbol.asyncDispose]() {
+      for (const folder of [root, savedAt]) await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs as casesOf } from '../edit/runs.ts';
 import { testKey } from './parts-fixture.ts';
 import { type Computer, createComputer, existing, otherScript, renamedScript, setUp } from './windows-fixture.ts';
@@ -18,18 +18,6 @@ async function createFormer() {
 /** The script reads another variable first. */
 const withOwnVariable = (script: string) =>
   script.replace('"keyVariable":"DAYPASS_API_KEY"', '"keyVariable":"OTHER_API_KEY"');
-
-/** Ends the run before a change at this place. */
-async function killAt(place: number) {
-  const { computer, before } = await createFormer();
-  await using counted = (await createFormer()).computer;
-  const { machine } = computer;
-  const start = counted.machine.changes;
-  await run(counted, ['-Yes']);
-  machine.lastChange = machine.changes + Math.floor(place * (counted.machine.changes - start - 1));
-  expect((await run(computer, ['-Yes'])).code).toBe(undefined);
-  return { computer, before };
-}
 
 describe('service with a new name, in setup.ps1', () => {
   it('setup.ps1 of a service with a new name takes over what was set up under the former one, with its models', async () => {
@@ -89,10 +77,30 @@ describe('service with a new name, in setup.ps1', () => {
 describe('run of setup.ps1 that takes over former settings and is killed', () => {
   const points = casesOf(5).numRuns;
   const places = Array.from({ length: points }, (_, index) => index / (points - 1));
+  let computer: Computer;
+  let before: Readonly<Record<string, string>>;
+  let restore: () => Promise<void>;
+  /** Changes of a whole run. */
+  let changes = 0;
+  beforeAll(async () => {
+    ({ computer, before } = await createFormer());
+    restore = await computer.save();
+    const start = computer.machine.changes;
+    await run(computer, ['-Yes']);
+    changes = computer.machine.changes - start;
+  });
+  afterAll(() => computer[Symbol.asyncDispose]());
+
+  /** Ends the run before a change at this place. */
+  async function killAt(place: number) {
+    await restore();
+    const { machine } = computer;
+    machine.lastChange = machine.changes + Math.floor(place * (changes - 1));
+    expect((await run(computer, ['-Yes'])).code).toBe(undefined);
+  }
 
   it.each(places)('is listed, and completed by the next run with the same models: at %f', async (place) => {
-    const { computer, before } = await killAt(place);
-    await using _ = computer;
+    await killAt(place);
     const { output } = await run(computer, ['-List']);
     for (const id of ['alpha', 'beta', 'gamma'])
       expect(output).toMatch(new RegExp(`${id} +Tool ${id} +.*(set up|interrupted)`));
@@ -110,8 +118,7 @@ describe('run of setup.ps1 that takes over former settings and is killed', () =>
   });
 
   it.each(places)('is taken back by -Undo: at %f', async (place) => {
-    const { computer, before } = await killAt(place);
-    await using _ = computer;
+    await killAt(place);
     const { code, output } = await run(computer, ['-Undo', '-Yes']);
     expect(code, output).toBe(0);
     expect(settingsIn(await computer.snapshot())).toStrictEqual(before);

@@ -17,6 +17,11 @@ export interface Answer {
 /** What ends a script whose process is killed: its `finally` blocks find a machine that changes nothing any more. */
 export class Killed extends Error {}
 
+export interface SavedVariables {
+  readonly environment: readonly (readonly [string, string])[];
+  readonly registry: readonly (readonly [string, { value: string; kind: string }])[];
+}
+
 /** A computer with Windows, as far as setup.ps1 sees one: its drive C: is a folder here. */
 export class Machine {
   readonly environment = new Map<string, string>();
@@ -57,6 +62,17 @@ export class Machine {
     ] as const) {
       this.environment.set(name, path);
       mkdirSync(this.real(path), { recursive: true });
+    }
+  }
+
+  /** Replaces the variables of session and user. */
+  restore({ environment, registry }: SavedVariables): void {
+    for (const [current, saved] of [
+      [this.environment, environment],
+      [this.registry, registry],
+    ] as const) {
+      current.clear();
+      for (const [name, value] of saved) (current as Map<string, unknown>).set(name, value);
     }
   }
 

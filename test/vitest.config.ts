@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './slowest-first.ts';
+import { caseFactor as factor } from './support/runs.ts';
 
 const needsServices = ['**/*.integration.test.ts', 'e2e/**/*.test.ts'];
-/** More generated cases of the editing helper take as many times as long. */
-const factor = Number(process.env['EDIT_CASES'] ?? 1);
 // Workers inherit it: tests name the permissions that new files get.
 process.umask(0o022);
 const common = {

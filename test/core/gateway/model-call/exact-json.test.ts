@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mayHoldLongNumbers, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
+import { runs } from '../../../support/runs.ts';
 
 const long = '12345678901234567890';
 const roundTrip = (text: string) => JSON.stringify(parseExact(text));
@@ -63,7 +64,7 @@ describe('any other JSON', () => {
       fc.property(texts, (text) => {
         expect(mayHoldLongNumbers(text)).toBe(/\d[\d.]{15}/.test(text));
       }),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 

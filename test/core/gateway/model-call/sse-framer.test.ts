@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import { runs } from '../../../support/runs.ts';
 
 /** The events of a stream that is cut at these bytes. */
 function frame(stream: string | Buffer, cuts: readonly number[] = []): StreamEvent[] {
@@ -133,7 +134,7 @@ describe('SseFramer', () => {
         expect(rawOf(events).toString()).toBe(stream);
         expect(fieldsOf(events)).toEqual(parsedElsewhere(stream));
       }),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 

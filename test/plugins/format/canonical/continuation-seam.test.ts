@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ContinuationSeam } from '../../../../plugins/format/canonical/continuation-seam.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
+import { runs } from '../../../support/runs.ts';
 
 const text = (value: string): Fragment => ({ type: 'text', text: value });
 const end: Fragment[] = [{ type: 'finish', reason: 'stop' }, { type: 'end' }];
@@ -69,7 +70,7 @@ it('no text is lost or added, however the continuation is split', () => {
       expect(sent.endsWith(rest.slice(0, rest.length - result.length))).toBe(true);
       expect(result).toBe(passed(sent, rest));
     }),
-    { numRuns: 300 },
+    runs(60),
   );
 });
 

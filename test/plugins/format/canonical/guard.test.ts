@@ -10,6 +10,7 @@ import type {
   ReplyEvent,
 } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { runs } from '../../../support/runs.ts';
 
 const patch = { form: 'freeform', name: 'apply_patch', namespace: 'files' } as const;
 const names = new ToolNames(
@@ -359,7 +360,7 @@ it('any sequence of fragments yields a well-formed reply, however its text is sp
       checkGrammar(events);
       expect(events).toEqual(run(all));
     }),
-    { numRuns: 2_000 },
+    runs(400),
   );
 });
 

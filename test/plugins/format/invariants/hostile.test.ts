@@ -8,6 +8,7 @@ import { readerBetween, CallTranslator } from '../../../../plugins/format/routes
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { sampleRequest } from './conversations.ts';
 import { eventsOf, exchange, formats, pairs, requestOf, settle, streamOf, wholeOf } from './fixture.ts';
+import { runs } from '../../../support/runs.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const deep = (levels: number) => `${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`;
@@ -81,7 +82,7 @@ describe.each(formats)('a request of %s', (client) => {
         const body = changes.reduce<JsonValue>((so, [where, value]) => replaceIn(so, where, value), sample);
         for (const upstream of formats) survive(() => translate(client, upstream, body));
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 

@@ -18,6 +18,7 @@ import {
   settle,
   streamOf,
 } from './fixture.ts';
+import { runs } from '../../../support/runs.ts';
 
 // Replies tell when they were completed.
 beforeEach(() => vi.useFakeTimers({ now: 1_700_000_005_000, toFake: ['Date'] }));
@@ -176,7 +177,7 @@ describe.each(formats)('%s: a stream of whatever comes', (format) => {
       fc.property(fc.array(piece, { maxLength: 15 }), answer, (pieces, rest) => {
         check[format](sentFor(format, [...pieces, ...rest]), false);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 
@@ -186,7 +187,7 @@ describe.each(formats)('%s: a stream of whatever comes', (format) => {
       fc.property(fc.array(piece, { maxLength: 15 }), (pieces) => {
         check[format](sentFor(format, pieces, failure), true);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 });

@@ -10,6 +10,7 @@ import { createExchange } from '../../../support/exchange.ts';
 import { descriptors, type Format } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { hostOf, modelOf } from '../catalog/catalog-fixture.ts';
+import { runs } from '../../../support/runs.ts';
 
 const formats = ['chat', 'responses', 'messages', 'gemini', 'images'] as const;
 const profile = mergeProfiles({ quirks: { count_tokens: true } });
@@ -127,7 +128,7 @@ describe.each(Object.entries(parsers))('an upstream whose parser is %s', (_name,
         expect(read(there, 'model')).toBe('model-there');
         expect(read(there, 'stream')).toBe(parsed(text)?.['stream']);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 });

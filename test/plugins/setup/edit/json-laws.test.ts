@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { merge, missing, remove } from '../../../../plugins/setup/script/edit/json.mjs';
 import { jsonFiles, jsonLists, readJson, wantedJson, wantedList } from './json-files.ts';
-import { runs } from './runs.ts';
+import { runs } from '../../../support/runs.ts';
 
 const options = fc.record({
   identity: fc.constantFrom<string[][]>(['id'], ['id', 'url'], []),

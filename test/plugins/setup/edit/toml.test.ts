@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../../plugins/setup/script/edit/common.mjs';
 import { merge, missing, remove } from '../../../../plugins/setup/script/edit/toml.mjs';
 import { deepMerge, has, linesAreIn, orRefusal, withoutEmpty } from './laws.ts';
-import { runs } from './runs.ts';
+import { runs } from '../../../support/runs.ts';
 import { isToml, tomlFiles, wantedToml } from './toml-files.ts';
 
 const wanted = `model = "dp/demo"

@@ -5,7 +5,7 @@ import { Refusal } from '../../../../plugins/setup/script/edit/common.mjs';
 import { scan } from '../../../../plugins/setup/script/edit/yaml-scan.mjs';
 import { merge, missing, remove } from '../../../../plugins/setup/script/edit/yaml.mjs';
 import { has, linesAreIn, mergeEntries, orRefusal } from './laws.ts';
-import { runs } from './runs.ts';
+import { runs } from '../../../support/runs.ts';
 import { continueOptions, isYaml, llmOptions, wantedItems, wantedMaps, yamlLists, yamlMaps } from './yaml-files.ts';
 
 const read = (text: string): unknown => parse(text.replace('\ufeff', ''));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
-import { runs as casesOf } from '../edit/runs.ts';
+import { runs as casesOf } from '../../../support/runs.ts';
 import { pathOf, testKey } from './parts-fixture.ts';
 import { sampleData, sampleTools } from './sandbox.ts';
 import { describeInShells, runShell } from './shells.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runs as casesOf } from '../edit/runs.ts';
+import { runs as casesOf } from '../../../support/runs.ts';
 import { testKey } from './parts-fixture.ts';
 import { type Computer, createComputer, existing, otherScript, renamedScript, setUp } from './windows-fixture.ts';
 

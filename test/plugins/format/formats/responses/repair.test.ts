@@ -5,6 +5,7 @@ import { ResponsesReplyRepair } from '../../../../../plugins/format/formats/resp
 import { streamEvent } from '../../codec-fixture.ts';
 import { eventsOf } from '../../../../support/readers/answer.ts';
 import { recordings } from '../../replays/recordings.ts';
+import { runs } from '../../../../support/runs.ts';
 
 const context = { id: 'x', model: 'dp/m', created: 1, request: { instructions: 'Be brief.' } };
 const repair = (request: JsonObject = context.request) => new ResponsesReplyRepair({ ...context, request }, false);
@@ -123,7 +124,7 @@ describe('repairing a Responses stream', () => {
           expect(new Set(numbers).size).toBe(numbers.length);
         },
       ),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 });

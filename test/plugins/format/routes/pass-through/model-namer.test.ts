@@ -5,6 +5,7 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { ModelNamer } from '../../../../../plugins/format/routes/pass-through/model-namer.ts';
 import type { ModelPlace } from '../../../../../plugins/format/formats/contract/pass-through.ts';
 import { conversational } from '../../../../support/formats.ts';
+import { runs } from '../../../../support/runs.ts';
 
 const placeOf = (format: keyof typeof conversational) => conversational[format].client.modelPlace as ModelPlace;
 
@@ -95,7 +96,7 @@ describe('the name of the model in a stream', () => {
         const stream = events.join('');
         expect(objectsOf(named(stream))).toEqual(objectsOf(stream).map((object) => ({ ...object, model: 'dp/there' })));
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 

@@ -5,6 +5,7 @@ import { ChatDecoder } from '../../../../../../plugins/format/formats/chat/reply
 import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { clientTool, delta, fragmentsOf, newGuard, settle } from '../fixture.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const stop = delta({}, { finish_reason: 'stop' });
 const replyTo = (...chunks: (JsonObject | string)[]) => settle(fragmentsOf([...chunks, '[DONE]']));
@@ -459,7 +460,7 @@ describe('whatever an upstream sends', () => {
           ),
         );
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 });

@@ -5,6 +5,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { tagState } from '../../../../../../plugins/format/canonical/opaque-state.ts';
 import { decode, read, refusal } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const hi: JsonObject = { role: 'user', content: 'Hi' };
 const decodeWith = (more: JsonObject) => decode({ model: 'm', messages: [hi], ...more });
@@ -397,7 +398,7 @@ describe('any body', () => {
           expect(status).toBeLessThan(500);
         }
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 });

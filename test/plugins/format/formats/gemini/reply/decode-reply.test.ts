@@ -7,6 +7,7 @@ import type { CompleteReply, Fragment } from '../../../../../../plugins/format/c
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
 import { TranslatingReader } from '../../../../../../plugins/format/routes/translation/reader.ts';
 import { asking, guarded } from '../fixture.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 function fragmentsOf(...chunks: JsonValue[]): Fragment[] {
   const decoder = geminiCodec.createDecoder();
@@ -300,7 +301,7 @@ describe('decoding arbitrary Gemini replies', () => {
           geminiCodec.createDecoder().whole(first as JsonObject);
         }
       }),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 });

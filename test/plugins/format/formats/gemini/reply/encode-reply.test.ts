@@ -8,6 +8,7 @@ import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/cod
 import { chunkSchema, errorSchema, wholeReplySchema } from '../../../../../support/schemas/gemini.ts';
 import { asking, guarded, withThoughts } from '../fixture.ts';
 import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 const isWhole = ajv.compile(wholeReplySchema);
@@ -287,7 +288,7 @@ describe('encoding arbitrary replies as Gemini', () => {
         const request = isShown ? withThoughts : {};
         expect(fold(streamed(all, request))).toEqual(fold([whole(all, request)]));
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 });

@@ -7,6 +7,7 @@ import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/cod
 import { noSignature } from '../../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
 import { decode, hello, model, refusal, madeBy, text, user } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const itemsOf = (...contents: JsonObject[]) => decode({ contents }).conversation.items;
 const partsOf = (...parts: JsonValue[]) => {
@@ -438,7 +439,7 @@ describe('decoding arbitrary Gemini requests', () => {
           expect((error as GatewayError).details.param).toBeTypeOf('string');
         }
       }),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 });

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import { cleanSchema } from '../../../../../../plugins/format/formats/gemini/schema/clean-schema.ts';
 import { readSchema } from '../../../../../../plugins/format/formats/gemini/schema/read-schema.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const keywords = new Set(
   (
@@ -281,7 +282,7 @@ describe('cleaning arbitrary schemas for Gemini', () => {
       fc.property(messy, (schema) => {
         expect(faultsOf(cleanSchema(schema))).toEqual([]);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 
@@ -291,7 +292,7 @@ describe('cleaning arbitrary schemas for Gemini', () => {
         const cleaned = cleanSchema(schema);
         expect(cleanSchema(cleaned)).toEqual(cleaned);
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 
@@ -305,7 +306,7 @@ describe('cleaning arbitrary schemas for Gemini', () => {
           expect(after(value), JSON.stringify({ value, cleaned: cleanSchema(schema) })).toBe(true);
         }
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 });

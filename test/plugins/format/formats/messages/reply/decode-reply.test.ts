@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Block, CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { messagesCodec } from '../../../../../../plugins/format/formats/messages/codec.ts';
 import { guarded, repliedTo } from '../fixture.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 type Sent = JsonObject & { readonly type: string };
 
@@ -474,7 +475,7 @@ describe('decoding arbitrary Messages replies', () => {
         guarded(events.flatMap((one) => decoder.event(undefined, JSON.stringify(one))));
         for (const one of events) if (isJsonObject(one)) guarded(wholeFragments(one));
       }),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 });

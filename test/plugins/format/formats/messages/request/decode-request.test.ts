@@ -6,6 +6,7 @@ import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import { messagesCodec } from '../../../../../../plugins/format/formats/messages/codec.ts';
 import { decode, hello, refusal, text } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const itemsOf = (...messages: JsonValue[]) => decode({ messages }).conversation.items;
 const partsOf = (...content: JsonValue[]) => {
@@ -445,7 +446,7 @@ describe('decoding arbitrary Messages requests', () => {
           expect((error as GatewayError).details.param).toBeTypeOf('string');
         }
       }),
-      { numRuns: 1_000 },
+      runs(200),
     );
   });
 });

@@ -7,6 +7,7 @@ import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.t
 import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
 import { descriptors } from '../../../../../support/formats.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 function fragmentsOf(events: readonly JsonObject[]): Fragment[] {
   const decoder = responsesCodec.createDecoder();
@@ -368,7 +369,7 @@ describe('decoding arbitrary Responses replies', () => {
           .at(-1);
         expect(['end', 'error']).toContain(last?.type);
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 });

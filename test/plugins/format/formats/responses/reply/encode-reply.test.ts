@@ -10,6 +10,7 @@ import type { Block, CompleteReply, Fragment, ReplyEvent } from '../../../../../
 import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
 import { eventSchema, wholeReplySchema } from '../../../../../support/schemas/responses.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 const isWholeReply = ajv.compile(wholeReplySchema);
@@ -371,7 +372,7 @@ describe('encoding arbitrary replies as Responses', () => {
         const again = repliedTo(back).reply;
         expect(again.blocks.map(visible)).toEqual(reply.blocks.map(visible));
       }),
-      { numRuns: 300 },
+      runs(60),
     );
   });
 });

@@ -7,6 +7,7 @@ import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { errorSchema } from '../../../../../support/schemas/responses.ts';
 import { decode, encode, refusal } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
+import { runs } from '../../../../../support/runs.ts';
 
 const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
 const sent = (...input: JsonValue[]) => decode({ model: 'm', input }).conversation;
@@ -450,7 +451,7 @@ describe('decoding arbitrary Responses requests', () => {
           expect(error.status(descriptors.responses)).toBeLessThan(500);
         }
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 });

@@ -20,8 +20,8 @@ const common = {
 
 export default defineConfig({
   test: {
-    // One more than the cores for which the suite has its limit: tests of services wait more than they compute.
-    maxWorkers: 3,
+    // Twice the cores for which the suite has its limit: tests of services wait for as long as they compute.
+    maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', join(import.meta.dirname, 'second-tries.ts')],
     projects: [

@@ -1,18 +1,31 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { answers } from '../plugins/upstream/streams-fixture.ts';
-import { createUpstream, type FaultyUpstream, type ScriptedResponse } from '../support/faulty-upstream.ts';
+import {
+  createUpstream,
+  type FaultyUpstream,
+  type RecordedRequest,
+  type ScriptedResponse,
+} from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
+type Play = (response: ScriptedResponse, format: TextFormat) => void | Promise<void>;
+
 /** What the upstream sends; it closes the connection only if the script does. */
-let play: (response: ScriptedResponse, format: TextFormat) => void | Promise<void>;
+let play: Play;
+/** The same for requests of concurrent tests, by a word of their prompt. */
+const plays = new Map<string, (request: RecordedRequest, response: ScriptedResponse) => void | Promise<void>>();
 let upstream: FaultyUpstream;
 let gateway: TestGateway;
 
 const formatOf = (path: string) => textFormats.find((format) => path.startsWith(`/${format}/`)) as TextFormat;
 
 beforeAll(async () => {
-  upstream = await createUpstream(({ path }, response) => play(response, formatOf(path)));
+  upstream = await createUpstream((request, response) => {
+    const word = /own-\d+-/.exec(request.body.toString())?.[0] ?? '';
+    const own = plays.get(word);
+    return own === undefined ? play(response, formatOf(request.path)) : own(request, response);
+  });
   gateway = await startGateway({
     yaml: `
 pipeline:
@@ -42,15 +55,21 @@ interface Answered {
   readonly id: string;
 }
 
-async function ask(format: TextFormat, model: string, isStream = true, members: object = {}): Promise<Answered> {
-  const messages = [{ role: 'user', content: 'hi' }];
+async function ask(
+  format: TextFormat,
+  model: string,
+  isStream = true,
+  members: object = {},
+  prompt = 'hi',
+): Promise<Answered> {
+  const messages = [{ role: 'user', content: prompt }];
   const asks = {
     chat: ['/v1/chat/completions', { model, messages, stream: isStream, ...members }],
     messages: ['/v1/messages', { model, messages, max_tokens: 9, stream: isStream, ...members }],
-    responses: ['/v1/responses', { model, input: 'hi', stream: isStream, store: false, ...members }],
+    responses: ['/v1/responses', { model, input: prompt, stream: isStream, store: false, ...members }],
     gemini: [
       `/v1beta/models/${model}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-      { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], ...members },
+      { contents: [{ role: 'user', parts: [{ text: prompt }] }], ...members },
     ],
   } as const;
   const [path, body] = asks[format];
@@ -60,6 +79,18 @@ async function ask(format: TextFormat, model: string, isStream = true, members: 
     body: JSON.stringify(body),
   });
   return { status: answer.status, text: await answer.text(), id: answer.headers.get('x-request-id') ?? '' };
+}
+
+/** Asks with a script of its own, beside other tests. @returns also the request that reached the upstream */
+async function askWith(own: Play, format: TextFormat, model: string, isStream = true) {
+  const word = `own-${plays.size}-`;
+  const sent = Promise.withResolvers<RecordedRequest>();
+  plays.set(word, (request, response) => {
+    sent.resolve(request);
+    return own(response, formatOf(request.path));
+  });
+  const answer = await ask(format, model, isStream, {}, word);
+  return { ...answer, request: await sent.promise };
 }
 
 /** The last event of a complete stream in each format. */
@@ -74,7 +105,7 @@ const dispensable: Readonly<Record<TextFormat, number>> = { chat: 1, messages: 1
 
 const pairs = textFormats.flatMap((client) => textFormats.map((model) => [client, model] as const));
 
-describe.each(pairs)('a %s client of a %s upstream', (client, model) => {
+describe.concurrent.each(pairs)('a %s client of a %s upstream', (client, model) => {
   const { opening, content, closing } = answers[model];
   const finished = closing.slice(0, closing.length - dispensable[model]);
 
@@ -82,24 +113,14 @@ describe.each(pairs)('a %s client of a %s upstream', (client, model) => {
     ['without its end mark', finished],
     ['with it', closing],
   ])('gets a complete answer when a finished stream %s stays open', async (_name, events) => {
-    play = (response) => {
-      response.head(200, { 'content-type': 'text/event-stream' });
-      void response.write([...opening, ...content, ...events].join(''));
-    };
-    const count = upstream.requests.length;
-    const { text } = await ask(client, model);
+    const { text, request } = await askWith(sendAndStay(...opening, ...content, ...events), client, model);
     expect(text).toMatch(endings[client]);
     expect(text).not.toContain('"error":{');
-    expect(await upstream.waitForClose(count + 1)).toBe('client left');
+    expect(await request.closed).toBe('client left');
   });
 
   it('gets a complete answer when a finished stream is reset', async () => {
-    play = async (response) => {
-      response.head(200, { 'content-type': 'text/event-stream' });
-      await response.write([...opening, ...content, ...finished].join(''));
-      response.cut();
-    };
-    const { text } = await ask(client, model);
+    const { text } = await askWith(sendAndCut(...opening, ...content, ...finished), client, model);
     expect(text).toMatch(endings[client]);
     expect(text).not.toContain('"error":{');
   });
@@ -117,6 +138,15 @@ const sendAndStay =
   (response: ScriptedResponse) => {
     response.head(200, { 'content-type': 'text/event-stream' });
     void response.write(events.join(''));
+  };
+
+/** Sends events and resets the connection. */
+const sendAndCut =
+  (...events: string[]) =>
+  async (response: ScriptedResponse) => {
+    response.head(200, { 'content-type': 'text/event-stream' });
+    await response.write(events.join(''));
+    response.cut();
   };
 
 interface Row {
@@ -168,23 +198,26 @@ describe('a finished stream that stays open', () => {
   });
 });
 
-describe.each(pairs)('a %s client that wants a whole answer, of a %s upstream that streams', (client, model) => {
-  const { opening, content, closing } = answers[model];
+describe.concurrent.each(pairs)(
+  'a %s client that wants a whole answer, of a %s upstream that streams',
+  (client, model) => {
+    const { opening, content, closing } = answers[model];
 
-  it.each([
-    ['stays open', (response: ScriptedResponse) => response],
-    ['is cut', (response: ScriptedResponse) => response.cut()],
-  ])('gets it when the finished stream %s', async (_name, then) => {
-    play = async (response) => {
-      response.head(200, { 'content-type': 'text/event-stream' });
-      await response.write([...opening, ...content, ...closing].join(''));
-      then(response);
-    };
-    const { status, text } = await ask(client, model, false);
-    expect([status, text.startsWith('{')]).toEqual([200, true]);
-    expect(text).toMatch(model === 'gemini' ? /one / : /one two/);
-  });
-});
+    it.each([
+      ['stays open', (response: ScriptedResponse) => response],
+      ['is cut', (response: ScriptedResponse) => response.cut()],
+    ])('gets it when the finished stream %s', async (_name, then) => {
+      const own: Play = async (response) => {
+        response.head(200, { 'content-type': 'text/event-stream' });
+        await response.write([...opening, ...content, ...closing].join(''));
+        then(response);
+      };
+      const { status, text } = await askWith(own, client, model, false);
+      expect([status, text.startsWith('{')]).toEqual([200, true]);
+      expect(text).toMatch(model === 'gemini' ? /one / : /one two/);
+    });
+  },
+);
 
 describe('an answer that starts a second time', () => {
   const { opening, content, closing } = answers.messages;

@@ -91,6 +91,68 @@ describe('a budget of calls', () => {
     expect(((await all) as number[]).at(-1)).toBeLessThan(3_500);
   });
 
+  it.each([
+    ['notification', 15_000],
+    ['charge', 15_000],
+    ['buyer', 5_000],
+    ['poll', 2_000],
+    ['books', 120_000],
+  ] as const)('lets a call wait for its turn as long as its urgency says: %s for %i ms', async (urgency, patience) => {
+    const slow = 0.001; // a turn every seventeen minutes
+    await Promise.all([turn('charge', slow), turn('charge', slow)]);
+    let refused: unknown;
+    void turn(urgency, slow).then((error) => (refused = error));
+    await vi.advanceTimersByTimeAsync(patience - 1);
+    expect(refused).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(refused).toMatchObject({ kind: 'temporary', isRateLimited: true });
+  });
+
+  it('looks for what polls may use about as often as there is something', async () => {
+    const shared = new MemoryShared();
+    const peek = vi.spyOn(shared.limiter, 'peek');
+    budget = new CallBudget('payments:fake:other', shared);
+    await spend();
+    const polls = Array.from({ length: 5 }, () => budget.turn(10, 'poll', performance.now() + 60_000));
+    await vi.advanceTimersByTimeAsync(10_000);
+    await Promise.all(polls);
+    expect(peek.mock.calls.length).toBeLessThan(15);
+  });
+
+  it('pauses for a second after a refusal without a time, and for two minutes at most', async () => {
+    for (const [asked, pause] of [
+      [undefined, 1_000],
+      [3_600, 120_000],
+    ] as const) {
+      budget = new CallBudget('payments:fake:charge', new MemoryShared());
+      budget.exceeded(performance.now(), asked);
+      const began = performance.now();
+      let served = 0;
+      void budget.turn(10, 'charge', began + 600_000).then(() => (served = performance.now() - began));
+      await vi.advanceTimersByTimeAsync(pause + 100);
+      expect([served >= pause, served < pause + 100]).toEqual([true, true]);
+    }
+  });
+
+  it('serves what is urgent at once although a poll is waiting for its turn', async () => {
+    const polls = turns(25, 'poll');
+    await vi.advanceTimersByTimeAsync(1);
+    const read = turn('notification');
+    await vi.advanceTimersByTimeAsync(5);
+    expect(await read).toBeLessThan(5);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await Promise.all(polls);
+  });
+
+  it('refuses at once what five thousand calls are waiting before', async () => {
+    budget.exhausted(10);
+    const until = performance.now() + 60_000;
+    const waiting = Array.from({ length: 5_000 }, () => budget.turn(1_000, 'charge', until));
+    await expect(budget.turn(1_000, 'charge', until)).rejects.toMatchObject({ isRateLimited: true });
+    await vi.advanceTimersByTimeAsync(60_000);
+    await Promise.all(waiting);
+  });
+
   it('is known to another instance, which stops as well', async () => {
     const shared = new MemoryShared();
     const [one, other] = [new CallBudget('key', shared), new CallBudget('key', shared)];

@@ -7,6 +7,7 @@ import { listOrders, type Order } from '#core/business/payments/order.ts';
 import { chargeOrder } from '#core/business/payments/attempts.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { crc16 } from '#core/business/payments/qris.ts';
+import { readStatus } from '#core/business/payments/ask-provider.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { fakeQr } from '../../../support/fake-qr.ts';
@@ -400,8 +401,25 @@ describe('checking now', () => {
   it('changes nothing when the provider fails', async () => {
     const order = await start(7);
     await forgetCheck(order);
-    fake.fail('status', new Error('socket hang up'));
-    expect((await checkNow(host, order.id)).state).toBe('pending');
+    fake.fail('status', new Error(`socket hang up ${'x'.repeat(2_000)}`));
+    const { state, attempt } = await checkNow(host, order.id);
+    expect([state, attempt?.error]).toEqual(['pending', `socket hang up ${'x'.repeat(985)}`]);
+  });
+});
+
+describe('the fifth call of a moment waits for its turn', () => {
+  it.each([
+    ['that the provider documents', 1, undefined],
+    ['that the operator sets in its place', 10_000, 1],
+  ])('at a rate of one a second %s', async (_title, callsPerSecond, set) => {
+    const provider = { ...fake.provider, connect: () => ({ ...fake.connection, callsPerSecond }) };
+    const payments = { provider: 'fake', order_minutes: 30, ...(set !== undefined && { calls_per_second: set }) };
+    const slow = createPaymentHost(database, [provider], { payments });
+    const order = await startOrder(slow, accountId, 7);
+    const charge = { reference: referenceOf(order), providerReference: undefined };
+    const began = performance.now();
+    for (let call = 0; call < 5; call++) await readStatus(slow, 'fake', charge, 'buyer');
+    expect(performance.now() - began).toBeGreaterThan(900);
   });
 });
 

@@ -381,6 +381,7 @@ describe('the list of orders', () => {
       [order, ...others].map(({ id }) => id).toReversed(),
     );
     expect(second.next).toBeUndefined();
+    expect((await listOrders(database, { accountId }, undefined, 3)).next).toBeUndefined();
   });
 
   it('finds those that are flagged, and those of a state and a time', async () => {

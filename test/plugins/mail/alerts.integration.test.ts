@@ -138,6 +138,21 @@ describe('a flagged order', () => {
     });
   });
 
+  it('is the only one that a receiver which fails is asked about in a run', async () => {
+    status = 500;
+    await flagged('ORD-FIRST');
+    await flagged('ORD-SECOND');
+    const lines = await sendWebhooks();
+    expect([calls.length, lines.length]).toEqual([1, 1]);
+    expect(lines[0]).toMatch(
+      /^warn {2}the alert order\.flagged \(event \d+\) did not reach alerts\.webhook and is retried/,
+    );
+    status = 204;
+    await makeDue();
+    await sendWebhooks();
+    expect(calls).toHaveLength(3);
+  });
+
   it('reaches the operator by mail, and no customer', async () => {
     await flagged('ORD-MAIL');
     const text = await sendMails();
@@ -221,6 +236,10 @@ describe('a payment that is not confirmed', () => {
     await sendWebhooks();
     const types = calls.map(({ body }) => JSON.parse(body).type);
     expect(types.filter((type) => type === 'payments.delayed')).toHaveLength(1);
+    const [event] = await database.query<{ since: string }>(
+      `select payload ->> 'since' as since from account_event where name = 'payments.delayed'`,
+    );
+    expect(Math.round((Date.now() - Date.parse(event?.since ?? '')) / 60_000)).toBe(11);
   });
 
   it('for nine minutes is none', async () => {
@@ -245,6 +264,17 @@ describe('the daily report', () => {
     expect(rows).toEqual([{ day: '2026-11-24' }]);
   });
 
+  it('says so when nothing needs a decision', async () => {
+    await database
+      .fork()
+      .transactional((transaction) => recordEvent(transaction, 'day.reported', { day: '2026-11-24' }, randomUUID()));
+    await using host = createHost();
+    await sendDueWebhooks(host, { healthChecks: new Map() });
+    const [report] = calls.map(({ body }) => JSON.parse(body));
+    expect(report).toMatchObject({ text: 'Nothing needs a decision.', data: { open_flags: {}, failing_checks: [] } });
+    expect(Math.abs(Date.now() - Date.parse(report.created_at))).toBeLessThan(600_000);
+  });
+
   it('names open flags and failing checks', async () => {
     await flagged('ORD-REPORT');
     await database
@@ -258,6 +288,7 @@ describe('the daily report', () => {
       open_flags: { wrong_amount: 1 },
       failing_checks: [{ name: 'disk', reason: 'The disk is nearly full.' }],
     });
+    expect(report.text).toBe('These need a decision:');
     expect(await sendMails()).toContain('The disk is nearly full.');
   });
 });

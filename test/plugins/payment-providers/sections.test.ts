@@ -3,7 +3,6 @@ import type { CheckContext } from '#core/config/section.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { Ajv } from 'ajv';
-import { mailSection } from '../../../plugins/mail/section.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
 import { midtransSection, originOf } from '../../../plugins/midtrans/section.ts';
 import { plugin as xendit } from '../../../plugins/xendit/index.ts';
@@ -123,18 +122,5 @@ describe('xendit in gateway.yaml', () => {
       expect(() => provider.connect(createTestHost({ sections: { xendit: { ...settings, [name]: '' } } }))).toThrow(
         `xendit.${name} is missing`,
       );
-  });
-});
-
-describe('mail in gateway.yaml', () => {
-  it.each([
-    ['smtps://mail.example:587', ['mail.smtp']],
-    ['smtp://mail.example:587', []],
-    ['smtps://mail.example:465', []],
-  ])('with the server %s has mistakes in %j', (smtp, wrong) => {
-    const found: string[] = [];
-    const report = (path: readonly (string | number)[]) => void found.push(path.join('.'));
-    mailSection.check?.({ smtp, from: 'pass@shop.example', plan_ending: true }, report, {} as CheckContext);
-    expect(found).toEqual(wrong);
   });
 });

@@ -354,6 +354,21 @@ describe('a refund that is under way', () => {
     expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
   });
 
+  it.each([
+    ['has failed when the provider refuses it at once', undefined, 'failed'],
+    ['stays so when an earlier request may have had its effect', new PaymentError('unknown', 'HTTP 500'), 'asked'],
+  ])('%s, and refuses to be read as well', async (_title, earlier, state) => {
+    const { id } = await pay();
+    const refused = new PaymentError('rejected', 'wrong key');
+    fake.connection.refundStatus = () => Promise.reject(refused);
+    fake.fail('refund', earlier ?? refused);
+    await refundPayment(host, id, asked);
+    fake.fail('refund', refused);
+    await makeDue();
+    await sweepPayments(host);
+    expect((await reread()).refunds).toMatchObject([{ state }]);
+  });
+
   it('stays so when the provider refuses the account', async () => {
     const { id } = await pay();
     fake.refundState = 'pending';

@@ -1,0 +1,68 @@
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import type { CheckContext, Section } from '#core/config/section.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { alertsSection } from '../../../plugins/mail/alerts/section.ts';
+import { wake } from '../../../plugins/mail/jobs.ts';
+import { mailSection } from '../../../plugins/mail/section.ts';
+
+/** Paths of what a section finds wrong with its values. */
+function mistakesOf(section: Section, values: object, mail: object = {}): string[] {
+  const found: string[] = [];
+  const host = createTestHost({ sections: { mail } });
+  const report = (path: readonly (string | number)[]) => void found.push(path.join('.'));
+  section.check?.(values as never, report, { get: host.section } as unknown as CheckContext);
+  return found;
+}
+
+const smtp = 'smtp://mail.example:587';
+const secret = 'a secret of the operator';
+
+describe('mail in gateway.yaml', () => {
+  it.each([
+    ['smtps://mail.example:587', ['mail.smtp']],
+    ['smtp://mail.example:587', []],
+    ['smtps://mail.example:465', []],
+  ])('with the server %s has mistakes in %j', (server, wrong) => {
+    expect(mistakesOf(mailSection, { smtp: server, from: 'pass@shop.example', plan_ending: true })).toEqual(wrong);
+  });
+});
+
+describe('alerts in gateway.yaml', () => {
+  it('by mail need a mail server', () => {
+    expect(mistakesOf(alertsSection, { mail: 'boss@example.com' })).toEqual(['alerts.mail']);
+    expect(mistakesOf(alertsSection, { mail: 'boss@example.com' }, { smtp })).toEqual([]);
+    expect(mistakesOf(alertsSection, {})).toEqual([]);
+  });
+
+  it.each([
+    ['https://hooks.example.com/x', []],
+    ['http://127.0.0.1:9/x', []],
+    ['http://hooks.example.com/x', ['alerts.webhook.url']],
+    ['https://', ['alerts.webhook.url']],
+  ])('to the webhook %s have mistakes in %j', (url, wrong) => {
+    expect(mistakesOf(alertsSection, { webhook: { url, secret } })).toEqual(wrong);
+  });
+
+  it('are signed with a secret of 24 characters at least', () => {
+    const isValid = new Ajv({ strict: false }).compile(alertsSection.schema);
+    const url = 'https://hooks.example.com/x';
+    expect(isValid({ webhook: { url, secret: 'x'.repeat(24) } })).toBe(true);
+    expect(isValid({ webhook: { url, secret: 'x'.repeat(23) } })).toBe(false);
+    expect(isValid({ webhook: { url } })).toBe(false);
+  });
+});
+
+describe('an event', () => {
+  it.each([
+    ['order.paid', { mail: { smtp } }, ['send-mails']],
+    ['order.paid', { alerts: { webhook: { url: 'https://hooks.example.com', secret } } }, []],
+    ['order.flagged', { alerts: { webhook: { url: 'https://hooks.example.com', secret } } }, ['send-webhooks']],
+    ['order.flagged', { mail: { smtp } }, ['send-mails']],
+    ['order.flagged', {}, []],
+  ] as const)('%s with %j enqueues %j', async (event, sections, jobs) => {
+    await using host = createTestHost({ sections });
+    await wake(host, event);
+    expect(host.addedJobs.map(({ name }) => name)).toEqual(jobs);
+  });
+});

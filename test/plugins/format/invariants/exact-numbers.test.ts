@@ -37,25 +37,25 @@ function sent(client: TextFormat, upstream: TextFormat): string {
 }
 
 describe.each(pairs)('%s from %s', (client, upstream) => {
-  it('gets a number that no double can say as it was written, whole', () => {
+  it('a number with more digits than a double has keeps them in a whole answer', () => {
     const got = readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(
       Buffer.from(answers[upstream]),
     );
     expect(got.body.toString()).toContain(`:${id},`);
   });
 
-  it('gets it from a whole answer in a stream', () => {
+  it('a number with more digits than a double has keeps them from a whole answer to a stream', () => {
     const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
     expect(reader.convert(Buffer.from(answers[upstream]), false).body.toString()).toContain(`:${id},`);
   });
 
-  it('hands it back as it was written', () => {
+  it('a number with more digits than a double has keeps them in the history', () => {
     expect(sent(client, upstream)).toContain(`:${id},`);
   });
 });
 
 it.each(['chat', 'responses', 'messages'] as const)(
-  'a result that is such a number goes to %s as it was written',
+  'a Gemini result that is a number with more digits than a double has keeps them for %s',
   (to) => {
     expect(sent('gemini', to)).toContain(`"${id}"`);
   },

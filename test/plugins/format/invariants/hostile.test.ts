@@ -76,7 +76,7 @@ function translate(client: TextFormat, upstream: TextFormat, body: JsonValue): s
 describe.each(formats)('a request of %s', (client) => {
   const sample = sampleRequest(client);
 
-  it('that is wrong anywhere is understood or refused, for every upstream', () => {
+  it('a request with a mistake anywhere is decoded or refused, for every upstream', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(place, anything), { minLength: 1, maxLength: 3 }), (changes) => {
         const body = changes.reduce<JsonValue>((so, [where, value]) => replaceIn(so, where, value), sample);
@@ -86,12 +86,12 @@ describe.each(formats)('a request of %s', (client) => {
     );
   });
 
-  it('may have calls whose input nests without end inside of a text', () => {
+  it('a request may have calls whose input nests without limit inside a text', () => {
     const bombed = JSON.parse(JSON.stringify(sample).replace(inputText, JSON.stringify(deep(tooDeep)))) as JsonObject;
     for (const upstream of formats) expect(translate(client, upstream, bombed)).not.toBe('');
   });
 
-  it('may hold what nobody knows anywhere', () => {
+  it('a request may have unknown members anywhere', () => {
     fc.assert(
       fc.property(anything, (value) => {
         const body = withUnknown(sample, value);
@@ -105,7 +105,7 @@ describe.each(pairs)('a reply for %s from %s', (client, upstream) => {
   const whole = wholeOf(upstream, settle(said).reply);
   const events = eventsOf(streamOf(upstream, settle(said).events));
 
-  it('that is wrong anywhere is an answer or a failure', () => {
+  it('a reply with a mistake anywhere is an answer or a failure', () => {
     fc.assert(
       fc.property(fc.nat(events.length - 1), place, anything, (which, where, value) => {
         survive(() => {
@@ -124,7 +124,7 @@ describe.each(pairs)('a reply for %s from %s', (client, upstream) => {
     );
   });
 
-  it('that nests without end breaks nothing', () => {
+  it('a reply that nests without limit is an answer or a failure', () => {
     const bomb = deep(tooDeep);
     const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
     for (const { name, data } of events) {
@@ -136,7 +136,7 @@ describe.each(pairs)('a reply for %s from %s', (client, upstream) => {
     survive(() => readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(Buffer.from(text)));
   });
 
-  it('whose calls nest without end inside of texts breaks nothing', () => {
+  it('a reply whose calls nest without limit inside texts is an answer or a failure', () => {
     const calls = said.map((one) => (one.type === 'input' ? { ...one, text: deep(tooDeep) } : one));
     const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
     let stream = '';

@@ -31,7 +31,7 @@ function visible(format: TextFormat, { blocks, finish, usage }: CompleteReply) {
 }
 
 describe.each(formats)('%s: any reply', (format) => {
-  it('comes back from the stream as it went in', () => {
+  it('a reply that is encoded as a stream is decoded to itself', () => {
     fc.assert(
       fc.property(answer, (fragments) => {
         const { events, reply } = settle(fragments);
@@ -40,7 +40,7 @@ describe.each(formats)('%s: any reply', (format) => {
     );
   });
 
-  it('comes back whole as it comes back from the stream', () => {
+  it('a reply that is encoded whole is decoded like its stream', () => {
     fc.assert(
       fc.property(answer, (fragments) => {
         const { events, reply } = settle(fragments);

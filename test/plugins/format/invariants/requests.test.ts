@@ -59,7 +59,7 @@ describe.each(formats)('%s: any conversation', (format) => {
   /** Responses knows no stop sequences. */
   const hasStop = format !== 'responses';
 
-  it('is read as it was written', () => {
+  it('a conversation that is encoded and decoded keeps its meaning', () => {
     fc.assert(
       fc.property(turns, settings, (dialogue, wanted) => {
         const conversation = { ...wanted, items: dialogue.flat(), tools } as Conversation;
@@ -71,7 +71,7 @@ describe.each(formats)('%s: any conversation', (format) => {
     );
   });
 
-  it('begins the same from turn to turn, as caches of prompts want it', () => {
+  it('an encoded conversation begins the same from turn to turn, so that prompt caches hit', () => {
     fc.assert(
       fc.property(turns, settings, (dialogue, wanted) => {
         const bodyOf = (count: number) => written(format, { ...wanted, items: dialogue.slice(0, count).flat(), tools });
@@ -205,7 +205,7 @@ const handBack: Readonly<Record<TextFormat, (list: readonly TaggedState[], thoug
 };
 
 describe.each(pairs)('reasoning state, from a client of %s to %s', (client, upstream) => {
-  it('goes only to the upstream that made it', () => {
+  it('reasoning state of a translated request goes only to the upstream that made it', () => {
     fc.assert(
       fc.property(states, words, (list, thought) => {
         const request = requestOf(client, handBack[client](list, thought));
@@ -226,7 +226,7 @@ describe.each(formats)('reasoning state, from a client of %s to an upstream of t
   const bodyFor = (list: readonly TaggedState[], thought: string): string =>
     String(new PassThrough(exchange, requestOf(format, handBack[format](list, thought)), route).request.body);
 
-  it('goes only to the upstream that made it, unless it has no tag of ours', () => {
+  it('tagged reasoning state of a same-format request goes only to the upstream that made it', () => {
     fc.assert(
       fc.property(states, words, (list, thought) => {
         const body = bodyFor(list, thought);
@@ -239,7 +239,7 @@ describe.each(formats)('reasoning state, from a client of %s to an upstream of t
     );
   });
 
-  it('comes back as it was', () => {
+  it('reasoning state is returned to its upstream unchanged', () => {
     for (const kind of ownKinds[format]) {
       const body = bodyFor([{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }], 'Hm.');
       expect(body).toContain('"rs_0:U0VBTCBSEALED"');
@@ -248,7 +248,7 @@ describe.each(formats)('reasoning state, from a client of %s to an upstream of t
 });
 
 describe.each(formats.filter((format) => ownKinds[format].length > 0))('reasoning state of %s', (format) => {
-  it('comes back to it as it was', () => {
+  it('reasoning state of a translated reply is returned to its upstream unchanged', () => {
     for (const kind of ownKinds[format]) {
       const list: TaggedState[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
       const route = routeTo({ ...own, formats: [format] });

@@ -43,7 +43,7 @@ describe.each(formats)('%s: the cost of one large event in small pieces', (forma
     return cut(Buffer.from(streamOf(format, events)), 1024);
   };
 
-  it('grows with its size, translated', { timeout: 60_000 }, () => {
+  it('the cost of translating a large event grows with its size', { timeout: 60_000 }, () => {
     expectLinear((scale) => {
       const pieces = piecesOf(scale);
       return () => {
@@ -55,7 +55,7 @@ describe.each(formats)('%s: the cost of one large event in small pieces', (forma
     });
   });
 
-  it('grows with its size, passed through', { timeout: 60_000 }, () => {
+  it('the cost of passing a large event through grows with its size', { timeout: 60_000 }, () => {
     expectLinear((scale) => {
       const pieces = piecesOf(scale);
       return () => {

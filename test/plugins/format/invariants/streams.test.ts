@@ -50,7 +50,7 @@ describe.each(pairs)('%s from %s', (client, upstream) => {
   const stream = streamOf(upstream, settle(sample).events);
   const crlf = stream.replaceAll('\n', '\r\n');
 
-  it('is the same whole, byte by byte, and with line ends of Windows', () => {
+  it('a stream is decoded to the same answer whole, byte by byte, and with CRLF line ends', () => {
     const whole = translated(client, upstream, [Buffer.from(stream)]);
     expect(
       translated(
@@ -70,7 +70,7 @@ describe.each(pairs)('%s from %s', (client, upstream) => {
 });
 
 describe.each(formats)('a stream of %s', (format) => {
-  it('may be cut in two at every byte', () => {
+  it('a stream may be cut in two at every byte', () => {
     const bytes = Buffer.from(streamOf(format, settle(sample).events));
     const whole = translated(format, format, [bytes]);
     for (let cut = 1; cut < bytes.length; cut++) {
@@ -172,7 +172,7 @@ function sentFor(format: TextFormat, fragments: readonly Fragment[], failure?: G
 }
 
 describe.each(formats)('%s: a stream of whatever comes', (format) => {
-  it('begins once, has one block after the other, and ends once', () => {
+  it('any stream begins once, has one block after the other, and ends once', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 15 }), answer, (pieces, rest) => {
         check[format](sentFor(format, [...pieces, ...rest]), false);
@@ -181,7 +181,7 @@ describe.each(formats)('%s: a stream of whatever comes', (format) => {
     );
   });
 
-  it('ends once with a failure, wherever that comes', () => {
+  it('a stream with a failure ends once, wherever the failure comes', () => {
     const failure = new GatewayError('upstream_failed', 'it broke');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 15 }), (pieces) => {

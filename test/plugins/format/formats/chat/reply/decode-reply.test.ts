@@ -40,8 +40,8 @@ const inline = (...texts: string[]) =>
     ),
   ).blocks;
 
-describe('a stream', () => {
-  it('is text, reasoning, refusal and calls', () => {
+describe('decoding a Chat stream', () => {
+  it('a Chat stream is decoded into text, reasoning, refusal and calls', () => {
     const reply = replyTo(
       delta({ role: 'assistant', content: '', refusal: null }),
       delta({ reasoning_content: 'Hm' }),
@@ -73,25 +73,25 @@ describe('a stream', () => {
     ['the last piece', [delta({ content: 'lo' })]],
     ['the whole text, with the finish', [delta({ content: 'hello' }, { finish_reason: 'stop' })]],
     ['nothing', [delta({ content: '' })]],
-  ])('is read once when %s comes again behind the finish', (_what, after) => {
+  ])('%s that a Chat stream repeats behind the finish is decoded once', (_what, after) => {
     expect(blocksOf(delta({ content: 'hel' }), delta({ content: 'lo' }), stop, ...after)).toMatchObject([
       { type: 'text', text: 'hello' },
     ]);
   });
 
-  it('keeps what is new behind the finish', () => {
+  it('new content behind the finish of a Chat stream is kept', () => {
     expect(blocksOf(delta({ content: 'hel' }), stop, delta({ content: 'hello' }))).toMatchObject([{ text: 'hello' }]);
     expect(blocksOf(delta({ content: 'hel' }), stop, delta({ content: 'lo!' }))).toMatchObject([{ text: 'hello!' }]);
   });
 
-  it('that ends inside a call without a finish is a failure', () => {
+  it('a Chat stream that ends inside a call without a finish reason is a failure', () => {
     expect(failureOf(opening(0, 'c1', 'a', '{"x":'), '[DONE]')?.message).toContain('inside a tool call');
     expect(failureOf(opening(0, 'c1', 'a', '{"x":1}'), '[DONE]')).toBeUndefined();
     expect(failureOf(opening(0, 'c1', 'a'), '[DONE]')).toBeUndefined();
     expect(failureOf(opening(0, 'c1', 'a', '{"x":'), stop, '[DONE]')).toBeUndefined();
   });
 
-  it('may lack choices, deltas, contents and calls, and may end without its last line', () => {
+  it('a Chat stream may lack choices, deltas, contents and calls, and end without its last line', () => {
     const odd = [
       {},
       { choices: null },
@@ -107,7 +107,7 @@ describe('a stream', () => {
     expect(settle(fragmentsOf(odd)).blocks).toMatchObject([{ type: 'text', text: 'Hi' }]);
   });
 
-  it('may finish twice, count before it finishes, and say nothing of why it ends', () => {
+  it('a Chat stream may finish twice, count before its end, and have no finish reason', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4 };
     expect(replyTo(delta({ content: 'x' }), { choices: [], usage }, stop, stop)).toMatchObject({
       finish: 'stop',
@@ -116,7 +116,7 @@ describe('a stream', () => {
     expect(replyTo(delta({ content: 'x' }))).toMatchObject({ finish: 'stop' });
   });
 
-  it('may say content as a list, thoughts among it', () => {
+  it('Chat content may be a list with reasoning in it', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
       { type: 'text', text: 'Hi' },
@@ -127,14 +127,14 @@ describe('a stream', () => {
     ]);
   });
 
-  it('may call thoughts reasoning, say them twice over, or send one piece twice', () => {
+  it('Chat reasoning may have another name, come twice, or repeat a piece', () => {
     const twice = { reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.text', text: 'Hm.' }] };
     expect(blocksOf(delta(twice), delta({ content: 'x' }), stop)).toMatchObject([{ text: 'Hm.' }, {}]);
     const long = delta({ reasoning_content: 'a long thought indeed' });
     expect(blocksOf(long, long, delta({ content: 'x' }), stop)).toMatchObject([{ text: 'a long thought indeed' }, {}]);
   });
 
-  it('may repeat in every piece all that came before', () => {
+  it('every piece of a Chat stream may repeat all earlier ones', () => {
     expect(
       blocksOf(
         detail('The'),
@@ -151,7 +151,7 @@ describe('a stream', () => {
     expect(blocksOf(detail('The'), detail(' cat'), detail(' cat'), stop)).toMatchObject([{ text: 'The cat cat' }]);
   });
 
-  it('may say the whole message at once, or once more at the end', () => {
+  it('a Chat stream may send the whole message at once, or again at its end', () => {
     const calls = [{ id: 'c1', function: { name: 'a', arguments: '{"x":1}' } }];
     const said = message({ content: 'Hi there', tool_calls: calls });
     const expected = [{ text: 'Hi there' }, { id: 'c1', input: '{"x":1}' }];
@@ -166,7 +166,7 @@ describe('a stream', () => {
     expect(blocksOf(...all)).toHaveLength(2);
   });
 
-  it('may cite', () => {
+  it('citations of a Chat stream are decoded', () => {
     const annotations = [
       { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 } },
     ];
@@ -175,31 +175,31 @@ describe('a stream', () => {
     ]);
   });
 
-  it('of several answers gives the first', () => {
+  it('of several Chat answers the first is decoded', () => {
     const other = { choices: [{ index: 1, delta: { content: 'no' } }] };
     expect(blocksOf(delta({ content: 'yes' }), other, stop)).toMatchObject([{ text: 'yes' }]);
   });
 });
 
-describe('calls', () => {
+describe('decoding calls of a Chat stream', () => {
   const two = [
     { id: 'c1', name: 'a', input: '{"x":1}' },
     { id: 'c2', name: 'b', input: '{"y":2}' },
   ];
 
-  it('may come interleaved', () => {
+  it('interleaved Chat calls are kept apart', () => {
     expect(
       blocksOf(opening(0, 'c1', 'a', '{"x"'), opening(1, 'c2', 'b', '{"y"'), input(0, ':1}'), input(1, ':2}'), stop),
     ).toMatchObject(two);
   });
 
-  it('may all be number 0', () => {
+  it('Chat calls that all have the index 0 are kept apart by their ids', () => {
     expect(
       blocksOf(opening(0, 'c1', 'a', '{"x"'), input(0, ':1}'), opening(0, 'c2', 'b'), input(0, '{"y":2}'), stop),
     ).toMatchObject(two);
   });
 
-  it('may have no numbers', () => {
+  it('Chat calls may have no indexes', () => {
     expect(
       blocksOf(
         opening(undefined, 'c1', 'a', '{"x"'),
@@ -210,7 +210,7 @@ describe('calls', () => {
     ).toMatchObject(two);
   });
 
-  it('may be told apart by the order of their pieces alone, when one chunk has pieces of several', () => {
+  it('Chat calls without indexes are kept apart by the order of their pieces in a chunk', () => {
     const named = [
       { id: 'c1', type: 'function', function: { name: 'a', arguments: '' } },
       { id: 'c2', type: 'function', function: { name: 'b', arguments: '' } },
@@ -221,13 +221,13 @@ describe('calls', () => {
     expect(blocksOf(...both, later, pieces(':3}'), stop)).toMatchObject([...two, { id: 'c3', input: '{"z":3}' }]);
   });
 
-  it('may have neither numbers nor ids nor text as arguments', () => {
+  it('Chat calls may have neither indexes nor ids, and an object as arguments', () => {
     const blocks = blocksOf(delta({ tool_calls: [entry(1), entry(2)] }), stop);
     expect(blocks).toMatchObject([{ input: '{"x":1}' }, { input: '{"x":2}' }]);
     expect(new Set(blocks.map((block) => (block.type === 'tool_call' ? block.id : ''))).size).toBe(2);
   });
 
-  it('may repeat id and name with every piece, or have another id in it', () => {
+  it('pieces of a Chat call may repeat its id and name, or have another id', () => {
     expect(blocksOf(again('{"x"'), again(':1}'), again(''), stop)).toMatchObject([two[0]]);
     const renamed = piece(0, { id: 'other', function: { arguments: ':1}' } });
     expect(blocksOf(again('{"x"'), renamed, stop)).toMatchObject([two[0]]);
@@ -235,13 +235,13 @@ describe('calls', () => {
     expect(blocksOf(again('{"x"'), nameless, stop)).toMatchObject([two[0]]);
   });
 
-  it('may be named late', () => {
+  it('the name of a Chat call may arrive late', () => {
     expect(
       blocksOf(piece(0, { id: 'c1' }), input(0, '{"x"'), piece(0, { function: { name: 'a', arguments: ':1}' } }), stop),
     ).toMatchObject([two[0]]);
   });
 
-  it('never share an id', () => {
+  it('two Chat calls never share an id', () => {
     const blocks = blocksOf(opening(0, 'c1', 'a', '{"x":1}'), opening(1, 'c1', 'b', '{"y":2}'), stop);
     expect(blocks).toMatchObject([
       { id: 'c1', name: 'a' },
@@ -249,19 +249,19 @@ describe('calls', () => {
     ]);
   });
 
-  it('end the answer whatever the upstream calls it', () => {
+  it('a Chat answer with calls ends with calls, whatever the finish reason', () => {
     expect(replyTo(opening(0, 'c1', 'a', '{}'), stop).finish).toBe('tool_calls');
     expect(replyTo(delta({ content: 'x' }), delta({}, { finish_reason: 'tool_calls' })).finish).toBe('stop');
   });
 
-  it('may be of the form of 2023', () => {
+  it('the deprecated function call of Chat is decoded', () => {
     const name = delta({ function_call: { name: 'a', arguments: '' } });
     expect(blocksOf(name, delta({ function_call: { arguments: '{"x":1}' } }), stop)).toMatchObject([
       { name: 'a', input: '{"x":1}' },
     ]);
   });
 
-  it('may take raw text, or have it inside an object', () => {
+  it('freeform Chat calls may have raw text, or text inside an object', () => {
     const patch = clientTool({ name: 'patch', form: 'freeform' });
     const custom = piece(0, { id: 'c1', type: 'custom', custom: { name: 'patch', input: '*** B' } });
     const rest = piece(0, { custom: { input: 'egin' } });
@@ -274,7 +274,7 @@ describe('calls', () => {
   });
 });
 
-describe('endings', () => {
+describe('decoding endings of a Chat reply', () => {
   it.each([
     ['stop', 'stop'],
     ['eos', 'stop'],
@@ -283,16 +283,16 @@ describe('endings', () => {
     ['model_length', 'context_length'],
     ['sensitive', 'content_filter'],
     ['something new', 'stop'],
-  ])('%s is %s', (word, finish) => {
+  ])('the Chat finish reason %s is decoded as %s', (word, finish) => {
     expect(replyTo(delta({ content: 'x' }), delta({}, { finish_reason: word })).finish).toBe(finish);
   });
 
-  it('may tell the stop sequence', () => {
+  it('the stop sequence of a Chat answer is decoded', () => {
     const end = delta({}, { finish_reason: 'stop', stop_reason: 'END' });
     expect(replyTo(delta({ content: 'x' }), end)).toMatchObject({ finish: 'stop_sequence', stopSequence: 'END' });
   });
 
-  it('may be failures', () => {
+  it('Chat finish reasons that mean a failure fail the answer', () => {
     expect(failureOf(delta({}, { finish_reason: 'network_error' }))?.code).toBe('upstream_failed');
     expect(failureOf(delta({}, { finish_reason: 'insufficient_system_resource' }))?.code).toBe('unavailable');
     expect(failureOf({ error: { message: 'broke' } })?.message).toContain('broke');
@@ -304,7 +304,7 @@ describe('endings', () => {
     expect(failureOf({ base_resp: { status_code: 0 } })).toBeUndefined();
   });
 
-  it('in an event called error are failures, whatever it holds', () => {
+  it('any content of a Chat event named error is a failure', () => {
     for (const data of ['{"message":"broke"}', '{"error":{"message":"broke"}}', 'broke']) {
       expect(new ChatDecoder().event('error', data)).toMatchObject([
         { type: 'error', error: { code: 'upstream_failed' } },
@@ -313,7 +313,7 @@ describe('endings', () => {
   });
 });
 
-describe('usage', () => {
+describe('decoding usage of a Chat reply', () => {
   it.each([
     [{ prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 } }, { cacheRead: 4, cacheWrite: 2 }],
     [{ prompt_cache_hit_tokens: 4 }, { cacheRead: 4 }],
@@ -328,20 +328,20 @@ describe('usage', () => {
       { completion_tokens_details: { reasoning_tokens: 3 }, total_tokens: 18 },
       { output: 8, reasoning: 3 },
     ],
-  ])('%j is read', (more, expected) => {
+  ])('the Chat usage %j is decoded', (more, expected) => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, ...more };
     expect(usageOf({ choices: [], usage })).toMatchObject({ input: 10, ...expected });
   });
 
-  it('may stand elsewhere', () => {
+  it('Chat usage is found in the places of other vendors', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5 };
     expect(usageOf({ choices: [{ index: 0, delta: {}, usage }] })).toMatchObject({ input: 10, output: 5 });
     expect(usageOf({ x_groq: { usage } })).toMatchObject({ input: 10, output: 5 });
   });
 });
 
-describe('thoughts inside the text', () => {
-  it('are parted from it, wherever the stream is cut', () => {
+describe('decoding reasoning inside the text of a Chat answer', () => {
+  it('inline reasoning of a Chat answer is separated from the text, wherever the stream is cut', () => {
     const all = '\n<think>\nI <b think.\n</think>\n\nHello </think>';
     for (const size of [1, 2, 3, 5, 8, all.length]) {
       const texts = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
@@ -354,22 +354,22 @@ describe('thoughts inside the text', () => {
     }
   });
 
-  it('that never end are still thoughts', () => {
+  it('inline Chat reasoning without a closing tag stays reasoning', () => {
     expect(inline('<think>Hm', 'm')).toMatchObject([{ type: 'reasoning', text: 'Hmm' }]);
   });
 
-  it('are only at the beginning', () => {
+  it('a thinking tag later in a Chat answer is text', () => {
     expect(inline('Write <think>x</think>')).toMatchObject([{ type: 'text', text: 'Write <think>x</think>' }]);
     expect(inline('<thi')).toMatchObject([{ type: 'text', text: '<thi' }]);
   });
 
-  it('are text where nobody says otherwise', () => {
+  it('thinking tags of a Chat answer are text without the quirk', () => {
     expect(blocksOf(delta({ content: '<think>x</think>y' }), stop)).toMatchObject([{ type: 'text' }]);
   });
 });
 
-describe('a whole reply', () => {
-  it('is the same as a stream', () => {
+describe('decoding a whole Chat reply', () => {
+  it('a whole Chat reply is decoded like a stream', () => {
     const said = {
       content: 'Hi',
       reasoning_content: 'Hm',
@@ -383,7 +383,7 @@ describe('a whole reply', () => {
     );
   });
 
-  it('may have calls without ids and arguments', () => {
+  it('calls of a whole Chat reply may lack ids and arguments', () => {
     const calls = [{ function: { name: 'a' } }, { function: { name: 'a', arguments: null } }];
     expect(whole(message({ content: null, tool_calls: calls })).blocks).toMatchObject([
       { id: 'call_x1_0', input: '{}' },
@@ -391,26 +391,26 @@ describe('a whole reply', () => {
     ]);
   });
 
-  it('of nothing but an ending is an empty answer', () => {
+  it('a whole Chat reply with only a finish reason is an empty answer', () => {
     expect(new ChatDecoder().whole(message({ content: '' }))).toMatchObject([
       { type: 'finish', reason: 'stop' },
       { type: 'end' },
     ]);
   });
 
-  it('without an answer is a failure', () => {
+  it('a whole Chat reply without an answer is a failure', () => {
     expect(() => whole({})).toThrow('without choices');
     expect(() => whole({ choices: [], message: 'out of order' })).toThrow('out of order');
     expect(() => whole({ object: 'error', message: 'broke' })).toThrow('broke');
   });
 
-  it('about a prompt that is too long is reported to the client as such', () => {
+  it('a Chat error about an overlong prompt is reported as such', () => {
     const [failure] = new ChatDecoder().whole({ error: { message: 'maximum context length is 5' } });
     expect(failure).toMatchObject({ error: { details: { upstream: { isContextOverflow: true } } } });
   });
 });
 
-describe('whatever an upstream sends', () => {
+describe('decoding arbitrary Chat replies', () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   const said = fc.record(
     {
@@ -447,7 +447,7 @@ describe('whatever an upstream sends', () => {
     { requiredKeys: [] },
   );
 
-  it('breaks neither the reader nor the guard', () => {
+  it('neither Chat decoder nor guard fails, whatever an upstream sends', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(chunk, value), { maxLength: 8 }), fc.boolean(), (chunks, inlineThinking) => {
         const decoder = new ChatDecoder(mergeProfiles({ quirks: { inline_thinking: inlineThinking } }));

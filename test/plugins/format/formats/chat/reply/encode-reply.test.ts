@@ -68,8 +68,8 @@ async function helped(lines: readonly string[]): Promise<OpenAI.ChatCompletion> 
     .finalChatCompletion();
 }
 
-describe('a stream', () => {
-  it('has a role first, then the answer, an ending and the last line', () => {
+describe('encoding a Chat stream', () => {
+  it('a Chat stream has the role first, then the answer, a finish reason and [DONE]', () => {
     const { lines } = reply([say('Hi'), ...finish]);
     const head = { id: 'chatcmpl-x1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'mine' };
     const chunk = (delta: object, finish_reason: string | null = null) =>
@@ -82,7 +82,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('tells usage only to who asked for it', () => {
+  it('a Chat stream has usage only if the client asked for it', () => {
     const { chunks } = reply([say('Hi'), ...finish], streaming);
     expect(chunks.slice(0, -1).every((chunk) => chunk['usage'] === null)).toBe(true);
     expect(chunks.at(-1)).toMatchObject({
@@ -99,7 +99,7 @@ describe('a stream', () => {
     expect(reply([say('Hi'), ...finish]).chunks.every((chunk) => !('usage' in chunk))).toBe(true);
   });
 
-  it('opens calls with id, type and name, and goes on without', () => {
+  it('a Chat call opens with id, type and name, which later pieces omit', () => {
     expect(deltasOf([...call(7, 'a', '{"x"', ':1}'), ...call(8, 'b'), ...finish]).slice(1, -1)).toEqual([
       { tool_calls: [{ index: 0, id: 'c7', type: 'function', function: { name: 'a', arguments: '' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] },
@@ -109,7 +109,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('keeps the schema in every chunk', () => {
+  it('every chunk of a Chat stream fits the schema', () => {
     for (const request of [{}, streaming]) {
       for (const chunk of reply(everything, request, [patch]).chunks) {
         expect(faults(schemaOf(chunk), chunk)).toBeUndefined();
@@ -125,7 +125,7 @@ describe('a stream', () => {
     ['thoughts and a text', [think('Hm'), say('Hello')]],
     ['a refusal', [{ type: 'refusal', text: 'No.' } as const]],
     ['nothing', []],
-  ])('says the same as the whole reply, to the openai SDK: %s', async (_, fragments) => {
+  ])('the OpenAI SDK reads the same from a Chat stream and a whole reply: %s', async (_, fragments) => {
     const { lines, whole } = reply([...fragments, ...finish], streaming);
     const completion = await helped(lines);
     const [choice] = whole['choices'] as { message: object; finish_reason: string }[];
@@ -134,7 +134,7 @@ describe('a stream', () => {
     expect(completion.usage).toEqual(whole['usage']);
   });
 
-  it('ends with an error in the shape of the format', async () => {
+  it('a failed Chat stream ends with an error in the shape of the format', async () => {
     const encoder = chatCodec.createEncoder(context());
     const lines = encoder.failure(new GatewayError('upstream_failed', 'it broke')).split('\n\n').slice(0, -1);
     expect(lines.at(-1)).toBe('data: [DONE]');
@@ -143,8 +143,8 @@ describe('a stream', () => {
   });
 });
 
-describe('a whole reply', () => {
-  it('keeps the schema', () => {
+describe('encoding a whole Chat reply', () => {
+  it('a whole Chat reply fits the schema', () => {
     for (const fragments of [
       everything,
       [say('Hi'), ...finish],
@@ -155,12 +155,12 @@ describe('a whole reply', () => {
     }
   });
 
-  it('has no content beside calls, and an empty one beside nothing', () => {
+  it('the content of a whole Chat reply is null beside calls, and empty if there is nothing', () => {
     expect(messageOf([...call(0, 'a'), ...finish])).toMatchObject({ content: null, refusal: null });
     expect(messageOf([think('Hm'), ...finish])).toMatchObject({ content: '', reasoning_content: 'Hm' });
   });
 
-  it('joins what one message has room for, and moves citations along', () => {
+  it('texts of a Chat message are joined, and citations are moved with them', () => {
     expect(messageOf(everything)).toMatchObject({
       content: 'Hello you\n\nBye',
       refusal: 'No.',
@@ -172,7 +172,7 @@ describe('a whole reply', () => {
     });
   });
 
-  it('calls tools of raw text custom, and searches functions', () => {
+  it('freeform calls of a Chat reply are custom, and searches are functions', () => {
     const search = clientTool({ name: 'tool_search', form: 'tool_search' });
     const fragments = [...call(0, 'patch', '{"input":"*** Begin"}'), ...call(1, 'tool_search', '{"q":1}'), ...finish];
     expect(reply(fragments, {}, [patch, search]).whole).toMatchObject({
@@ -190,7 +190,7 @@ describe('a whole reply', () => {
     });
   });
 
-  it('answers in the form of 2023 to who asks in it', () => {
+  it('a client with deprecated functions gets deprecated function calls', () => {
     const request = { functions: [{ name: 'a' }] };
     const fragments = [...call(0, 'a', '{"x"', ':1}'), ...call(1, 'b'), ...finish];
     expect(reply(fragments, request).whole).toMatchObject({
@@ -217,8 +217,8 @@ describe('a whole reply', () => {
   });
 });
 
-describe('reasoning', () => {
-  it('that a client sends back has its states again', () => {
+describe('Chat reasoning in both directions', () => {
+  it('states of Chat reasoning survive the way to the client and back', () => {
     const fragments = [
       think('One'),
       state('a'),
@@ -236,7 +236,7 @@ describe('reasoning', () => {
     ]);
   });
 
-  it('has all its states in what the helper of the openai SDK makes of a stream', async () => {
+  it('the helper of the OpenAI SDK keeps all states of Chat reasoning', async () => {
     const fragments = [
       think('One'),
       state('a'),
@@ -251,7 +251,7 @@ describe('reasoning', () => {
   });
 });
 
-describe('any reply', () => {
+describe('encoding arbitrary replies as Chat', () => {
   const piece = fc.oneof(
     fc.record({ type: fc.constantFrom('text', 'reasoning', 'refusal'), text: fc.string({ minLength: 1 }) }),
     fc.constant({ type: 'break' }),
@@ -261,7 +261,7 @@ describe('any reply', () => {
     fc.record({ type: fc.constant('input'), key: fc.nat(2), text: fc.string() }),
   );
 
-  it('keeps the schemas, and its stream read again is the whole reply', () => {
+  it('a Chat reply fits the schemas, and its decoded stream is the whole reply', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const fragments = [say('x'), ...(pieces as Fragment[]), ...finish];

@@ -16,8 +16,8 @@ const callsWeather = { id: 'c1', type: 'function', function: { name: 'weather', 
 const reasoningOf = (more: JsonObject) => decodeWith(more).conversation.reasoning;
 const output = (format: JsonObject) => decodeWith({ response_format: format }).conversation.output;
 
-describe('messages', () => {
-  it('of the system at the start are instructions, later ones stay in their place', () => {
+describe('decoding messages of a Chat request', () => {
+  it('system messages before a Chat dialogue become instructions, later ones stay in their place', () => {
     const { instructions, items } = read(
       { role: 'developer', content: 'A' },
       { role: 'system', content: [{ type: 'text', text: 'B' }] },
@@ -28,7 +28,7 @@ describe('messages', () => {
     expect(items).toMatchObject([{ role: 'user' }, { role: 'system', parts: [{ text: 'C' }] }]);
   });
 
-  it('of users hold texts, pictures, sounds and files', () => {
+  it('Chat users may send texts, images, audio and files', () => {
     const [message] = read({
       role: 'user',
       content: [
@@ -52,7 +52,7 @@ describe('messages', () => {
     });
   });
 
-  it('of assistants become reasoning, text and calls in this order', () => {
+  it('an assistant message of Chat becomes reasoning, text and calls in this order', () => {
     const { items } = read(hi, {
       role: 'assistant',
       content: 'One moment.',
@@ -75,7 +75,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('without text leave no message, and calls without arguments take an empty object', () => {
+  it('Chat messages without text are left out, and calls without arguments get an empty object', () => {
     const call = { id: 'c1', function: { name: 'now', arguments: '' } };
     expect(read(hi, { role: 'assistant', content: null, tool_calls: [call] }).items.slice(1)).toMatchObject([
       { type: 'tool_call', input: '{}' },
@@ -83,7 +83,7 @@ describe('messages', () => {
     expect(read({ role: 'user', content: '' }).items).toEqual([]);
   });
 
-  it('of tools are results, as a string or in parts', () => {
+  it('a Chat tool message is a result, as a string or as parts', () => {
     expect(
       read(
         { role: 'tool', tool_call_id: 'c1', content: 'sunny' },
@@ -95,7 +95,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('in the form of 2023 belong together by their names', () => {
+  it('deprecated Chat calls and results are matched by name', () => {
     const { items } = read(
       hi,
       { role: 'assistant', content: null, function_call: { name: 'weather', arguments: '{}' } },
@@ -107,7 +107,7 @@ describe('messages', () => {
     expect(result).toHaveProperty('id', call?.type === 'tool_call' ? call.id : '');
   });
 
-  it('are refused by the path of what is wrong', () => {
+  it('Chat messages are refused by the path of their mistake', () => {
     expect(refusal({ model: 'm' }).details.param).toBe('messages');
     expect(refusal({ model: 'm', messages: [] }).details.param).toBe('messages');
     expect(refusal({ model: 'm', messages: ['x'] }).details.param).toBe('messages[0]');
@@ -125,7 +125,7 @@ describe('messages', () => {
     );
   });
 
-  it('may hold parts, calls and names that nobody knows', () => {
+  it('unknown parts, calls and names of Chat messages are accepted', () => {
     const { notes } = decode({
       model: 'm',
       messages: [
@@ -137,7 +137,7 @@ describe('messages', () => {
   });
 });
 
-describe('reasoning that a client hands back', () => {
+describe('decoding reasoning of a Chat request', () => {
   const state = { kind: 'signature', origin: '0a1b2c3d', data: 'sig' } as const;
   const tagged = (data: string, more: JsonObject = {}) => ({
     type: 'reasoning.encrypted',
@@ -145,19 +145,19 @@ describe('reasoning that a client hands back', () => {
     ...more,
   });
 
-  it('has a state when its details carry our tag', () => {
+  it('Chat reasoning has a state if its details carry our tag', () => {
     const said = { role: 'assistant', content: 'x', reasoning_content: 'Hm.', reasoning_details: [tagged('sig')] };
     expect(read(said).items[0]).toEqual({ type: 'reasoning', text: 'Hm.', state });
   });
 
-  it('may have only a state', () => {
+  it('Chat reasoning may have a state without text', () => {
     expect(read({ role: 'assistant', content: 'x', reasoning_details: [tagged('sig')] }).items[0]).toMatchObject({
       text: '',
       state,
     });
   });
 
-  it('keeps its text without a state when another upstream made the state', () => {
+  it('Chat reasoning keeps its text and loses the state of another upstream', () => {
     const foreign = { type: 'reasoning.encrypted', data: 'EqQBCkYI' };
     const { conversation, notes } = decode({
       model: 'm',
@@ -167,7 +167,7 @@ describe('reasoning that a client hands back', () => {
     expect(notes).toEqual(['dropped reasoning state of unknown origin']);
   });
 
-  it('is parted again where it was several thoughts', () => {
+  it('Chat reasoning of several thoughts is separated again', () => {
     const details = [tagged('a', { text_length: 3 }), tagged('b', { text_length: 0 }), tagged('c', { text_length: 2 })];
     const said = { role: 'assistant', content: 'x', reasoning_content: 'One\n\nTw', reasoning_details: details };
     expect(read(said).items.slice(0, 3)).toMatchObject([
@@ -177,13 +177,13 @@ describe('reasoning that a client hands back', () => {
     ]);
   });
 
-  it('loses its states when the text no longer matches them', () => {
+  it('Chat reasoning loses states that no longer match the text', () => {
     const details = [tagged('a', { text_length: 30 }), tagged('b', { text_length: 2 })];
     const said = { role: 'assistant', content: 'x', reasoning_content: 'cut', reasoning_details: details };
     expect(read(said).items[0]).toEqual({ type: 'reasoning', text: 'cut', state: undefined });
   });
 
-  it('may stand in details as text', () => {
+  it('the text of Chat reasoning may be in its details', () => {
     const details = [{ type: 'reasoning.text', text: 'A' }, { type: 'reasoning.summary', summary: 'B' }, 7];
     expect(read({ role: 'assistant', content: 'x', reasoning_details: details }).items[0]).toMatchObject({
       text: 'AB',
@@ -191,8 +191,8 @@ describe('reasoning that a client hands back', () => {
   });
 });
 
-describe('tools', () => {
-  it('are functions, raw text, functions of 2023 or a search', () => {
+describe('decoding tools of a Chat request', () => {
+  it('Chat tools may be functions, freeform, deprecated functions or a search', () => {
     const { tools } = decodeWith({
       tools: [
         { type: 'function', function: { name: 'a', parameters: { type: 'object' }, strict: true } },
@@ -214,7 +214,7 @@ describe('tools', () => {
     expect(tools).toHaveLength(4);
   });
 
-  it('that no route can run are dropped, unless there are no others', () => {
+  it('Chat tools that no route can run are dropped, unless there are no others', () => {
     const foreign = { type: 'computer' };
     const own = { type: 'function', function: { name: 'a' } };
     expect(decodeWith({ tools: [foreign, own] }).notes).toEqual(['dropped tool computer']);
@@ -243,16 +243,16 @@ describe('tools', () => {
       },
       { type: 'required', allowed: ['a'] },
     ],
-  ])('are chosen by %j', (choice, expected) => {
+  ])('the Chat tool choice %j is decoded', (choice, expected) => {
     expect(decodeWith({ tool_choice: choice }).conversation.toolChoice).toEqual(expected);
   });
 
-  it('of 2023 are chosen by function_call', () => {
+  it('deprecated Chat functions are chosen by function_call', () => {
     expect(decodeWith({ function_call: { name: 'a' } }).conversation.toolChoice).toEqual({ type: 'tool', name: 'a' });
     expect(decodeWith({ function_call: 'none' }).conversation.toolChoice).toEqual({ type: 'none' });
   });
 
-  it('are refused by the path of what is wrong', () => {
+  it('Chat tools are refused by the path of their mistake', () => {
     expect(paramOf({ tools: {} })).toBe('tools');
     expect(paramOf({ tools: [{ type: 'function' }] })).toBe('tools[0].function');
     expect(paramOf({ tools: [{ type: 'function', function: { name: '' } }] })).toBe('tools[0].function.name');
@@ -265,8 +265,8 @@ describe('tools', () => {
   });
 });
 
-describe('parameters', () => {
-  it('are read', () => {
+describe('decoding parameters of a Chat request', () => {
+  it('Chat parameters are decoded', () => {
     const { conversation, notes } = decodeWith({
       max_completion_tokens: 10,
       max_tokens: 20,
@@ -303,14 +303,14 @@ describe('parameters', () => {
     });
   });
 
-  it('are filed under what the client says', () => {
+  it('metadata of a Chat request is decoded', () => {
     expect(decodeWith({ metadata: { team: 'a' } })).toMatchObject({
       conversation: { metadata: { team: 'a' } },
       notes: [],
     });
   });
 
-  it('ask for reasoning in the words of other vendors too', () => {
+  it('reasoning is requested from Chat by parameters of other vendors too', () => {
     expect(reasoningOf({ reasoning: { effort: 'high', exclude: true } })).toMatchObject({
       effort: 'high',
       wantsText: false,
@@ -320,7 +320,7 @@ describe('parameters', () => {
     expect(reasoningOf({ thinking: { type: 'enabled', budget_tokens: 99 } })).toMatchObject({ budget: 99 });
   });
 
-  it('ask for JSON', () => {
+  it('JSON output is requested from Chat', () => {
     expect(output({ type: 'text' })).toBeUndefined();
     expect(output({ type: 'json_object' })).toEqual({ type: 'json_object' });
     const schema = { type: 'object' };
@@ -332,7 +332,7 @@ describe('parameters', () => {
     });
   });
 
-  it('that have no place are noted', () => {
+  it('Chat parameters that no conversation can express are noted', () => {
     const { notes } = decodeWith({ logit_bias: { 5: 1 }, logprobs: true, prediction: {}, brand_new: 1, store: null });
     expect(notes).toEqual(['dropped logprobs', 'dropped logit_bias', 'dropped prediction', 'dropped brand_new']);
   });
@@ -351,25 +351,25 @@ describe('parameters', () => {
     ['stream_options', true],
     ['logit_bias', []],
     ['user', 5],
-  ])('%s cannot be %j', (name, value) => {
+  ])('the Chat parameter %s cannot be %j', (name, value) => {
     expect(refusal({ model: 'm', messages: [hi], [name]: value })).toMatchObject({
       code: 'invalid_request',
       details: { param: name },
     });
   });
 
-  it('are refused by their whole path', () => {
+  it('nested Chat parameters are refused by their whole path', () => {
     expect(paramOf({ stop: ['a', 5] })).toBe('stop[1]');
     expect(paramOf({ response_format: { type: 'yaml' } })).toBe('response_format.type');
     expect(paramOf({ response_format: { type: 'json_schema' } })).toBe('response_format.json_schema');
   });
 
-  it('that ask for answers in audio are not supported', () => {
+  it('a Chat request for audio answers is refused', () => {
     expect(refusal({ model: 'm', messages: [hi], modalities: ['text', 'audio'] }).code).toBe('not_supported');
   });
 });
 
-describe('any body', () => {
+describe('decoding arbitrary Chat requests', () => {
   const names = ['messages', 'tools', 'tool_choice', 'functions', 'response_format', 'stop', 'reasoning', 'thinking'];
   const value = fc.jsonValue({ maxDepth: 4 });
   const message = fc.record({
@@ -382,7 +382,7 @@ describe('any body', () => {
     reasoning_details: value,
   });
 
-  it('is read or refused, and never breaks the reader', () => {
+  it('any Chat body is decoded, or refused with a path', () => {
     const body = fc.oneof(
       fc.dictionary(fc.constantFrom(...names), value),
       fc.record({ messages: fc.array(message), tools: value }),

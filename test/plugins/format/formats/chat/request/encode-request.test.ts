@@ -30,8 +30,8 @@ const asked = (reasoning: Partial<ReasoningRequest>, settings: ProfileSettings['
   return Object.fromEntries(Object.entries(body).filter(([name]) => !['model', 'messages', 'stream'].includes(name)));
 };
 
-describe('a request', () => {
-  it('begins with all instructions as one system message', () => {
+describe('encoding a Chat request', () => {
+  it('a Chat request begins with all instructions as one system message', () => {
     expect(encode({ instructions: ['A', 'B'], items: [hi] }).body).toEqual({
       model: 'there',
       messages: [
@@ -42,12 +42,12 @@ describe('a request', () => {
     });
   });
 
-  it('calls the system developer where that is its role', () => {
+  it('the system role of a Chat request is developer on routes that call it so', () => {
     const { body } = encode({ instructions: ['A'], items: [hi] }, parameters({ system_role: 'developer' }));
     expect(body['messages']).toMatchObject([{ role: 'developer' }, {}]);
   });
 
-  it('asks for usage when it streams, where that is known', () => {
+  it('a streamed Chat request asks for usage if the route knows the option', () => {
     expect(encode({ items: [hi] }, {}, { isStream: true }).body).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
@@ -56,12 +56,12 @@ describe('a request', () => {
     expect(body).not.toHaveProperty('stream_options');
   });
 
-  it('says seed as the vendor does', () => {
+  it("the seed of a Chat request has the vendor's name", () => {
     const { body } = encode({ items: [hi], sampling: { seed: 5 } }, parameters({ seed_name: 'random_seed' }));
     expect([body['seed'], body['random_seed']]).toEqual([undefined, 5]);
   });
 
-  it('does not think beside tools where both together are refused', () => {
+  it('a Chat request asks for no reasoning beside tools if the route refuses both together', () => {
     const profile = parameters({ responses_for_tools: true });
     const reasoning: ReasoningRequest = { effort: 'high', budget: undefined, wantsText: true };
     const { body, notes } = encode({ items: [hi], tools: [weather], reasoning }, profile);
@@ -70,13 +70,13 @@ describe('a request', () => {
     expect(encode({ items: [hi], reasoning }, profile).body['reasoning_effort']).toBe('high');
   });
 
-  it('is refused when it wants several answers', () => {
+  it('a translated Chat request for several answers is refused', () => {
     expect(() => encode({ items: [hi], candidates: 2 })).toThrow(
       expect.objectContaining({ code: 'not_supported', details: { param: 'n' } }),
     );
   });
 
-  it('says again what was read of it', () => {
+  it('a Chat request that is decoded and encoded again has the same meaning', () => {
     const body = {
       model: 'there',
       messages: [
@@ -105,8 +105,8 @@ function call(id: string, name: string, input: string) {
   return { id, type: 'function', function: { name, arguments: input } };
 }
 
-describe('messages', () => {
-  it('of the system within the dialogue stay where they are, or become reminders', () => {
+describe('encoding messages of a Chat request', () => {
+  it('late system messages of a Chat request keep their place, or become reminders', () => {
     const items = [hi, says('system', 'Be brief.'), says('user', 'Go')];
     expect(messagesOf(items, parameters({ late_system: true }))).toMatchObject([
       { role: 'user' },
@@ -125,14 +125,14 @@ describe('messages', () => {
     ]);
   });
 
-  it('are strings where they have to be', () => {
+  it('Chat messages are strings if the route requires it', () => {
     const items: Item[] = [{ type: 'message', role: 'user', parts: [text('A'), text('B')] }];
     expect(messagesOf(items, parameters({ text_content: true }))).toEqual([{ role: 'user', content: 'A\n\nB' }]);
     const called = [hi, calls('c1', 'weather', '{}')];
     expect(messagesOf(called, parameters({ text_content: true }))).toMatchObject([{}, { content: '' }, {}]);
   });
 
-  it('hold calls of one turn together, and their results directly after', () => {
+  it('Chat calls of one turn are in one message, directly followed by their results', () => {
     const items = [
       calls('c1', 'a', '{}'),
       says('user', 'Wait'),
@@ -149,7 +149,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('say in words that a tool has failed, or has said nothing', () => {
+  it('a failed or empty result is text in a Chat request', () => {
     const items = [
       calls('c1', 'a', '{}'),
       calls('c2', 'b', '{}'),
@@ -159,7 +159,7 @@ describe('messages', () => {
     expect(messagesOf(items)).toMatchObject([{}, { content: 'Error: no such city' }, { content: '(no output)' }]);
   });
 
-  it('show pictures of tools after the whole run of results', () => {
+  it('images of results follow the whole run of Chat results', () => {
     const items = [
       calls('c1', 'a', '{}'),
       calls('c2', 'b', '{}'),
@@ -177,7 +177,7 @@ describe('messages', () => {
     expect(notes).toEqual(['approximated images in tool results as user message']);
   });
 
-  it('hold files as data, and texts as text', () => {
+  it('files are sent to Chat as data, and text files as text', () => {
     const parts = [file('application/pdf', 'JVBE'), file('text/plain', 'SGkh', 'a.txt')];
     expect(messagesOf([{ type: 'message', role: 'user', parts }])).toEqual([
       {
@@ -190,7 +190,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('hold nothing that the model cannot see or hear', () => {
+  it('media that the Chat model does not support are refused', () => {
     const capabilities = { images: false, audio: false, files: false };
     const parts: Part[] = [
       picture,
@@ -206,7 +206,7 @@ describe('messages', () => {
     }
   });
 
-  it('have ids of calls as they may be, always the same', () => {
+  it('Chat call ids are valid, and stay the same', () => {
     const long = `call_${'x'.repeat(60)}`;
     const items = [calls(long, 'a', '{}'), returns(long, [text('x')])];
     const idOf = (profile: ProfileSettings) => {
@@ -224,7 +224,7 @@ describe('messages', () => {
   });
 });
 
-describe('reasoning of earlier turns', () => {
+describe('encoding reasoning of earlier turns as Chat', () => {
   const items = [
     hi,
     thinks('One.'),
@@ -238,14 +238,14 @@ describe('reasoning of earlier turns', () => {
       .filter(({ role }) => role === 'assistant')
       .map(({ reasoning_content }) => reasoning_content);
 
-  it('goes back where it is wanted, empty where it is lost', () => {
+  it('Chat reasoning is sent back if the vendor wants it, empty if it is lost', () => {
     expect(thoughts({ replay_reasoning: 'never' })).toEqual([undefined, undefined]);
     expect(thoughts({ replay_reasoning: 'tool_turns' })).toEqual(['One.\n\nTwo.', undefined]);
     expect(thoughts({ replay_reasoning: 'always' })).toEqual(['One.\n\nTwo.', '']);
     expect(encode({ items }).notes).toEqual(['dropped reasoning of earlier turns']);
   });
 
-  it('goes back inside the text to who thinks there', () => {
+  it('Chat reasoning is sent back inside the text to models that reason there', () => {
     const profile = parameters({ replay_reasoning: 'tool_turns', inline_thinking: true });
     expect(messagesOf(items, profile)).toMatchObject([
       {},
@@ -255,13 +255,13 @@ describe('reasoning of earlier turns', () => {
     ]);
   });
 
-  it('is no message when nothing came of it', () => {
+  it('Chat reasoning alone is no message', () => {
     expect(messagesOf([hi, thinks('Hm.')], parameters({ replay_reasoning: 'always' }))).toHaveLength(1);
   });
 });
 
-describe('tools', () => {
-  it('that take raw text are functions of one string, here and in the dialogue', () => {
+describe('encoding tools of a Chat request', () => {
+  it('freeform tools become Chat functions of one string, in the dialogue too', () => {
     const items = [hi, calls('c1', 'patch', '*** Begin', { form: 'freeform' })];
     const { body, notes } = encode({ items, tools: [patch] });
     expect(body['tools']).toEqual([
@@ -283,7 +283,7 @@ describe('tools', () => {
     expect(notes).toEqual(['approximated freeform tools as functions']);
   });
 
-  it('that take raw text are custom where that is known', () => {
+  it('freeform tools are custom tools for Chat routes that know them', () => {
     const items = [hi, calls('c1', 'patch', '*** Begin', { form: 'freeform' })];
     const wanted = { items, tools: [patch], toolChoice: { type: 'tool', name: 'patch' } } as const;
     expect(toolsOf(wanted, parameters({ freeform_tools: true }))).toMatchObject({
@@ -293,7 +293,7 @@ describe('tools', () => {
     });
   });
 
-  it('in groups and with long names travel under names that fit', () => {
+  it('grouped and long tool names become valid Chat names', () => {
     const grouped = clientTool({ name: 'read', namespace: 'files' });
     const long = clientTool({ name: 'x'.repeat(90) });
     const toolChoice = { type: 'tool', name: 'read', namespace: 'files' } as const;
@@ -312,7 +312,7 @@ describe('tools', () => {
     });
   });
 
-  it('are chosen only where there are any', () => {
+  it('a Chat request has a tool choice only if it has tools', () => {
     const wanted = { toolChoice: { type: 'required' }, parallelToolCalls: false } as const;
     expect(toolsOf(wanted)).not.toHaveProperty('tool_choice');
     expect(toolsOf(wanted)).not.toHaveProperty('parallel_tool_calls');
@@ -323,14 +323,14 @@ describe('tools', () => {
     expect(toolsOf({ ...wanted, tools: [weather] }, { capabilities: { tools: false } })).not.toHaveProperty('tools');
   });
 
-  it('are not forced where that is refused', () => {
+  it('forced tools are left free if the Chat route refuses force', () => {
     const wanted = { tools: [weather], toolChoice: { type: 'tool', name: 'weather' } } as const;
     const { body, notes } = encode({ ...wanted, items: [hi] }, parameters({ forced_tools: false }));
     expect(body['tool_choice']).toBe('auto');
     expect(notes).toEqual(['approximated forced tool_choice as auto']);
   });
 
-  it('that may not be called are left out', () => {
+  it('Chat tools that may not be called are left out', () => {
     const tools = [weather, clientTool({ name: 'other' })];
     const { body, notes } = encode({ items: [hi], tools, toolChoice: { type: 'auto', allowed: ['weather'] } });
     expect(body).toMatchObject({ tools: [{ function: { name: 'weather' } }], tool_choice: 'auto' });
@@ -338,7 +338,7 @@ describe('tools', () => {
     expect(notes).toEqual(['approximated allowed tools as the only ones']);
   });
 
-  it('are strict only where that is known', () => {
+  it('Chat tools are strict only on routes that know it', () => {
     const tools = [clientTool({ name: 'a', strict: true })];
     expect(toolsOf({ tools }, parameters({ strict_tools: true }))).toMatchObject({
       tools: [{ function: { strict: true } }],
@@ -348,7 +348,7 @@ describe('tools', () => {
     expect(notes).toEqual(['dropped strict of tools']);
   });
 
-  it('of the vendor, and switches that it does not know, are noted', () => {
+  it('hosted tools and unknown switches of a Chat request are noted', () => {
     const wanted = { items: [hi], tools: [weather, { form: 'web_search' }], parallelToolCalls: false } as const;
     const { body, notes } = encode(wanted, parameters({ parallel_switch: false }));
     expect(body['tools']).toHaveLength(1);
@@ -356,7 +356,7 @@ describe('tools', () => {
   });
 });
 
-describe('reasoning is asked for', () => {
+describe('requesting reasoning in a Chat request', () => {
   it.each([
     [{ effort: 'high' }, {}, { reasoning_effort: 'high' }],
     [{ budget: 9000 }, {}, { reasoning_effort: 'medium' }],
@@ -379,7 +379,7 @@ describe('reasoning is asked for', () => {
     expect(asked(reasoning, settings as ProfileSettings['quirks'])).toEqual(expected);
   });
 
-  it('not at all of a model that does not think', () => {
+  it('no reasoning is requested from a Chat model without it', () => {
     const reasoning = { effort: 'high', budget: undefined, wantsText: true } as const;
     const { body, notes } = encode({ items: [hi], reasoning }, { capabilities: { reasoning: false } });
     expect(body).not.toHaveProperty('reasoning_effort');
@@ -387,7 +387,7 @@ describe('reasoning is asked for', () => {
   });
 });
 
-describe('parameters', () => {
+describe('encoding parameters of a Chat request', () => {
   const output = {
     type: 'json_schema',
     name: 'a b',
@@ -396,7 +396,7 @@ describe('parameters', () => {
     strict: true,
   } as const;
 
-  it('are cut to what is accepted', () => {
+  it('Chat parameters are limited to the accepted range', () => {
     const settings = { max_tokens_name: 'max_completion_tokens', max_output_tokens: 100, stop: 1 } as const;
     const { body, notes } = encode({ items: [hi], maxOutputTokens: 500, stop: ['a', 'b'] }, parameters(settings));
     expect(body).toMatchObject({ max_completion_tokens: 100, stop: ['a'] });
@@ -406,7 +406,7 @@ describe('parameters', () => {
     ]);
   });
 
-  it('of sampling are left out where they are fixed', () => {
+  it('sampling parameters are left out for Chat models with fixed sampling', () => {
     const sampling = { temperature: 0.5, topP: 0.5, topK: 4, seed: 7 };
     expect(encode({ items: [hi], sampling }).body).toMatchObject({ temperature: 0.5, top_p: 0.5, seed: 7 });
     const { body, notes } = encode({ items: [hi], sampling }, parameters({ sampling: false }));
@@ -414,19 +414,19 @@ describe('parameters', () => {
     expect(notes).toEqual(['dropped top_k', 'dropped temperature', 'dropped top_p']);
   });
 
-  it('name the end user in at most 64 characters, where that is known', () => {
+  it('the end user of a Chat request has at most 64 characters, and is left out if refused', () => {
     const user = `user_${'x'.repeat(200)}`;
     expect(encode({ items: [hi], user }).body['user']).toMatch(/^[0-9a-f]{64}$/);
     expect(encode({ items: [hi], user }, parameters({ end_user: false }))).toMatchObject({ notes: ['dropped user'] });
   });
 
-  it('are not filed under anything, because that needs an answer that is stored there', () => {
+  it('metadata is left out of a translated Chat request, because it needs a stored answer', () => {
     const { body, notes } = encode({ items: [hi], metadata: { team: 'a' } }, parameters({ freeform_tools: true }));
     expect(body).not.toHaveProperty('metadata');
     expect(notes).toEqual(['dropped metadata']);
   });
 
-  it('that only OpenAI knows go only to who knows custom tools', () => {
+  it("parameters of OpenAI's own are sent only to Chat routes that know custom tools", () => {
     const wanted = { items: [hi], verbosity: 'low', cacheKey: 'k', serviceTier: 'flex' };
     const known = { verbosity: 'low', prompt_cache_key: 'k', service_tier: 'flex' };
     expect(encode(wanted, parameters({ freeform_tools: true })).body).toMatchObject(known);
@@ -434,7 +434,7 @@ describe('parameters', () => {
     expect(notes).toEqual(['dropped verbosity', 'dropped prompt_cache_key', 'dropped service_tier']);
   });
 
-  it('ask for JSON as well as the model can be asked', () => {
+  it('JSON output is requested from Chat in the strictest way that the model supports', () => {
     expect(encode({ items: [hi], output }).body['response_format']).toEqual({
       type: 'json_schema',
       json_schema: { name: 'a_b', schema: { type: 'object' }, strict: true },

@@ -48,9 +48,10 @@ export class RequestBody implements BodySource {
   readonly #limits: BodyLimits;
   readonly #memory: MemoryShare;
   readonly #sendContinue: () => void;
-  #bytes: Promise<Buffer> | undefined;
+  #reading: Promise<readonly Buffer[]> | undefined;
   #isReading = false;
-  #received: Buffer | undefined;
+  /** The body as it has come, or as one piece since somebody has asked for that. */
+  #pieces: readonly Buffer[] | undefined;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
 
@@ -66,16 +67,18 @@ export class RequestBody implements BodySource {
   }
 
   get received(): Buffer | undefined {
-    return this.#received;
+    if (this.#pieces === undefined) return undefined;
+    if (this.#pieces.length !== 1) this.#pieces = [Buffer.concat(this.#pieces)];
+    return this.#pieces[0];
   }
 
   get isReading(): boolean {
     return this.#isReading;
   }
 
-  bytes(): Promise<Buffer> {
-    this.#bytes ??= this.#read();
-    return this.#bytes;
+  async bytes(): Promise<Buffer> {
+    if (this.#pieces === undefined) await this.#read();
+    return this.received as Buffer;
   }
 
   text(): Promise<string> {
@@ -90,16 +93,17 @@ export class RequestBody implements BodySource {
 
   async outline(): Promise<BodyOutline | undefined> {
     requireJsonType(this.#request.headers['content-type']);
-    const bytes = this.#received ?? (await this.bytes());
-    if (bytes.length < shortBody) return undefined;
-    await turnFor(bytes.length);
-    const outline = outlineOf(bytes);
+    const pieces = this.#pieces ?? (await this.#read());
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (length < shortBody) return undefined;
+    await turnFor(length);
+    const outline = outlineOf(pieces);
     if (outline === undefined || outline.escapes > bounds.jsonEscapes) return undefined;
     const { text, uncut } = outline;
-    if (findExcess(text, bounds.requestValues, bytes.length) !== undefined) return undefined;
+    if (findExcess(text, bounds.requestValues, length) !== undefined) return undefined;
     await turnFor(text.length);
     const body = parseObject(text);
-    return body && { body, text, uncut };
+    return body && { body, text, uncut, pieces };
   }
 
   async #parse(): Promise<JsonObject> {
@@ -107,7 +111,7 @@ export class RequestBody implements BodySource {
     const text = await this.text();
     const isLong = text.length > bounds.stepwiseBody;
     if (isLong) await nextTurn();
-    requireUtf8(this.#received ?? (await this.bytes()), text);
+    requireUtf8(await this.bytes(), text);
     requireReadable(text);
     if (isLong) await nextTurn();
     return parseJsonBody(text);
@@ -122,7 +126,12 @@ export class RequestBody implements BodySource {
     return text;
   }
 
-  async #read(): Promise<Buffer> {
+  #read(): Promise<readonly Buffer[]> {
+    this.#reading ??= this.#readPieces();
+    return this.#reading;
+  }
+
+  async #readPieces(): Promise<readonly Buffer[]> {
     const request = this.#request;
     const { maxBytes } = this.#limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -138,11 +147,11 @@ export class RequestBody implements BodySource {
     this.#isReading = true;
     try {
       const source = decode === undefined ? request : request.pipe(decode());
-      this.#received =
+      this.#pieces =
         source === request && request.complete
           ? takeBuffered(request, this.#limits, this.#memory)
           : await collect(request, source, this.#limits, this.#memory);
-      return this.#received;
+      return this.#pieces;
     } finally {
       this.#isReading = false;
     }
@@ -150,13 +159,17 @@ export class RequestBody implements BodySource {
 }
 
 /** A body that has arrived with its head, as most do: it needs neither listeners nor a timer. @throws as `collect` */
-function takeBuffered(request: IncomingMessage, { maxBytes }: BodyLimits, memory: MemoryShare): Buffer {
-  let bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+function takeBuffered(request: IncomingMessage, { maxBytes }: BodyLimits, memory: MemoryShare): readonly Buffer[] {
+  const pieces: Buffer[] = [];
+  let size = 0;
   // One chunk for each read: a body that has waited for its account to be looked up has several.
-  while (request.readableLength > 0) bytes = Buffer.concat([bytes, request.read() as Buffer]);
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  if (!memory.grow(bytes.length * footprint.request)) throw tooMuch(memory);
-  return bytes;
+  for (let piece = request.read() as Buffer | null; piece !== null; piece = request.read() as Buffer | null) {
+    pieces.push(piece);
+    size += piece.length;
+  }
+  if (size > maxBytes) throw tooLarge(maxBytes);
+  if (!memory.grow(size * footprint.request)) throw tooMuch(memory);
+  return pieces;
 }
 
 /** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable` */
@@ -165,8 +178,8 @@ function collect(
   source: Readable,
   { maxBytes, timeout, minRate }: BodyLimits,
   memory: MemoryShare,
-): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+): Promise<readonly Buffer[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Buffer[]>();
   const collected = new CollectedBytes();
   const began = performance.now() - stalledTime();
   const silence = new LagTolerantTimer(() =>
@@ -194,7 +207,7 @@ function collect(
   });
   source.once('end', () => {
     silence.stop();
-    resolve(collected.take());
+    resolve(collected.takePieces());
   });
   source.once('error', () =>
     fail(new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.')),

@@ -43,7 +43,8 @@ export interface UpstreamRequest {
   readonly path: string;
   /** Lower case; authentication is the upstream's business and not in here. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | string;
+  /** Pieces are sent one after the other. */
+  readonly body: Buffer | string | readonly Buffer[];
   /** What of the client's request was left out or approximated; reported to the client and in the record. */
   readonly notes?: readonly string[] | undefined;
 }

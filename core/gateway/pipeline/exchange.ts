@@ -43,6 +43,8 @@ export interface BodyOutline {
   readonly body: JsonObject;
   /** The JSON of it. */
   readonly text: string;
+  /** The bytes of all of the body. */
+  readonly pieces: readonly Buffer[];
   /** Bytes at the end of the JSON that are those at the end of the body. */
   readonly uncut: number;
 }

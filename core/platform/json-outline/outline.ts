@@ -44,26 +44,91 @@ let loaded: { readonly scanner: Scanner; readonly bytes: Buffer } | undefined;
  * The outline of a JSON text. Whoever parses it knows that the text is JSON in valid UTF-8: all of it but long strings is in the
  * outline, and those have been looked through.
  *
+ * @param text in any number of pieces
  * @returns undefined for a text with an invalid string, or a long one in the outermost levels: read all of it
  */
-export function outlineOf(text: Buffer): Outline | undefined {
-  if (!isUtf8(text)) return undefined;
+export function outlineOf(text: readonly Buffer[]): Outline | undefined {
+  if (!areUtf8(text)) return undefined;
   loaded ??= load();
   const { scanner, bytes } = loaded;
   scanner.start();
   let written = '';
   let uncut = 0;
-  for (let offset = 0; offset < text.length;) {
-    const length = Math.min(block, text.length - offset);
-    text.copy(bytes, 0, offset, offset + length);
-    const read = scanner.shorten(length, offset + length === text.length);
+  const left = new Pieces(text);
+  while (left.size > 0) {
+    const length = left.copyTo(bytes, block);
+    const read = scanner.shorten(length, length === left.size);
     if (read < 0) return undefined;
-    offset += read;
+    left.skip(read);
     // A block ends between characters.
     written += bytes.toString('utf8', output, output + scanner.written.value);
     uncut = scanner.uncut.value === -1 ? uncut + scanner.written.value : scanner.uncut.value;
   }
   return { text: written, uncut, escapes: scanner.escapes.value };
+}
+
+/** A text of which the beginning is read again and again. */
+class Pieces {
+  readonly #pieces: readonly Buffer[];
+  #index = 0;
+  #offset = 0; // in the piece at the index
+  size: number;
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces;
+    this.size = pieces.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** @returns the bytes that were copied, at most so many */
+  copyTo(target: Buffer, most: number): number {
+    let copied = 0;
+    for (let index = this.#index, offset = this.#offset; copied < most && index < this.#pieces.length; index++) {
+      const piece = this.#pieces[index] as Buffer;
+      copied += piece.copy(target, copied, offset, Math.min(piece.length, offset + most - copied));
+      offset = 0;
+    }
+    return copied;
+  }
+
+  skip(count: number): void {
+    this.size -= count;
+    this.#offset += count;
+    for (let piece = this.#pieces[this.#index]; piece !== undefined && this.#offset >= piece.length;) {
+      this.#offset -= piece.length;
+      piece = this.#pieces[++this.#index];
+    }
+  }
+}
+
+/** As isUtf8 of all together. A character may be cut by the end of a piece. */
+function areUtf8(pieces: readonly Buffer[]): boolean {
+  let begun: Buffer = nothing;
+  for (const piece of pieces) {
+    let from = 0;
+    if (begun.length > 0) {
+      while (from < piece.length && from < 3 && isContinuation(piece[from])) from++;
+      begun = Buffer.concat([begun, piece.subarray(0, from)]);
+      if (from === piece.length) continue;
+      if (!isUtf8(begun)) return false;
+    }
+    const end = Math.max(from, beginOfLast(piece));
+    if (!isUtf8(piece.subarray(from, end))) return false;
+    begun = piece.subarray(end);
+  }
+  return isUtf8(begun);
+}
+
+const nothing = Buffer.alloc(0);
+
+function isContinuation(byte = 0): boolean {
+  return (byte & 0xc0) === 0x80;
+}
+
+/** Where the last character begins; the length of the piece when that is ASCII. */
+function beginOfLast(piece: Buffer): number {
+  let at = piece.length;
+  while (at > 0 && piece.length - at < 3 && isContinuation(piece[at - 1])) at--;
+  return at > 0 && (piece[at - 1] ?? 0) >= 0xc0 ? at - 1 : piece.length;
 }
 
 function load(): { readonly scanner: Scanner; readonly bytes: Buffer } {

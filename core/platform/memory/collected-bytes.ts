@@ -31,6 +31,14 @@ export class CollectedBytes {
     return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
   }
 
+  /** Returns the bytes, in as many pieces as they are kept in, and keeps none of them. */
+  takePieces(): readonly Buffer[] {
+    this.#endBlock();
+    const pieces = this.#chunks;
+    this.clear();
+    return pieces;
+  }
+
   /** Returns the bytes and keeps none of them. */
   take(): Buffer {
     const bytes = this.bytes();

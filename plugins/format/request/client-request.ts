@@ -91,8 +91,8 @@ async function readContent(
   outline: BodyOutline | undefined,
   format: ClientFormat,
 ): Promise<RequestContent> {
+  if (outline !== undefined && !isAmbiguous(outline.text, format)) return RequestContent.outlined(outline);
   const bytes = await source.bytes();
-  if (outline !== undefined && !isAmbiguous(outline.text, format)) return RequestContent.outlined(bytes, outline);
   const text = await source.text();
   if (text.length > bounds.stepwiseBody) await nextTurn();
   const content = isAmbiguous(text, format)

@@ -10,29 +10,29 @@ import { parseBody } from '../wire/members.ts';
  * the texts in it are read when somebody asks for them.
  */
 export class RequestContent {
-  readonly bytes: Buffer;
   /** The body, or the outline of a long one: without the middle of its long texts, see core/platform/json-outline. */
   readonly outline: JsonObject;
   /** Undefined when `outline` is the whole body. */
   readonly cut: BodyOutline | undefined;
+  #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
   /** The body with the inputs of calls exactly as they were written. */
   #exact: JsonObject | undefined;
 
-  private constructor(bytes: Buffer, outline: JsonObject, cut: BodyOutline | undefined) {
-    this.bytes = bytes;
+  private constructor(outline: JsonObject, cut: BodyOutline | undefined) {
     this.outline = outline;
     this.cut = cut;
   }
 
-  static outlined(bytes: Buffer, cut: BodyOutline): RequestContent {
-    return new RequestContent(bytes, cut.body, cut);
+  static outlined(cut: BodyOutline): RequestContent {
+    return new RequestContent(cut.body, cut);
   }
 
   /** @param body the value of the text */
   static whole(text: string, body: JsonObject, bytes: Buffer = Buffer.from(text)): RequestContent {
-    const content = new RequestContent(bytes, body, undefined);
+    const content = new RequestContent(body, undefined);
+    content.#bytes = bytes;
     content.#text = text;
     content.#body = body;
     return content;
@@ -40,7 +40,16 @@ export class RequestContent {
 
   /** True when each step of reading it has a turn of the event loop. */
   get isLong(): boolean {
-    return this.bytes.length > bounds.stepwiseBody;
+    return (this.cut === undefined ? this.bytes.length : sizeOf(this.cut.pieces)) > bounds.stepwiseBody;
+  }
+
+  /** The bytes as an upstream gets them: those of a long body as they have come. */
+  get sent(): Buffer | readonly Buffer[] {
+    return this.#bytes ?? this.cut?.pieces ?? [];
+  }
+
+  get bytes(): Buffer {
+    return (this.#bytes ??= Buffer.concat(this.cut?.pieces ?? []));
   }
 
   get text(): string {
@@ -68,4 +77,8 @@ export class RequestContent {
     await turnFor(this.#text.length);
     if (mayHoldLongNumbers(this.#text)) this.#exact = (await inTurns(exactInputSteps(this.#text))) as JsonObject;
   }
+}
+
+function sizeOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

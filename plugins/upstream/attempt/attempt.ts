@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
@@ -91,13 +92,21 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   /** @throws Fault when the route did not serve and nothing has gone to the client */
   run(): Promise<Reply> {
-    const { agent, origin, path, headers, body } = this.request;
+    const { agent, origin, path } = this.request;
     try {
-      agent.dispatch({ origin, path, method: 'POST', headers, body }, this);
+      agent.dispatch({ origin, path, method: 'POST', ...this.#sent() }, this);
     } catch (error) {
       this.end(connectionFault(error, false));
     }
     return this.#result.promise;
+  }
+
+  #sent(): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+    const { headers, body } = this.request;
+    if (typeof body === 'string' || Buffer.isBuffer(body)) return { headers, body };
+    const length = body.reduce((sum, piece) => sum + piece.length, 0);
+    // undici takes any iterable, and would send one of unknown length in chunks.
+    return { headers: { ...headers, 'content-length': String(length) }, body: body as unknown as Readable };
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { AttemptClock } from './clock.ts';
@@ -19,7 +19,7 @@ export interface AttemptRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  readonly body: Buffer | string;
+  readonly body: UpstreamRequest['body'];
   readonly isStream: boolean;
   /** True when `onEnd` decides how a broken stream continues: the stream then ends without an error. */
   readonly isResumable?: boolean;

@@ -1,5 +1,6 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
+import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
@@ -10,7 +11,7 @@ import { rewriteModel } from './rewrite-model.ts';
 import { missingUsageOption } from '../translation/encode-for-route.ts';
 
 export interface AdaptedRequest {
-  readonly body: Buffer | string;
+  readonly body: UpstreamRequest['body'];
   readonly notes?: readonly string[];
   /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
   readonly localStops?: readonly string[];
@@ -83,7 +84,7 @@ function passOn(
   { usage }: Settled,
 ): AdaptedRequest {
   const body =
-    format.client.isModelInPath === true ? content.bytes : rewriteModel(content, parsed['model'], route.model);
+    format.client.isModelInPath === true ? content.sent : rewriteModel(content, parsed['model'], route.model);
   return { body: usage === undefined ? body : insertMember(body, usage.prefix) };
 }
 
@@ -111,8 +112,14 @@ function localStopsOf({ format }: ClientRequest, wanted: JsonObject, sent: JsonO
 const brace = 0x7b;
 
 /** Inserts a member at the beginning of an object. */
-function insertMember(body: Buffer | string, prefix: Buffer): Buffer | string {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  if (bytes[0] !== brace) return body;
-  return Buffer.concat([prefix, bytes.subarray(1)]);
+function insertMember(body: UpstreamRequest['body'], prefix: Buffer): UpstreamRequest['body'] {
+  const [first, ...others] = piecesOf(body);
+  if (first?.[0] !== brace) return body;
+  const begin = Buffer.concat([prefix, first.subarray(1)]);
+  return others.length === 0 ? begin : [begin, ...others];
+}
+
+function piecesOf(body: UpstreamRequest['body']): readonly Buffer[] {
+  if (typeof body === 'string') return [Buffer.from(body)];
+  return Buffer.isBuffer(body) ? [body] : body;
 }

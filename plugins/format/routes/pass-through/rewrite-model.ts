@@ -1,4 +1,5 @@
 import { endOfString } from '#core/platform/json.ts';
+import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 import { someMember } from '../../wire/top-level-members.ts';
@@ -15,25 +16,45 @@ const longestModel = 512;
  * @param content names the model once, see `isAmbiguous`
  * @param given the name as the parser has read it
  */
-export function rewriteModel(content: RequestContent, given: unknown, model: string): Buffer | string {
-  if (given === model) return content.bytes;
-  const { bytes, cut } = content;
-  const place = findQuickly(bytes, given) ?? (cut && findBehindCuts(bytes, cut, given));
-  if (place !== undefined) {
-    return Buffer.concat([
-      bytes.subarray(0, place.begin),
-      Buffer.from(JSON.stringify(model)),
-      bytes.subarray(place.end),
-    ]);
-  }
+export function rewriteModel(content: RequestContent, given: unknown, model: string): UpstreamRequest['body'] {
+  if (given === model) return content.sent;
+  const { cut } = content;
+  const pieces = cut?.pieces ?? [content.bytes];
+  const place = findQuickly(pieces[0], given) ?? (cut && findBehindCuts(cut, given));
+  if (place !== undefined) return replaced(pieces, place, Buffer.from(JSON.stringify(model)));
   const { text } = content;
   const found = findModel(text, given);
   if (found === undefined) return JSON.stringify({ ...content.body, model });
   return text.slice(0, found.begin) + JSON.stringify(model) + text.slice(found.end);
 }
 
+/** Pieces with other bytes in a place. A short beginning, or all of a short body, is one piece with them: each is a write. */
+function replaced(pieces: readonly Buffer[], { begin, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
+  const before = slice(pieces, 0, begin);
+  const after = slice(pieces, end);
+  const [first = nothing, ...others] = after;
+  const isShort = others.length === 0 && first.length <= quickBytes;
+  const written = [bytes, ...(isShort ? [first] : [])];
+  const rest = isShort ? [] : after;
+  if (begin > quickBytes) return [...before, Buffer.concat(written), ...rest];
+  const head = Buffer.concat([...before, ...written]);
+  return rest.length === 0 ? head : [head, ...rest];
+}
+
+/** The pieces from one place to another, which may be in the middle of them. */
+function slice(pieces: readonly Buffer[], from: number, to = Infinity): Buffer[] {
+  let offset = 0;
+  return pieces.flatMap((piece) => {
+    const part = piece.subarray(Math.max(0, from - offset), Math.max(0, to - offset));
+    offset += piece.length;
+    return part.length === 0 ? [] : [part];
+  });
+}
+
+const nothing = Buffer.alloc(0);
+
 /** The same search without reading a long prompt: only the beginning of the body is looked at. */
-function findQuickly(bytes: Buffer, model: unknown): Span | undefined {
+function findQuickly(bytes: Buffer = nothing, model: unknown): Span | undefined {
   // One character a byte, so that positions are the same in both.
   const beginning = bytes.toString('latin1', 0, quickBytes);
   const at = beginning.indexOf(key);
@@ -42,12 +63,12 @@ function findQuickly(bytes: Buffer, model: unknown): Span | undefined {
 }
 
 /** The name behind all long texts: what follows it is the same in the outline. */
-function findBehindCuts(bytes: Buffer, { text, uncut }: BodyOutline, model: unknown): Span | undefined {
+function findBehindCuts({ text, uncut, pieces }: BodyOutline, model: unknown): Span | undefined {
   const found = findModel(text, model);
   if (found === undefined) return undefined;
   const follows = Buffer.byteLength(text.slice(found.begin));
   if (follows > uncut) return undefined;
-  const begin = bytes.length - follows;
+  const begin = pieces.reduce((sum, { length }) => sum + length, -follows);
   return { begin, end: begin + Buffer.byteLength(text.slice(found.begin, found.end)) };
 }
 

@@ -113,7 +113,7 @@ function addNote(exchange: Exchange, note: string): void {
 
 /** The request's own body and what it refers to are long together: each step has a turn of the event loop. */
 async function withBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
-  await turnFor(request.content.bytes.length);
+  await turnFor(request.content.text.length);
   const text = JSON.stringify(body);
   await turnFor(text.length);
   const bytes = Buffer.from(text);

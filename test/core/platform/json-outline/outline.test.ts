@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '#core/platform/json.ts';
 import { outlineOf, scannerFile } from '#core/platform/json-outline/outline.ts';
 
-const outline = (text: string) => outlineOf(Buffer.from(text))?.text;
+const outline = (text: string) => outlineOf([Buffer.from(text)])?.text;
 /** A string in a message, at the third level. */
 const inMessage = (json: string) => `{"messages":[{"content":${json}}]}`;
 
@@ -53,7 +53,7 @@ describe('the outline of a JSON text', () => {
     for (const wrong of ['\n', '\t', '\\x', '\\u12g4', '\\u12', '\\'])
       expect(outline(inMessage(`"${long}${wrong}"`)), wrong).toBeUndefined();
     expect(outline(`{"a":"${long}`)).toBeUndefined();
-    expect(outlineOf(Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]))).toBeUndefined();
+    expect(outlineOf([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')])).toBeUndefined();
     // Too long to be kept in one block.
     expect(outline(JSON.stringify({ input: 'x'.repeat(70_000) }))).toBeUndefined();
   });
@@ -61,13 +61,13 @@ describe('the outline of a JSON text', () => {
   it('says where the text ends as its original does', () => {
     const end = '}],"temperature":1,"model":"m"}';
     const text = `{"messages":[{"content":"${'x'.repeat(200_000)}"${end}`;
-    expect(outlineOf(Buffer.from(text))?.uncut).toBe(end.length);
-    expect(outlineOf(Buffer.from('{"model":"m"}'))?.uncut).toBe(13);
+    expect(outlineOf([Buffer.from(text)])?.uncut).toBe(end.length);
+    expect(outlineOf([Buffer.from('{"model":"m"}')])?.uncut).toBe(13);
   });
 
   it('counts all escapes, and a few twice', () => {
     const text = inMessage(JSON.stringify('\\ "quoted"\n é\u0007'.repeat(7_000)));
-    const { escapes = 0 } = outlineOf(Buffer.from(text)) ?? {};
+    const { escapes = 0 } = outlineOf([Buffer.from(text)]) ?? {};
     expect(escapes - 35_000).toBeGreaterThanOrEqual(0);
     expect(escapes - 35_000).toBeLessThan(32);
   });
@@ -84,6 +84,27 @@ describe('the outline of a JSON text', () => {
         );
         expect(outline(text)).toBe(expected);
       }
+  });
+
+  it('is the same wherever the text is cut into pieces', () => {
+    const bytes = Buffer.from(inMessage(JSON.stringify('é€😀"\\A'.repeat(9))));
+    const whole = outlineOf([bytes]);
+    expect(whole).toBeDefined();
+    for (let first = 0; first <= bytes.length; first++)
+      for (const second of [first, first + 1, first + 2, first + 3, bytes.length]) {
+        const pieces = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
+        expect(outlineOf(pieces)).toEqual(whole);
+      }
+  });
+
+  it('does not exist where the pieces are UTF-8 and all of it is not, or the reverse of it', () => {
+    const [begin, end] = [Buffer.from('{"a":"'), Buffer.from('"}')];
+    const invalid = [[0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xa9], [0xc3, 0xa9, 0xa9], [0xed, 0xa0, 0x80]];
+    for (const wrong of invalid) {
+      expect(outlineOf([begin, Buffer.from(wrong), end])).toBeUndefined();
+      expect(outlineOf([begin, ...wrong.map((byte) => Buffer.from([byte])), end])).toBeUndefined();
+      expect(outlineOf([Buffer.concat([begin, Buffer.from(wrong)])])).toBeUndefined();
+    }
   });
 
   it('says of any value what parsing all of it says', () => {
@@ -103,7 +124,7 @@ describe('the outline of a JSON text', () => {
         expect(cut).toBeDefined();
         expect(isOutlineOf(JSON.parse(cut ?? ''), JSON.parse(json) as JsonValue)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { outlineOf } from '#core/platform/json-outline/outline.ts';
@@ -9,6 +10,7 @@ import { ClientRequest } from '../../../../plugins/format/request/client-request
 import { RequestContent } from '../../../../plugins/format/request/request-content.ts';
 import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
 import { adaptRequest, isPassedOn } from '../../../../plugins/format/routes/pass-through/adapt-request.ts';
+import { rewriteModel } from '../../../../plugins/format/routes/pass-through/rewrite-model.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';
 import { conversational, type TextFormat, textFormats } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
@@ -35,10 +37,10 @@ function lengthened(value: JsonValue | undefined, name = '', depth = 0): JsonVal
 
 function requestOf(format: TextFormat, body: JsonObject, isOutlined: boolean, isStream: boolean): ClientRequest {
   const text = JSON.stringify(body);
-  const outline = outlineOf(Buffer.from(text));
+  const outline = outlineOf([Buffer.from(text)]);
   if (outline === undefined) throw new Error('the body has no outline');
   const content = isOutlined
-    ? RequestContent.outlined(Buffer.from(text), { ...outline, body: JSON.parse(outline.text) as JsonObject })
+    ? RequestContent.outlined({ ...outline, pieces: [Buffer.from(text)], body: JSON.parse(outline.text) as JsonObject })
     : RequestContent.whole(text, body);
   return new ClientRequest({ format: conversational[format], purpose: 'answer', model: 'test', isStream }, content);
 }
@@ -51,10 +53,14 @@ function outcome(work: () => unknown): unknown {
   }
 }
 
+function textOf(body: UpstreamRequest['body']): string {
+  return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : Buffer.concat(body).toString();
+}
+
 function adapted(request: ClientRequest, route: Route) {
   return outcome(() => {
     const { body, ...others } = adaptRequest(request, route);
-    return { body: String(body), ...others };
+    return { body: textOf(body), ...others };
   });
 }
 
@@ -150,20 +156,21 @@ describe.each(textFormats)('a long %s request, of which the outline was read', (
   });
 });
 
-it('finds the name of the model behind long texts', () => {
-  const messages = [{ role: 'user', content: long.repeat(50) }];
-  const text = JSON.stringify({ messages, tools: [], model: 'tést', n: 1 });
-  const outline = outlineOf(Buffer.from(text));
-  if (outline === undefined) throw new Error('the body has no outline');
-  const content = RequestContent.outlined(Buffer.from(text), {
-    ...outline,
-    body: JSON.parse(outline.text) as JsonObject,
-  });
-  const request = new ClientRequest(
-    { format: conversational.chat, purpose: 'answer', model: 'tést', isStream: false },
-    content,
-  );
-  const { body } = adaptRequest(request, routeTo(upstreamAt('http://127.0.0.1:1/v1')));
-  expect(body).toBeInstanceOf(Buffer);
-  expect(String(body)).toBe(text.replace('tést', 'model-there'));
+const messages = [{ role: 'user', content: long.repeat(10) }];
+
+it.each<[string, JsonObject]>([
+  ['in front of long texts', { model: 'tést', messages, n: 1 }],
+  ['behind long texts', { messages, tools: [], model: 'tést', n: 1 }],
+  ['between long texts', { messages, model: 'tést', tools: messages }],
+])('has the name of the model changed %s, wherever the body is cut', (_where, body) => {
+  const text = JSON.stringify(body);
+  const bytes = Buffer.from(text);
+  const at = bytes.indexOf('tést');
+  for (const cut of [0, 1, at - 2, at, at + 2, at + 7, bytes.length - 1]) {
+    const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)].filter(({ length }) => length > 0);
+    const outline = outlineOf(pieces);
+    if (outline === undefined) throw new Error('the body has no outline');
+    const content = RequestContent.outlined({ ...outline, pieces, body: JSON.parse(outline.text) as JsonObject });
+    expect(textOf(rewriteModel(content, 'tést', 'model-there'))).toBe(text.replace('tést', 'model-there'));
+  }
 });

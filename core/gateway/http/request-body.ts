@@ -91,7 +91,12 @@ export class RequestBody implements BodySource {
     return this.#json;
   }
 
-  async outline(): Promise<BodyOutline | undefined> {
+  outline(): Promise<BodyOutline | undefined> | undefined {
+    const length = Number(this.#request.headers['content-length'] ?? Infinity);
+    return length < shortBody ? undefined : this.#outline();
+  }
+
+  async #outline(): Promise<BodyOutline | undefined> {
     requireJsonType(this.#request.headers['content-type']);
     const pieces = this.#pieces ?? (await this.#read());
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -145,7 +150,11 @@ export class RequestBody implements BodySource {
     }
     this.#sendContinue();
     this.#isReading = true;
+    // Node's parser has called us with the head, and reads the rest of the packet, often all of the body, when we return.
+    if (!request.complete) await new Promise<void>((resolve) => setImmediate(resolve));
     try {
+      // Its events have come while nobody listened.
+      if (request.destroyed && !request.complete) throw truncated();
       const source = decode === undefined ? request : request.pipe(decode());
       this.#pieces =
         source === request && request.complete
@@ -209,12 +218,14 @@ function collect(
     silence.stop();
     resolve(collected.takePieces());
   });
-  source.once('error', () =>
-    fail(new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.')),
-  );
+  source.once('error', () => fail(truncated()));
   if (source !== request)
     request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
   return promise;
+}
+
+function truncated(): GatewayError {
+  return new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.');
 }
 
 function tooMuch(memory: MemoryShare): GatewayError {

@@ -62,7 +62,7 @@ export interface BodySource {
    *
    * @throws GatewayError as `bytes`, and `unsupported_media_type`
    */
-  outline?(): Promise<BodyOutline | undefined>;
+  outline?(): Promise<BodyOutline | undefined> | undefined;
   /** The complete body, once a stage has read it. */
   readonly received?: Buffer | undefined;
   /** True while the body is being read. */

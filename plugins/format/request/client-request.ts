@@ -72,7 +72,8 @@ export async function readClientRequest(
   format: ClientFormat,
   { purpose, isStream }: ModelEndpoint,
 ): Promise<ClientRequest> {
-  const outline = await source.outline?.();
+  const reading = source.outline?.();
+  const outline = reading === undefined ? undefined : await reading;
   const body = outline?.body ?? (await source.json());
   const model = format.client.isModelInPath === true ? params['id'] : body['model'];
   if (typeof model !== 'string' || model === '') {

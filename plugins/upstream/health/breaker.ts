@@ -152,6 +152,13 @@ export class Breaker {
     if (this.isProbedBy(admission)) this.#probeUntil = 0;
   }
 
+  /** The probe was not sent, because another instance sends one: the next may be tried at this time. */
+  postponeProbe(admission: Admission, until: number): void {
+    if (!this.isProbedBy(admission)) return;
+    this.#probe = undefined;
+    this.#probeUntil = until;
+  }
+
   /** Takes over the open breaker of another instance, for no longer than its own would be open. */
   adopt({ opensFor, reason, openings }: BreakerStatus, now: number): void {
     this.#isOpen = true;

@@ -7,6 +7,9 @@ import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
+/** Ms between two claims of a probe that another instance has: each request would ask the store otherwise. */
+const claimInterval = 1_000;
+
 interface Failure {
   readonly source: string | undefined;
   readonly retryAfter?: number; // ms
@@ -59,7 +62,7 @@ export class RouteHealth implements AsyncDisposable {
     if (admission?.isProbe !== true) return admission;
     const settle = (isClaimed: boolean) => {
       if (isClaimed) return admission;
-      breaker.released(admission);
+      breaker.postponeProbe(admission, this.#parts.monotonic() + claimInterval);
       return undefined;
     };
     const claimed = this.#sync.claimProbe(id);
@@ -170,7 +173,8 @@ export class RouteHealth implements AsyncDisposable {
     const { opensFor, openings } = state.breaker.status(now);
     const what = openings === 1 ? 'breaker opened' : 'probe failed, breaker stays open';
     this.#parts.log.warn(`route ${id}: ${what} for ${seconds(opensFor)}: ${reason}`);
-    this.#sync.announce(id);
+    if (openings === 1) this.#sync.announceOpening(id);
+    else this.#sync.announce(id);
   }
 
   #close(id: string, reason: string): void {
@@ -181,9 +185,12 @@ export class RouteHealth implements AsyncDisposable {
     this.#sync.announce(id);
   }
 
-  /** Lets any instance send the next probe, as soon as the breaker allows one. */
+  /**
+   * Lets any instance send the next probe, as soon as the breaker allows one. Also when this probe no longer decides, because a report
+   * of another instance was adopted meanwhile: its claim would keep all of them from probing until it expires.
+   */
   #endProbe(id: string, admission: Admission): void {
-    if (this.#of(id).breaker.isProbedBy(admission)) this.#sync.releaseProbe(id);
+    if (admission.isProbe) this.#sync.releaseProbe(id);
   }
 }
 

@@ -25,6 +25,15 @@ export interface RouteStates {
 const probeClaim = 30;
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
+/**
+ * Ms over which so many instances spread what all of them find out at once, for each of them. An upstream that fails, fails for all:
+ * each would send its report to each, and all but one of them report the same.
+ */
+const spreadPerInstance = 0.25;
+/** Instances up to which all may send at once. */
+const fewInstances = 20;
+/** Ms over which instances spread the corrections of an older report, so that the first one is enough. */
+const correctionSpread = 1_000;
 /** Ms between attempts to subscribe to the other instances. */
 const retries = { first: 500, longest: 30_000 };
 
@@ -39,6 +48,9 @@ export class RouteSync implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #catchUp: BackgroundWork;
   readonly #subscription: Promise<() => void>;
+  /** What waits for its moment, by route. */
+  readonly #openings = new Map<string, NodeJS.Timeout>();
+  readonly #corrections = new Map<string, NodeJS.Timeout>();
 
   constructor(parts: RouteSyncParts, states: RouteStates) {
     this.#parts = parts;
@@ -52,6 +64,18 @@ export class RouteSync implements AsyncDisposable {
     const state = this.#states.of(id);
     state.touch(this.#parts.now());
     this.#send(id, state).catch(() => this.catchUp());
+    this.#states.onChange();
+  }
+
+  /** Sends that a route has failed, unless another instance reports it first. */
+  announceOpening(id: string): void {
+    const { instances } = this.#parts.shared.limiter;
+    if (!this.#isShared || instances <= fewInstances) return this.announce(id);
+    const state = this.#states.of(id);
+    const known = state.changedAt;
+    schedule(this.#openings, id, instances * spreadPerInstance, () => {
+      if (state.changedAt === known) this.announce(id);
+    });
     this.#states.onChange();
   }
 
@@ -78,6 +102,7 @@ export class RouteSync implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#catchUp[Symbol.dispose]();
+    for (const timer of [...this.#openings.values(), ...this.#corrections.values()]) clearTimeout(timer);
     const unsubscribe = await this.#subscription;
     unsubscribe();
   }
@@ -117,7 +142,10 @@ export class RouteSync implements AsyncDisposable {
     const { id, report } = message;
     const state = this.#states.of(id);
     // The sender did not know the newer change, and has overwritten it in the store.
-    if (report.at < state.changedAt) this.#send(id, state).catch(() => this.catchUp());
+    if (report.at < state.changedAt)
+      schedule(this.#corrections, id, correctionSpread, () => {
+        this.#compare(id, state).catch(() => this.catchUp());
+      });
     else state.adopt(report, this.#parts.monotonic());
   }
 
@@ -132,4 +160,14 @@ export class RouteSync implements AsyncDisposable {
     if (stored !== undefined && stored.at >= state.changedAt) state.adopt(stored, monotonic());
     else if (state.changedAt > 0) await this.#send(id, state);
   }
+}
+
+/** Does the work once after up to so many ms, however often it is scheduled meanwhile. */
+function schedule(timers: Map<string, NodeJS.Timeout>, id: string, spread: number, work: () => void): void {
+  if (timers.has(id)) return;
+  const run = () => {
+    timers.delete(id);
+    work();
+  };
+  timers.set(id, setTimeout(run, Math.random() * spread).unref());
 }

@@ -4,15 +4,20 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 
+/** News of all accounts, for every instance. */
 const channel = 'live';
+/** That an account, whichever, has news: for instances with pages that follow all accounts. */
+const anyChannel = 'live/any';
+/** News of one account: for instances with pages that follow it. */
+const accountChannel = (accountId: string) => `live/account/${accountId}`;
 /** Ms between two messages to the other instances. */
 const interval = 1_000;
-/** Accounts that one message names; with more, it is for all. */
+/** Accounts with news in one interval; more than these count as all. */
 const maxAccounts = 500;
 /** Ms between attempts to subscribe. */
 const retries = { first: 500, longest: 30_000 };
 
-/** A topic has news, of some accounts or of all. */
+/** A topic has news, of some accounts or of all. Those of an empty set are of accounts that this instance does not follow. */
 export interface LiveChange {
   readonly topic: LiveTopic;
   readonly accounts: ReadonlySet<string> | undefined;
@@ -24,11 +29,20 @@ interface LiveMessage {
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
 }
 
+/** A channel that this instance listens on while somebody follows it. */
+interface Followed {
+  followers: number;
+  isSubscribed: boolean;
+  readonly subscription: Promise<(() => void) | undefined>;
+  readonly ending: AbortController;
+}
+
 type BusServices = Pick<Services, 'instance' | 'shared' | 'log'>;
 
 /**
  * Carries changes to the open pages of this process at once, and to those of other instances at most once a second. A change
- * is only a hint to look again: after a gap everything counts as changed.
+ * is only a hint to look again: after a gap everything counts as changed. News of an account go to the instances that follow it:
+ * if each instance told each other, the messages would grow with their square.
  */
 export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
@@ -38,6 +52,8 @@ export class LiveBus implements AsyncDisposable {
   readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
   #subscription: Promise<(() => void) | undefined> | undefined;
   #isSubscribed = false;
+  /** By channel. */
+  readonly #followed = new Map<string, Followed>();
   #timer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
 
@@ -67,14 +83,40 @@ export class LiveBus implements AsyncDisposable {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * Also hears of news of this account that other instances publish, or of news of any account. What happened before the first
+   * follower counts as changed.
+   *
+   * @param accountId undefined for any
+   * @returns the function that ends it
+   */
+  follow(accountId: string | undefined): () => void {
+    if (!this.#isShared) return () => {};
+    const name = accountId === undefined ? anyChannel : accountChannel(accountId);
+    const followed = this.#followed.get(name) ?? this.#openChannel(name, accountId);
+    followed.followers++;
+    return () => {
+      if (--followed.followers > 0 || this.#followed.get(name) !== followed) return;
+      this.#followed.delete(name);
+      endFollowing(followed);
+    };
+  }
+
+  /** False while changes of this account may be missed. */
+  hears(accountId: string): boolean {
+    if (!this.#isShared) return true;
+    return this.isConnected && this.#followed.get(accountChannel(accountId))?.isSubscribed === true;
+  }
+
   /** Resolves once changes of other instances arrive. */
   async ready(): Promise<void> {
-    await this.#subscription;
+    await Promise.all([this.#subscription, ...this.#followed.values().map(({ subscription }) => subscription)]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
+    for (const followed of this.#followed.values()) endFollowing(followed);
     const unsubscribe = await this.#subscription;
     unsubscribe?.();
   }
@@ -99,11 +141,9 @@ export class LiveBus implements AsyncDisposable {
     this.#sentAt = performance.now();
     const unsent = new Map(this.#unsent);
     this.#unsent.clear();
-    const { instance, shared } = this.#services;
-    const named = [...unsent].map(([topic, accounts]) => [topic, accounts === undefined ? null : [...accounts]]);
-    const message: LiveMessage = { instance, changes: Object.fromEntries(named) };
+    const { shared } = this.#services;
     try {
-      await shared.events.publish(channel, JSON.stringify(message));
+      await Promise.all([...this.#messages(unsent)].map(([name, text]) => shared.events.publish(name, text)));
     } catch {
       // Sent with what changes meanwhile, once the store is back.
       for (const [topic, accounts] of unsent)
@@ -113,26 +153,54 @@ export class LiveBus implements AsyncDisposable {
     if (this.#unsent.size > 0 && !this.#closing.signal.aborted) this.#sendSoon();
   }
 
+  /** The messages about these changes, by channel. */
+  #messages(unsent: ReadonlyMap<LiveTopic, ReadonlySet<string> | undefined>): Map<string, string> {
+    const changes = new Map<string, LiveMessage['changes']>();
+    const add = (name: string, topic: LiveTopic, accounts: readonly string[] | null) =>
+      changes.set(name, { ...changes.get(name), [topic]: accounts });
+    for (const [topic, accounts] of unsent) {
+      if (accounts === undefined) add(channel, topic, null);
+      else add(anyChannel, topic, []);
+      for (const id of accounts ?? []) add(accountChannel(id), topic, [id]);
+    }
+    const { instance } = this.#services;
+    const write = (message: LiveMessage) => JSON.stringify(message);
+    return new Map(changes.entries().map(([name, ofChannel]) => [name, write({ instance, changes: ofChannel })]));
+  }
+
   async #subscribe(): Promise<(() => void) | undefined> {
-    const { shared, log } = this.#services;
-    const unsubscribe = await retryUntilDone(
-      () =>
-        shared.events.subscribe(
-          channel,
-          (text) => this.#receive(text),
-          () => this.#deliverAll(),
-        ),
-      {
-        range: retries,
-        signal: this.#closing.signal,
-        onFailure: (error, failures) => {
-          if (failures === 0)
-            logFailure(log, 'open pages do not receive updates from other instances; retrying', error);
-        },
-      },
-    );
+    const unsubscribe = await this.#listenOn(channel, this.#closing.signal, () => this.#deliverAll(undefined));
     this.#isSubscribed = unsubscribe !== undefined;
     return unsubscribe;
+  }
+
+  #openChannel(name: string, accountId: string | undefined): Followed {
+    const ending = new AbortController();
+    const onGap = () => this.#deliverAll(new Set(accountId === undefined ? [] : [accountId]));
+    const followed: Followed = {
+      followers: 0,
+      isSubscribed: false,
+      ending,
+      subscription: this.#listenOn(name, ending.signal, onGap).then((unsubscribe) => {
+        followed.isSubscribed = unsubscribe !== undefined;
+        if (!ending.signal.aborted) onGap();
+        return unsubscribe;
+      }),
+    };
+    this.#followed.set(name, followed);
+    return followed;
+  }
+
+  #listenOn(name: string, signal: AbortSignal, onGap: () => void): Promise<(() => void) | undefined> {
+    const { shared, log } = this.#services;
+    return retryUntilDone(() => shared.events.subscribe(name, (text) => this.#receive(text), onGap), {
+      range: retries,
+      signal,
+      onFailure: (error, failures) => {
+        if (failures === 0 && name === channel)
+          logFailure(log, 'open pages do not receive updates from other instances; retrying', error);
+      },
+    });
   }
 
   #receive(text: string): void {
@@ -144,9 +212,15 @@ export class LiveBus implements AsyncDisposable {
     }
   }
 
-  #deliverAll(): void {
-    for (const topic of liveTopics) this.#deliver({ topic, accounts: undefined });
+  /** Everything of these accounts counts as changed. */
+  #deliverAll(accounts: ReadonlySet<string> | undefined): void {
+    for (const topic of liveTopics) this.#deliver({ topic, accounts });
   }
+}
+
+function endFollowing({ ending, subscription }: Followed): void {
+  ending.abort();
+  subscription.then((unsubscribe) => unsubscribe?.()).catch(() => undefined);
 }
 
 function join(some: Set<string> | undefined, others: ReadonlySet<string> | undefined): Set<string> | undefined {

@@ -42,6 +42,8 @@ interface Followed {
   readonly topics: ReadonlySet<LiveTopic>;
   /** Undefined for pages that follow all accounts. */
   readonly accountId: string | undefined;
+  /** Ends following them on other instances. */
+  unfollow(): void;
 }
 
 /**
@@ -123,7 +125,9 @@ export class LiveHub implements AsyncDisposable {
     if (streams?.size === 0) this.#owners.delete(owner);
     const followed = this.#views.get(reader.viewKey);
     followed?.view.remove(stream);
-    if (followed?.view.isEmpty === true) this.#views.delete(reader.viewKey);
+    if (followed?.view.isEmpty !== true) return;
+    this.#views.delete(reader.viewKey);
+    followed.unfollow();
   }
 
   #addToOwner(stream: LiveStream, reader: LiveReader): void {
@@ -145,8 +149,12 @@ export class LiveHub implements AsyncDisposable {
       enqueue: (render, isRoutine) => this.#queue.add(render, isRoutine),
       dequeue: (render) => this.#queue.remove(render),
     });
-    const followed = { view, topics: new Set(live.topics), accountId: page.role === 'account' ? accountId : undefined };
-    this.#views.set(viewKey, followed);
+    const followedAccount = page.role === 'account' ? accountId : undefined;
+    // News of the health of routes and models are for all instances: pages without an account need no others.
+    const topics = new Set(live.topics);
+    const isOfAccounts = topics.size > 1 || !topics.has('health');
+    const unfollow = isOfAccounts ? liveBus(this.#host).follow(followedAccount) : () => {};
+    this.#views.set(viewKey, { view, topics, accountId: followedAccount, unfollow });
     return view;
   }
 

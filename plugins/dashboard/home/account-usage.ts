@@ -53,6 +53,14 @@ class UsageReadings implements Disposable {
   readonly #bus: LiveBus;
   readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: keptAccounts });
   readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: keptAccounts, ttl: earlierKeptFor });
+  /** Accounts whose news on other instances are heard of: those of the last minute. */
+  readonly #followed = new LRUCache<string, () => void>({
+    max: keptAccounts,
+    ttl: earlierKeptFor,
+    ttlAutopurge: true,
+    updateAgeOnGet: true,
+    dispose: (unfollow) => unfollow(),
+  });
   readonly #stop: () => void;
   /** The hour of the cached readings. */
   #hour = 0;
@@ -69,9 +77,10 @@ class UsageReadings implements Disposable {
 
   read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     this.#forgetHour(startOfHours(now, 1));
+    if (this.#followed.get(accountId) === undefined) this.#followed.set(accountId, this.#bus.follow(accountId));
     // Without notifications, or without what other instances announce, readings could be old unnoticed; asking tells whether
     // the database is away.
-    if (!this.#database.notifications.isConnected || !this.#bus.isConnected) this.#current.delete(accountId);
+    if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId)) this.#current.delete(accountId);
     const readings = this.#current.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
     this.#current.set(accountId, readings);
     return kept(readings, range, () => this.#readCurrent(accountId, range, now));
@@ -79,6 +88,7 @@ class UsageReadings implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stop();
+    this.#followed.clear();
   }
 
   #forgetHour(hour: number): void {

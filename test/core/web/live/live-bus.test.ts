@@ -12,16 +12,23 @@ class Wire implements Events {
     return !this.isDown;
   }
 
-  readonly #listeners = new Set<{ listen: (message: string) => void; gap: (() => void) | undefined }>();
+  /** How often a message has reached an instance. */
+  deliveries = 0;
 
-  async publish(_channel: string, message: string): Promise<void> {
+  readonly #listeners = new Set<{ channel: string; listen: (message: string) => void; gap: (() => void) | undefined }>();
+
+  async publish(channel: string, message: string): Promise<void> {
     if (this.isDown) throw new SharedUnavailable('no answer');
     this.messages.push(message);
-    for (const { listen } of this.#listeners) listen(message);
+    for (const listener of this.#listeners) {
+      if (listener.channel !== channel) continue;
+      this.deliveries++;
+      listener.listen(message);
+    }
   }
 
-  async subscribe(_channel: string, listen: (message: string) => void, gap?: () => void): Promise<() => void> {
-    const listener = { listen, gap };
+  async subscribe(channel: string, listen: (message: string) => void, gap?: () => void): Promise<() => void> {
+    const listener = { channel, listen, gap };
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -44,14 +51,16 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** An instance, and what it has heard. */
-async function open(instance: string) {
+/** An instance that follows these accounts, undefined for any, and what it has heard since. */
+async function open(instance: string, ...followed: (string | undefined)[]) {
   const bus = new LiveBus({ instance, log: silentLog, shared: { kind: 'redis', events: wire } as never });
   buses.push(bus);
   const heard: LiveChange[] = [];
   bus.listen((change) => heard.push(change));
+  const ends = followed.map((accountId) => bus.follow(accountId));
   await bus.ready();
-  return { bus, heard };
+  heard.length = 0;
+  return { bus, heard, unfollow: () => ends.forEach((end) => end()) };
 }
 
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
@@ -59,23 +68,58 @@ const named = (heard: readonly LiveChange[]) =>
   heard.map(({ topic, accounts }) => [topic, accounts === undefined ? 'all' : [...accounts]]);
 
 it('an update reaches pages of this instance at once, and other instances within a moment, once each', async () => {
-  const [one, two] = [await open('one'), await open('two')];
+  const [one, two] = [await open('one'), await open('two', 'b')];
   one.bus.publish('requests', ['a', 'b']);
   expect(named(one.heard)).toEqual([['requests', ['a', 'b']]]);
   await pass(0);
-  expect(named(two.heard)).toEqual([['requests', ['a', 'b']]]);
+  expect(named(two.heard)).toEqual([['requests', ['b']]]);
   expect(one.heard).toHaveLength(1);
 });
 
-it('sends at most one message a second, with everything that changed meanwhile', async () => {
-  const [one, two] = [await open('one'), await open('two')];
+it('an instance hears that any account has news while a page follows all of them', async () => {
+  const [one, two] = [await open('one'), await open('two', undefined)];
+  one.bus.publish('requests', ['a', 'b']);
+  await pass(0);
+  expect(named(two.heard)).toEqual([['requests', []]]);
+  two.unfollow();
+  one.bus.publish('requests', ['a']);
+  await pass(1_000);
+  expect(two.heard).toHaveLength(1);
+});
+
+it('news of accounts that nobody follows reach no other instance, however many there are', async () => {
+  const instances = await Promise.all(Array.from({ length: 30 }, (_, index) => open(`instance-${index}`)));
+  const follower = await open('follower', 'account-7');
+  for (const [index, { bus }] of instances.entries()) bus.publish('requests', [`account-${index}`]);
+  await pass(0);
+  expect(wire.deliveries).toBe(1);
+  expect(named(follower.heard)).toEqual([['requests', ['account-7']]]);
+});
+
+it('an account counts as changed once it is followed, and hears of it until the last follower has ended', async () => {
+  const { bus, heard } = await open('one');
+  const ends = [bus.follow('a'), bus.follow('a')];
+  expect(bus.hears('a')).toBe(false);
+  await bus.ready();
+  expect(bus.hears('a')).toBe(true);
+  expect(named(heard)).toContainEqual(['requests', ['a']]);
+  ends[0]?.();
+  expect(bus.hears('a')).toBe(true);
+  ends[1]?.();
+  expect(bus.hears('a')).toBe(false);
+});
+
+it('sends at most one message a second and channel, with everything that changed meanwhile', async () => {
+  const followed = Array.from({ length: 10 }, (_, index) => `account-${index}`);
+  const [one, two] = [await open('one'), await open('two', ...followed)];
   for (let count = 0; count < 200; count++) {
     one.bus.publish('requests', [`account-${count % 10}`]);
     one.bus.publish('health');
     await pass(10);
   }
   await pass(1_000);
-  expect(wire.messages.length).toBeLessThanOrEqual(4);
+  // All accounts, any account, and ten accounts.
+  expect(wire.messages.length).toBeLessThanOrEqual(4 * 12);
   const accounts = new Set(
     two.heard.flatMap(({ topic, accounts: some }) => (topic === 'requests' ? [...(some ?? [])] : [])),
   );
@@ -91,14 +135,17 @@ it('names no more than 500 accounts: then all have news', async () => {
 });
 
 it('sends what could not be sent once the store is back', async () => {
-  const [one, two] = [await open('one'), await open('two')];
+  const [one, two] = [await open('one'), await open('two', 'a', 'b')];
   wire.isDown = true;
   one.bus.publish('orders', ['a']);
   await pass(3_000);
   one.bus.publish('orders', ['b']);
   wire.isDown = false;
   await pass(1_000);
-  expect(named(two.heard)).toEqual([['orders', ['a', 'b']]]);
+  expect(named(two.heard)).toEqual([
+    ['orders', ['a']],
+    ['orders', ['b']],
+  ]);
 });
 
 it('says whether it hears of other instances', async () => {

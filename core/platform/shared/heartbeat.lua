@@ -4,11 +4,11 @@
 -- ARGV[1]  the instance
 -- ARGV[2]  time to live, µs
 --
--- Returns the number of instances.
+-- Returns { number of instances, 1 when this one was not among them }.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local lifetime = tonumber(ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-redis.call('ZADD', KEYS[1], now + lifetime, ARGV[1])
+local isNew = redis.call('ZADD', KEYS[1], now + lifetime, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], math.ceil(lifetime / 1000) + 1000)
-return redis.call('ZCARD', KEYS[1])
+return { redis.call('ZCARD', KEYS[1]), isNew }

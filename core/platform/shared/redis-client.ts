@@ -26,7 +26,7 @@ export interface ScriptedRedis extends Redis {
   gatewayRelease(key: string, owner: string): Promise<number>;
   gatewayKeep(...parameters: (string | number | Buffer)[]): Promise<number>;
   gatewayRenew(key: string, lifetime: number, ...leases: string[]): Promise<null>;
-  gatewayHeartbeat(key: string, instance: string, lifetime: number): Promise<number>;
+  gatewayHeartbeat(key: string, instance: string, lifetime: number): Promise<[instances: number, isNew: number]>;
   gatewayRecallBuffer(...parameters: string[]): Promise<(Buffer | null)[]>;
 }
 

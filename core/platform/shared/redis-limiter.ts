@@ -6,8 +6,13 @@ import type { ScriptedRedis } from './redis-client.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-/** µs after which the slot of a dead holder is free. A live one renews it every few seconds. */
+/** µs after which the slot of a dead holder is free. */
 const leaseLifetime = 25_000_000;
+/**
+ * Heartbeats after which a live one renews it, so 10 to 15 seconds: two heartbeats may fail, and the slots of most requests need no
+ * renewal.
+ */
+const renewAfter = 3;
 
 // The braces keep both keys of a script on one node of a Redis cluster.
 const arrivalKey = (key: string) => `gw:limit:arrival:{${key}}`;
@@ -21,8 +26,9 @@ export class RedisLimiter implements Limiter {
   readonly #client: ScriptedRedis;
   readonly #circuit: Circuit;
   readonly #instances: RedisInstances;
-  /** Leases that this process holds, by key. */
-  readonly #held = new Map<string, Set<string>>();
+  /** Leases that this process holds, by key, with the heartbeat before they were taken or renewed. */
+  readonly #held = new Map<string, Map<string, number>>();
+  #heartbeat = 0;
   /** Leases to release, by key: they ended, or may have been granted by a late command. */
   readonly #owed = new Map<string, string>();
 
@@ -57,16 +63,39 @@ export class RedisLimiter implements Limiter {
     this.#held.clear();
     if (held.length === 0) return;
     await this.#circuit.run(() =>
-      Promise.all(held.map(([key, leases]) => this.#client.zrem(leasesKey(key), ...leases))),
+      Promise.all(held.map(([key, leases]) => this.#client.zrem(leasesKey(key), ...leases.keys()))),
     );
   }
 
-  /** Renews the slots of this process and releases ended ones. Sends everything before it returns. */
+  /** At each heartbeat: renews the slots that need it, and releases ended ones. Sends everything before it returns. */
+  beat(): void {
+    this.#heartbeat++;
+    this.#catchUp(this.#heartbeat - renewAfter);
+  }
+
+  /** After an outage: the same with all slots of this process, which Redis may have lost. */
   catchUp(): void {
+    this.#catchUp(this.#heartbeat);
+  }
+
+  /** @param last heartbeat of the leases that are renewed */
+  #catchUp(last: number): void {
     for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
-    // A renewal that fails is repeated next time; a lease lives for several.
-    for (const [key, leases] of this.#held)
-      this.#client.gatewayRenew(leasesKey(key), leaseLifetime, ...leases).catch(() => undefined);
+    for (const [key, leases] of this.#held) {
+      const due = [...leases].filter(([, since]) => since <= last).map(([lease]) => lease);
+      if (due.length > 0) this.#renew(key, leases, due);
+    }
+  }
+
+  #renew(key: string, leases: Map<string, number>, due: readonly string[]): void {
+    const now = this.#heartbeat;
+    this.#client.gatewayRenew(leasesKey(key), leaseLifetime, ...due).then(
+      () => {
+        for (const lease of due) if (leases.has(lease)) leases.set(lease, now);
+      },
+      // Repeated at the next heartbeat.
+      () => undefined,
+    );
   }
 
   async #run(key: string, limits: Limits, lease: string, fallback?: Fallback<Take>): Promise<Take> {
@@ -110,8 +139,8 @@ export class RedisLimiter implements Limiter {
 
   #hold(key: string, lease: string): void {
     const held = this.#held.get(key);
-    if (held === undefined) this.#held.set(key, new Set([lease]));
-    else held.add(lease);
+    if (held === undefined) this.#held.set(key, new Map([[lease, this.#heartbeat]]));
+    else held.set(lease, this.#heartbeat);
   }
 
   #giveBack(key: string, lease: string): void {
@@ -124,6 +153,8 @@ export class RedisLimiter implements Limiter {
 
 /** Seconds after which an instance without a heartbeat no longer counts. */
 const lifetime = 15;
+/** Ms until the instances of a Redis that has lost its data have reconnected or sent a heartbeat. */
+const reappearance = 7_500;
 const key = 'gw:instances';
 
 /** The instances that use one Redis, counted by their heartbeats. */
@@ -131,6 +162,9 @@ export class RedisInstances {
   readonly #client: ScriptedRedis;
   readonly #instance = randomUUID();
   #count = 1;
+  #isKnown = false;
+  /** Until then the others may be missing; on the clock of performance.now(). */
+  #isIncompleteUntil = 0;
 
   constructor(client: ScriptedRedis) {
     this.#client = client;
@@ -141,8 +175,12 @@ export class RedisInstances {
     return this.#count;
   }
 
+  /** A Redis that has lost its data knows the others only after their next heartbeats: until then they count as before. */
   async beat(): Promise<void> {
-    this.#count = await this.#client.gatewayHeartbeat(key, this.#instance, lifetime * 1_000_000);
+    const [count, isNew] = await this.#client.gatewayHeartbeat(key, this.#instance, lifetime * 1_000_000);
+    if (isNew === 1 && this.#isKnown) this.#isIncompleteUntil = performance.now() + reappearance;
+    this.#isKnown = true;
+    this.#count = performance.now() < this.#isIncompleteUntil ? Math.max(count, this.#count) : count;
   }
 
   async leave(): Promise<void> {

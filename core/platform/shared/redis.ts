@@ -50,8 +50,12 @@ export class RedisShared implements Shared {
 
   /** Waits for the first connection, or its first failure. */
   static async open(url: string, log: Logger): Promise<RedisShared> {
-    const client = await connectClient(url);
-    const shared = new RedisShared(client, connectSubscriber(url), log);
+    return RedisShared.over(await connectClient(url), connectSubscriber(url), log);
+  }
+
+  /** The same with clients that connect already. */
+  static async over(client: ScriptedRedis, subscriber: Redis, log: Logger): Promise<RedisShared> {
+    const shared = new RedisShared(client, subscriber, log);
     await waitUntilReady(client);
     await shared.#circuit.start(client.status === 'ready' ? answerTimeout : 0);
     return shared;
@@ -73,7 +77,7 @@ export class RedisShared implements Shared {
 
   #beat(): void {
     this.ping().catch(() => undefined);
-    this.limiter.catchUp();
+    this.limiter.beat();
   }
 }
 

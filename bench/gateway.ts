@@ -8,7 +8,8 @@ import { createLogger } from '#core/platform/logger.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { reportFigures } from './process-figures.ts';
 
-const upstream = process.argv[2] as string;
+/** The last two are left out for the embedded PostgreSQL, and for one instance without Redis. */
+const [upstream, databaseUrl, redisUrl] = process.argv.slice(2) as [string, string?, string?];
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-'));
 // PostgreSQL may run as another user, which must be able to enter.
 await chmod(folder, 0o755);
@@ -35,7 +36,11 @@ models:
 `,
 );
 
-const gateway = await Gateway.start({ file, environment: {}, log: createLogger() });
+const gateway = await Gateway.start({
+  file,
+  environment: { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+  log: createLogger(),
+});
 const { database, service } = gateway.host;
 const { key } = await createAccount(database, service.prefix, { name: 'Bench', period: { days: 1, reason: 'grant' } });
 process.once('SIGTERM', () => {

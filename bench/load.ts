@@ -12,15 +12,26 @@ export interface Load {
 
 const agent = new Agent({ connections: 128, keepAliveTimeout: 60_000, bodyTimeout: 60_000 });
 
-/** Sends requests with limited concurrency and reads every answer to its end. @throws when a status is not 200 */
-export async function sendLoad(port: number, key: string, load: Load, requests: number = load.requests): Promise<void> {
+/**
+ * Sends requests with limited concurrency and reads every answer to its end.
+ *
+ * @param headers more than those of every client
+ * @throws when a status is not 200
+ */
+export async function sendLoad(
+  port: number,
+  key: string,
+  load: Load,
+  requests: number = load.requests,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
   let left = requests;
   const worker = async () => {
     while (left-- > 0) {
       const { statusCode, body } = await request(`http://127.0.0.1:${port}${load.path}`, {
         dispatcher: agent,
         method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
         body: load.body,
       });
       if (statusCode !== 200) throw new Error(`${load.name}: status ${statusCode}: ${await body.text()}`);

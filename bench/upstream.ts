@@ -22,13 +22,17 @@ const answer = JSON.stringify({
 
 const events = 200;
 const interval = 5; // ms
+/** Ms, for streams that are open at the same time: those of the user `slow`. */
+const slowInterval = 1_000;
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const isStream = Buffer.concat(chunks).includes('"stream":true');
-    if (isStream) stream(response, request.url?.endsWith('/messages') === true ? messagesEvents : chatEvents);
+    const body = Buffer.concat(chunks).toString('latin1');
+    const texts = request.url?.endsWith('/messages') === true ? messagesEvents : chatEvents;
+    if (body.includes('"stream":true'))
+      stream(response, texts, body.includes('"user":"slow"') ? slowInterval : interval);
     else
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) })
@@ -62,7 +66,7 @@ const messagesEvents: EventTexts = {
     named({ type: 'message_stop' }),
 };
 
-function stream(response: ServerResponse, texts: EventTexts): void {
+function stream(response: ServerResponse, texts: EventTexts, every: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (texts.begin !== '') response.write(texts.begin);
   let sent = 0;
@@ -72,7 +76,7 @@ function stream(response: ServerResponse, texts: EventTexts): void {
     if (sent < events) return;
     clearInterval(timer);
     response.end(texts.end);
-  }, interval);
+  }, every);
   response.on('close', () => clearInterval(timer));
 }
 

@@ -246,7 +246,9 @@ describe('instances', () => {
     expect(first.limiter.instances).toBe(1);
   });
 
-  it('count as before when Redis has lost them, until they are back: none takes the limit for itself', async ({ skip }) => {
+  it('count as before when Redis has lost them, until they are back: none takes the limit for itself', async ({
+    skip,
+  }) => {
     await using server = await startRedis();
     skip(server === undefined, 'there is no redis-server');
     await using first = await openRedis(server?.url);

@@ -15,7 +15,11 @@ class Wire implements Events {
   /** How often a message has reached an instance. */
   deliveries = 0;
 
-  readonly #listeners = new Set<{ channel: string; listen: (message: string) => void; gap: (() => void) | undefined }>();
+  readonly #listeners = new Set<{
+    channel: string;
+    listen: (message: string) => void;
+    gap: (() => void) | undefined;
+  }>();
 
   async publish(channel: string, message: string): Promise<void> {
     if (this.isDown) throw new SharedUnavailable('no answer');

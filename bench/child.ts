@@ -1,0 +1,41 @@
+/** Processes of a benchmark: they report their port and key when they are ready, and answer questions about themselves. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import type { Figures, Ready } from './process-figures.ts';
+
+/** Ms until a process must report its figures; a dead one never does. */
+const reportTimeout = 10_000;
+/** Ms until it must have ended. */
+const stopTimeout = 15_000;
+
+export interface Child extends Ready {
+  readonly process: ChildProcess;
+}
+
+/** @param file in this folder @throws Error when it ends before it is ready */
+export async function startChild(file: string, parameters: readonly string[]): Promise<Child> {
+  // As `npm start` does: freed memory goes back to the system.
+  const env = { ...process.env, MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '262144' };
+  const child = fork(resolve(import.meta.dirname, file), parameters, { silent: true, env });
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`)));
+  ended.catch(() => undefined);
+  const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
+  return { ...ready, process: child };
+}
+
+export async function askFigures({ process: child }: Child): Promise<Figures> {
+  const answered = once(child, 'message', { signal: AbortSignal.timeout(reportTimeout) });
+  child.send('figures');
+  const [figures] = (await answered) as [Figures];
+  return figures;
+}
+
+export async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+  await ended;
+  clearTimeout(timer);
+}

@@ -1,0 +1,222 @@
+import { limits, route, settled, type Simulation } from './simulation.ts';
+
+/** One figure of a scenario. */
+export interface Finding {
+  readonly what: string;
+  readonly value: number;
+  /** The most that is acceptable; undefined for figures that only describe. */
+  readonly aim?: number;
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** What happens, in one line. */
+  readonly story: string;
+  run(simulation: Simulation): Promise<Finding[]>;
+}
+
+const second = 1_000; // ms
+const { concurrent = 0 } = limits;
+/** Requests of one key that instances grant by their share because a lost packet has kept a reply for longer than 240 ms. */
+const lostReplies = 2;
+
+/** Commands, messages and work of Redis in a stretch of time. */
+function redisFigures({ figures }: Simulation, from: number, until: number): Finding[] {
+  const perSecond = (name: string) => figures.perSecond(name, from, until);
+  const perRequest = (name: string) => figures.total(name, from, until) / figures.total('requests', from, until);
+  return [
+    ...figures.names
+      .filter((name) => name.startsWith('redis ') && !['redis commands', 'redis µs'].includes(name))
+      .map((name) => ({ what: `${name.slice(6)} a request`, value: perRequest(name) })),
+    { what: 'commands a request', value: perRequest('redis commands'), aim: 4 },
+    { what: 'messages to instances a second', value: perSecond('messages') },
+    { what: 'KB of messages a second', value: perSecond('message bytes') / 1_000 },
+    { what: 'cores of Redis (estimate)', value: perSecond('redis µs') / 1_000_000 },
+  ];
+}
+
+const steady: Scenario = {
+  name: 'steady',
+  story: 'ordinary load, a tenth of it from keys far over their limits; open pages',
+  async run(simulation) {
+    simulation.openPages();
+    simulation.send();
+    const from = settled + 8 * second;
+    await simulation.clock.runUntil(from + 12 * second);
+    return [
+      { what: 'requests over the rate limit of a key', value: simulation.overshoot(), aim: lostReplies },
+      { what: 'requests in flight of a key', value: simulation.mostRunning(), aim: concurrent + lostReplies },
+      ...redisFigures(simulation, from, from + 12 * second),
+    ];
+  },
+};
+
+const minute: Scenario = {
+  name: 'minute',
+  story: 'at the turn of a minute, as many requests as in two seconds arrive within 20 ms',
+  async run(simulation) {
+    const { clock, figures, scale } = simulation;
+    simulation.send();
+    const at = settled + 5 * second;
+    await clock.runUntil(at);
+    for (let sent = 0; sent < 2 * scale.rate; sent++) clock.after(Math.random() * 20, () => simulation.call());
+    await clock.runUntil(at + 5 * second);
+    return [
+      { what: 'requests over the rate limit of a key', value: simulation.overshoot(), aim: lostReplies },
+      { what: 'requests in flight of a key', value: simulation.mostRunning(), aim: concurrent + lostReplies },
+      { what: 'most commands in 100 ms', value: figures.peak('redis commands', at) },
+      { what: 'warnings in logs', value: figures.total('log warn', at) },
+    ];
+  },
+};
+
+const restart: Scenario = {
+  name: 'restart',
+  story: 'Redis ends without its data, is back after 10 s, and ends again for 5 s one second later',
+  async run(simulation) {
+    const { clock, figures, redis, scale } = simulation;
+    simulation.send();
+    const down = settled + 8 * second;
+    await clock.runUntil(down);
+    const before = figures.peak('redis commands', settled + 4 * second, down);
+    await redis.kill();
+    await clock.runUntil(down + 10 * second);
+    redis.start();
+    await clock.runUntil(down + 11 * second);
+    await redis.kill();
+    const back = down + 16 * second;
+    await clock.runUntil(back);
+    redis.start();
+    await clock.runUntil(back + 8 * second);
+    // The limit before, the limit during and the limit after each outage; at least one request of each instance.
+    const promised = 2 * (Math.max(limits.burst, scale.instances) + limits.burst);
+    return [
+      { what: 'requests over the rate limit of a key', value: simulation.overshoot(), aim: promised },
+      {
+        what: 'requests in flight of a key',
+        value: simulation.mostRunning(),
+        aim: 2 * concurrent + Math.max(concurrent, scale.instances),
+      },
+      { what: 'most connections in 100 ms', value: figures.peak('connections', down), aim: scale.instances },
+      {
+        what: 'most commands in 100 ms, as a multiple of before',
+        value: figures.peak('redis commands', back) / before,
+        aim: 4,
+      },
+      { what: 'warnings in logs, per instance', value: figures.total('log warn', down) / scale.instances, aim: 6 },
+    ];
+  },
+};
+
+const stopped: Scenario = {
+  name: 'stopped',
+  story: 'Redis accepts commands and answers none for 5 s, then executes all of them',
+  async run(simulation) {
+    const { clock, figures, redis, scale } = simulation;
+    simulation.send();
+    const at = settled + 8 * second;
+    await clock.runUntil(at);
+    redis.stop();
+    const back = at + 5 * second;
+    await clock.runUntil(back);
+    redis.start();
+    await clock.runUntil(back + 7 * second);
+    return [
+      {
+        what: 'requests over the rate limit of a key',
+        value: simulation.overshoot(),
+        aim: Math.max(limits.burst, scale.instances) + limits.burst,
+      },
+      {
+        what: 's that Redis works off what has piled up',
+        value: figures.total('redis µs', back, back + 100) / 1_000_000,
+        aim: 1,
+      },
+    ];
+  },
+};
+
+const breaker: Scenario = {
+  name: 'breaker',
+  story: 'the upstream fails for 12 s; its breakers open, probe and close',
+  async run(simulation) {
+    const { clock, figures, scale } = simulation;
+    simulation.send();
+    const at = settled + 8 * second;
+    await clock.runUntil(at);
+    simulation.breakUpstream();
+    const before = figures.total('messages');
+    await clock.runUntil(at + 2 * second);
+    const messages = figures.total('messages') - before;
+    await clock.runUntil(at + 12 * second);
+    simulation.mendUpstream();
+    const probes = figures.total('probes');
+    await clock.runUntil(at + 30 * second);
+    const closed = simulation.alive.filter(({ health }) => health.isHealthy(route)).length;
+    return [
+      {
+        what: 'failing calls after the running ones, per instance',
+        value: figures.total('failing calls', at + 100) / scale.instances,
+        aim: 12,
+      },
+      { what: 'messages while it opens, per instance', value: messages / scale.instances, aim: 2 * scale.instances },
+      { what: 'probes while it fails', value: probes, aim: 4 },
+      {
+        what: 'claims of a probe in a second, per instance',
+        value: (figures.peak('redis set', at + 2 * second) * 10) / scale.instances,
+        aim: 10,
+      },
+      {
+        what: 'most calls in 100 ms after it closes, as a multiple of the load',
+        value: figures.peak('upstream calls', at + 12 * second) / (scale.rate / 10),
+      },
+      { what: 'instances whose breaker is not closed', value: scale.instances - closed, aim: 0 },
+    ];
+  },
+};
+
+const cache: Scenario = {
+  name: 'cache',
+  story:
+    'each account sends 8 identical requests at once whenever its cached reply has ended; then a tenth of the instances dies',
+  async run(simulation) {
+    const { clock, figures, scale } = simulation;
+    const accounts = Math.ceil(scale.rate / 100);
+    let longest = 0;
+    const ask = async (key: string) => {
+      const began = clock.now;
+      figures.count('requests');
+      await simulation.anyInstance().cachedCall(key, 3, route);
+      longest = Math.max(longest, clock.now - began);
+    };
+    /** At any time within four seconds. */
+    const askAll = () => {
+      for (let account = 0; account < accounts; account++)
+        clock.after(Math.random() * 4 * second, () => {
+          for (let request = 0; request < 8; request++)
+            ask(`cached-${account}`).catch(() => figures.count('failed calls'));
+        });
+    };
+    const waves = 3;
+    const from = clock.now;
+    for (let wave = 0; wave < waves; wave++) {
+      askAll();
+      await clock.runUntil(from + (wave + 1) * 30 * second);
+    }
+    const calls = figures.total('upstream calls');
+    const usualWait = longest;
+    longest = 0;
+    askAll();
+    await clock.runUntil(clock.now + 3 * second);
+    for (const instance of simulation.instances.slice(0, scale.instances / 10)) instance.die();
+    await clock.runUntil(clock.now + 57 * second);
+    return [
+      { what: 'upstream calls for each entry that ended', value: calls / (waves * accounts), aim: 1 },
+      { what: 'commands a request', value: figures.total('redis get', from) / figures.total('requests', from) },
+      { what: 's that the slowest request waited', value: usualWait / second },
+      { what: 's that the slowest waited after its leader had died', value: longest / second },
+    ];
+  },
+};
+
+export const scenarios: readonly Scenario[] = [steady, minute, restart, stopped, breaker, cache];

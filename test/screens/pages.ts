@@ -58,7 +58,7 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['operator-orders', 'operator', '/operator/orders', 'table'],
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
-    ['operator-outage', 'operator', '/operator/outage?since=2020-01-01T00:00&until=2040-01-01T00:00', 'table'],
+    ['operator-outage', 'operator', '/operator/accounts/outage?since=2020-01-01T00:00&until=2040-01-01T00:00', 'table'],
     ['operator-routes', 'operator', '/operator/routes', 'table'],
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['not-found', 'visitor', '/nothing', 'h1'],

@@ -60,7 +60,8 @@ export const service = defineSection({
         type: 'string',
         minLength: 1,
         default: 'Asia/Jakarta',
-        description: 'Time zone of mails and of reports for the operator, such as Asia/Jakarta or UTC.',
+        description:
+          'Time zone of mails, of reports for the operator, and of pages whose reader has not shown another one, such as Asia/Jakarta or UTC.',
       },
     },
     additionalProperties: false,

@@ -1,4 +1,5 @@
 import type { Request, ResponseToolkit } from '@hapi/hapi';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { isFromThisMachine } from '#core/gateway/http/this-machine.ts';
@@ -42,7 +43,7 @@ export class Visit implements PageRequest {
     this.cookies = cookiesOf(request, host);
     this.language = chooseLanguage(this.cookies.get('language'), request.raw.req.headers['accept-language']);
     this.t = translator.in(this.language);
-    this.format = formatterFor(this.language, this.cookies.get('zone'));
+    this.format = formatterFor(this.language, this.cookies.get('zone'), host.section(service).time_zone);
     const open = sessionOf(request);
     this.account = open?.account;
     this.sessionId = open?.id;

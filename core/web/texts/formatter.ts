@@ -56,9 +56,12 @@ const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' }
 
 const formatters = new Map<string, Formatter>();
 
-/** @param timeZone of the visitor; default, also for an invalid one: the gateway's own */
-export function formatterFor(language: Language, timeZone: string | undefined): Formatter {
-  const zone = canonicalZone(timeZone) ?? ownTimeZone();
+/**
+ * @param timeZone of the visitor
+ * @param fallback of the service, where the visitor's is unknown or invalid; default: that of this machine
+ */
+export function formatterFor(language: Language, timeZone: string | undefined, fallback?: string): Formatter {
+  const zone = canonicalZone(timeZone) ?? canonicalZone(fallback) ?? ownTimeZone();
   const key = `${language} ${zone}`;
   const known = formatters.get(key);
   if (known !== undefined) return known;

@@ -72,7 +72,11 @@ function defineFind(parser: Parser, context: CommandContext): void {
 }
 
 function defineShow(parser: Parser, context: CommandContext): void {
-  accountCommandOf(parser, 'show', 'show an account with its ledger, sessions and ways to sign in')
+  accountCommandOf(
+    parser,
+    'show',
+    'show an account with its ledger, sessions, ways to sign in, and what operators did and noted',
+  )
     .addHelpText('after', handles + examples(['gateway account show ani@example.com']))
     .action((account: string, options: Output) =>
       run(context, options, async (host) => (await operations()).readDetails(host, account)),

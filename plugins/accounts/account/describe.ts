@@ -3,6 +3,8 @@ import { activePeriod } from '#core/business/accounts/account-record.ts';
 import type { AccountSummary } from '#core/business/accounts/account-list.ts';
 import type { IdentityRecord } from '#core/business/accounts/identity-links.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { formatActions } from '#core/extension/commands/action-table.ts';
 import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
@@ -14,10 +16,12 @@ export interface AccountDetails {
   readonly identities: readonly IdentityRecord[];
   readonly sessions: readonly SessionRecord[];
   readonly ledger: readonly LedgerEntry[];
+  /** Of operators, notes included, the newest first. */
+  readonly actions: readonly RecordedAction[];
 }
 
 /** The output of `--json`. */
-export function toJson({ record, blockedReason, language, identities, sessions, ledger }: AccountDetails): object {
+export function toJson({ record, blockedReason, language, identities, sessions, ...more }: AccountDetails): object {
   const active = activePeriod(record, record.readAt);
   return {
     account: record.id,
@@ -45,7 +49,15 @@ export function toJson({ record, blockedReason, language, identities, sessions, 
       created_at: createdAt,
       last_used_at: lastUsedAt,
     })),
-    ledger: ledger.map(entryToJson),
+    ledger: more.ledger.map(entryToJson),
+    actions: more.actions.map(({ createdAt, action, operator, outcome, error, note }) => ({
+      created_at: createdAt,
+      action,
+      operator,
+      outcome,
+      error: error ?? null,
+      note: note ?? null,
+    })),
   };
 }
 
@@ -86,6 +98,7 @@ export function describeAccount({ record, blockedReason, ...more }: AccountDetai
       ['times', timeZone],
     ]),
     ...section('ledger', describeLedger(more.ledger, timeZone)),
+    ...section('actions', formatActions(more.actions, timeZone)),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { AccountDetails } from './describe.ts';
@@ -11,6 +12,9 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 export { exportAccount } from '#core/business/accounts/account-export.ts';
 export { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
+
+/** Actions of operators that are shown, the newest. */
+const listedActions = 50;
 
 /** @throws AccountError `not_found`, `ambiguous` */
 export async function readDetails(host: Host, handle: string): Promise<AccountDetails> {
@@ -30,5 +34,6 @@ async function detailsOf({ database }: Host, record: AccountRecord): Promise<Acc
     identities: await listIdentities(database, record.id),
     sessions: await new Sessions(database).list(record.id),
     ledger: await listLedger(database, record.id),
+    actions: await listActions(database, { subject: record.id, limit: listedActions }),
   };
 }

@@ -18,5 +18,6 @@ export function accountLinks(
       path: `/operator/accounts/${id}/${slugOf(name)}`,
       label: t(`operator.act.${name}`),
       isDanger: name === 'account.block' || name === 'account.delete',
-    }));
+    }))
+    .toSorted((one, other) => Number(one.isDanger) - Number(other.isDanger));
 }

@@ -35,7 +35,7 @@ export const accountsPage: Page = {
     return {
       path: '/operator/accounts',
       heading: t('operator.accounts'),
-      link: { path: '/operator/outage', label: t('operator.outage') },
+      link: { path: '/operator/accounts/outage', label: t('operator.outage') },
       searchLabel: t('operator.accounts_search'),
       words,
       state: state ?? '',

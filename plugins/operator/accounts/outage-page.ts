@@ -13,7 +13,7 @@ import { act } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import type { TableSection } from '../table-section.ts';
 
-const path = '/operator/outage';
+const path = '/operator/accounts/outage';
 /** Accounts that are named; the others are counted. */
 const listed = 100;
 /** A time as browsers send it, in the zone of the page. */
@@ -48,7 +48,7 @@ const form = defineForm({
   },
 });
 
-/** `/operator/outage`: whom an outage has hit, and days for all of them. */
+/** `/operator/accounts/outage`: whom an outage has hit, and days for all of them. */
 export const outagePage: Page = {
   path,
   role: 'operator',

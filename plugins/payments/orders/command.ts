@@ -108,7 +108,11 @@ function defineFlags(parser: Parser, context: CommandContext): void {
 }
 
 function defineShow(parser: Parser, context: CommandContext): void {
-  orderCommand(parser, 'show', 'show an order with its attempts, payments, notifications, flags, refunds and ledger')
+  orderCommand(
+    parser,
+    'show',
+    'show an order with its attempts, payments, notifications, flags, refunds, ledger and actions',
+  )
     .addHelpText('after', examples(['gateway orders show ORD-7F3K2MQX']))
     .action((handle: string, output: Output) =>
       withHost(context, async (host) => {

@@ -1,5 +1,7 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { formatActions } from '#core/extension/commands/action-table.ts';
 import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import type { BookTotals } from '#core/business/payments/match-books.ts';
@@ -20,6 +22,7 @@ export interface OrderDetails {
   readonly attempts: readonly AttemptTrail[];
   readonly notifications: readonly NotificationTrail[];
   readonly ledger: readonly LedgerEntry[];
+  readonly actions: readonly RecordedAction[];
 }
 
 /** @param owners by account id */
@@ -71,7 +74,10 @@ function describeOwner({ accountId }: Order, owner: OrderOwner | undefined): str
   return `${owner.name}${owner.email === undefined ? '' : ` <${owner.email}>`} (${accountId})`;
 }
 
-function describeState({ state, isLate }: Order): string {
+/** As the buyer reads it: a wrong amount waits for the operator, whatever its charge does. */
+function describeState({ state, isLate, flags }: Order): string {
+  const wrong = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
+  if (wrong !== undefined && state !== 'paid' && state !== 'refunded') return wrong.kind.replace('_', ' ');
   return isLate ? `${state}, late` : state;
 }
 
@@ -80,7 +86,7 @@ function openFlags({ flags }: Order): string[] {
 }
 
 export function describeOrder(
-  { order, owner, attempts, notifications, ledger }: OrderDetails,
+  { order, owner, attempts, notifications, ledger, actions }: OrderDetails,
   timeZone: string,
 ): string[] {
   const time = (value: Date | undefined) => formatTime(value, timeZone);
@@ -172,12 +178,18 @@ export function describeOrder(
         entry.isInForce ? '' : 'replaced',
       ]),
     ),
+    ...section('actions', formatActions(actions, timeZone)),
   ];
 }
 
 /** Nothing without rows. */
 function table(title: string, heading: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return rows.length === 0 ? [] : ['', title, ...formatTable(heading, rows).map((line) => `  ${line}`)];
+  return rows.length === 0 ? [] : section(title, formatTable(heading, rows));
+}
+
+/** A heading with lines below it; nothing without lines. */
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
 /** What a comparison of the books has found. */

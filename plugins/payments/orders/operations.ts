@@ -12,6 +12,7 @@ import {
   type Payment,
   readOrder,
 } from '#core/business/payments/order.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
@@ -26,6 +27,9 @@ export { readMonth } from '#core/business/payments/monthly-books.ts';
 export { BooksCsv } from './books-csv.ts';
 export { describeReconciliation } from './describe.ts';
 export { monthToCsv, monthToHtml } from './month.ts';
+
+/** Actions of operators that are shown, the newest. */
+const listedActions = 50;
 
 /** Filters as they are written on the command line. */
 export interface FilterOptions {
@@ -91,6 +95,7 @@ export async function detailsOf(host: Host, order: Order): Promise<OrderDetails>
     attempts: await listAttempts(database, order.id),
     notifications: await listNotifications(database, order.id),
     ledger: await listLedger(database, order.accountId, order.id),
+    actions: await listActions(database, { subject: order.id, limit: listedActions }),
   };
 }
 

@@ -295,6 +295,18 @@ describe('account export', () => {
   });
 });
 
+it('account show has what operators did and noted, the newest first', async () => {
+  await gateway('note', accountId, '--note', 'wants an invoice');
+  await gateway('block', accountId, '--reason', 'resells the key');
+  const by = `command (${userInfo().username})`;
+  const { output } = await gateway('show', accountId);
+  expect(output).toMatch(/actions[^]*account\.block .*resells the key\n.*account\.note .*wants an invoice/);
+  expect((await gatewayJson('show', accountId, '--json')).actions).toMatchObject([
+    { action: 'account.block', operator: by, outcome: 'done', note: 'resells the key' },
+    { action: 'account.note', operator: by, outcome: 'done', note: 'wants an invoice' },
+  ]);
+});
+
 describe('account delete', () => {
   it('removes what is personal and keeps what bookkeeping needs', async () => {
     await fill();

@@ -247,17 +247,20 @@ const pages: readonly ActionPage[] = [
     does: [false, true],
   },
   {
-    path: '/operator/outage',
+    path: '/operator/accounts/outage',
     action: 'outage.grant_days',
     async subject() {
       const id = (await account('', daysOf)).id;
       await grantDays(gateway.database, id, { days: 1, note: 'bought' });
-      // The zone of the service: UTC.
-      const [since, until] = [-1, 1].map((hours) =>
-        new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 16),
-      );
+      // The zone of the service, because this reader's is not known.
+      const zone = new Intl.DateTimeFormat('sv-SE', {
+        timeZone: 'Asia/Jakarta',
+        dateStyle: 'short',
+        timeStyle: 'short',
+      });
+      const [since, until] = [-1, 1].map((hours) => zone.format(Date.now() + hours * 3_600_000).replace(' ', 'T'));
       const span = `since=${since}&until=${until}`;
-      return { path: `/operator/outage?${span}`, id: 'outage', state: () => daysOf(id) };
+      return { path: `/operator/accounts/outage?${span}`, id: 'outage', state: () => daysOf(id) };
     },
     wrong: [
       [{ days: '1', label: 'Sorry', note: '' }, 'Fill in this field.'],

@@ -160,6 +160,18 @@ describe('orders list', () => {
     ]);
   });
 
+  it('with a wrong amount say so instead of what their charge does, until that is resolved', async () => {
+    await database.query(`update plan_order set state = 'pending', paid_at = null where id = ?`, [id]);
+    await database
+      .fork()
+      .transactional((transaction) => flagOrder(transaction, { orderId: id, accountId }, 'wrong_amount', `${code}-1`));
+    const line = async () => (await gateway('list', '--account', accountId)).output.split('\n')[1];
+    expect(await line()).toMatch(/ wrong amount /);
+    await gateway('resolve', code, '--note', 'sent back');
+    expect(await line()).not.toMatch(/ wrong amount /);
+    expect((await gateway('show', code)).output).toMatch(/actions[^]*flag\.resolve .*sent back/);
+  });
+
   it('of a day begin with what is wrong', async () => {
     await flag();
     const later = await addPaidOrder('2026-11-21 19:30Z');

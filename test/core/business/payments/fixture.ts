@@ -48,6 +48,7 @@ export function createPaymentHost(
     plans,
     currency: 'IDR',
     operators: [],
+    service: { time_zone: 'UTC' },
     ...settings,
     payments: { ...defaults, provider: providers[0]?.name, ...settings.payments },
   };

@@ -41,15 +41,15 @@ export function actionTable(actions: readonly RecordedAction[], { t, format }: R
       { label: t('operator.time'), at: 'note' },
       { label: t('operator.action'), at: 'title' },
       { label: t('operator.by'), at: 'hide' },
-      { label: t('operator.note'), at: 'note-end' },
+      { label: t('operator.note'), at: 'below' },
       { label: t('operator.outcome'), at: 'end' },
     ],
     rows: actions.map(({ createdAt, action, operator, note, outcome, error }) => [
       { ...format.dayTime(createdAt) },
       { text: t(`operator.did.${action}`) },
       { text: operator },
-      { text: note ?? '' },
-      { text: error ?? t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] },
+      { text: [note, error].filter((part) => part !== undefined).join(' – ') },
+      { text: t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] },
     ]),
   };
 }

@@ -13,7 +13,7 @@ export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
   /** Its position in the two lines of a row on phones. */
-  readonly at: 'title' | 'end' | 'note' | 'note-end' | 'hide';
+  readonly at: 'title' | 'end' | 'note' | 'note-end' | 'below' | 'hide';
 }
 
 /** A table under a heading. */

@@ -15,7 +15,7 @@ export function flagTable(flags: readonly OrderFlag[], { t, format }: Reader): T
       { label: t('operator.about'), at: 'hide' },
       { label: t('operator.fact.since'), at: 'note' },
       { label: t('operator.resolved'), at: 'end' },
-      { label: t('operator.resolution'), at: 'note-end' },
+      { label: t('operator.resolution'), at: 'below' },
     ],
     rows: flags.map(({ kind, subject, createdAt, resolvedAt, resolution }) => [
       { text: t(`operator.flag.${kind}`), kind: resolvedAt === undefined ? severityOf(kind) : 'ok' },
@@ -58,7 +58,7 @@ export function refundTable(refunds: readonly OrderRefund[], { t, format }: Read
       { label: t('operator.created'), at: 'note' },
       { label: t('operator.state'), at: 'title' },
       { label: t('operator.by'), at: 'hide' },
-      { label: t('operator.reason'), at: 'note-end' },
+      { label: t('operator.reason'), at: 'below' },
       { label: t('operator.amount'), at: 'end', isNumber: true },
     ],
     rows: refunds.map(({ createdAt, state, isManual, reason, amount, currency }) => [

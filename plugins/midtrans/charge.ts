@@ -59,9 +59,9 @@ function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Cha
   if (/^(deny|failure)$/i.test(textOf(body, 'transaction_status') ?? ''))
     throw new PaymentError('rejected', `Midtrans denied the charge ${reference}`);
   if (providerReference === undefined || order !== reference || readRupiah(body['gross_amount']) !== amount)
-    throw new PaymentError('unknown', `Midtrans answered with another charge than ${reference}`);
+    throw new PaymentError('unknown', `Midtrans returned another charge than ${reference}`);
   if (qr === undefined && paymentUrl === undefined)
-    throw new PaymentError('unknown', `Midtrans answered without a QR code for ${reference}`);
+    throw new PaymentError('unknown', `Midtrans returned no QR code for ${reference}`);
   const expiresAt = readLocalTime(body['expiry_time']);
   return {
     providerReference,

@@ -79,7 +79,7 @@ function readIdentity(body: JsonObject, asked: ChargeReference, settings: Midtra
   if (!isOther) return transaction;
   throw new PaymentError(
     'rejected',
-    `Midtrans answered about order ${order ?? '–'}, transaction ${transaction ?? '–'} of merchant ${merchant ?? '–'}; asked was ${asked.reference}`,
+    `Midtrans returned order ${order ?? '–'}, transaction ${transaction ?? '–'} of merchant ${merchant ?? '–'} instead of ${asked.reference}`,
   );
 }
 
@@ -87,7 +87,7 @@ function readIdentity(body: JsonObject, asked: ChargeReference, settings: Midtra
 function stateOf(body: JsonObject, code: number | undefined): PaymentState {
   const status = (textOf(body, 'transaction_status') ?? '').toLowerCase();
   const state = Object.hasOwn(states, status) ? states[status] : undefined;
-  if (state === undefined) throw new PaymentError('temporary', `Midtrans answered with the status "${status}"`);
+  if (state === undefined) throw new PaymentError('temporary', `Midtrans returned the unknown status "${status}"`);
   if (state !== 'paid') return state;
   const fraud = textOf(body, 'fraud_status')?.toLowerCase() ?? 'accept';
   if (code === 200 && fraud === 'accept') return 'paid';

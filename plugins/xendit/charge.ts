@@ -46,9 +46,9 @@ function readCharge(body: JsonObject, { reference, amount, currency }: ChargeReq
     readRupiah(body['request_amount']) === amount &&
     (textOf(body, 'currency') ?? currency) === currency;
   if (providerReference === undefined || !isOurs)
-    throw new PaymentError('unknown', `Xendit answered with another charge than ${reference}`);
+    throw new PaymentError('unknown', `Xendit returned another charge than ${reference}`);
   const qr = qrOf(body);
-  if (qr === undefined) throw new PaymentError('unknown', `Xendit answered without a QR code for ${reference}`);
+  if (qr === undefined) throw new PaymentError('unknown', `Xendit returned no QR code for ${reference}`);
   return { providerReference, qr };
 }
 

@@ -102,12 +102,12 @@ function checkIdentity(body: JsonObject, { reference, providerReference }: Charg
   const [ours, theirs] = [textOf(body, 'reference_id'), textOf(body, 'payment_request_id')];
   if (ours === reference && theirs === providerReference) return;
   const about = `${ours ?? '–'} (${theirs ?? '–'})`;
-  throw new PaymentError('rejected', `Xendit answered about ${about}; asked was ${reference}`);
+  throw new PaymentError('rejected', `Xendit returned ${about} instead of ${reference}`);
 }
 
 function stateOf(request: JsonObject): PaymentState {
   const status = textOf(request, 'status') ?? '';
   const state = Object.hasOwn(requestStates, status) ? requestStates[status] : undefined;
-  if (state === undefined) throw new PaymentError('temporary', `Xendit answered with the status "${status}"`);
+  if (state === undefined) throw new PaymentError('temporary', `Xendit returned the unknown status "${status}"`);
   return state;
 }

@@ -36,7 +36,7 @@ export async function listXenditMovements(
   if (cursor !== undefined) query.set('after_id', cursor);
   const body = await callXendit(settings, { method: 'GET', path: `/transactions?${query.toString()}`, signal });
   const rows = Array.isArray(body?.['data']) ? body['data'].filter(isJsonObject) : undefined;
-  if (rows === undefined) throw new PaymentError('temporary', 'Xendit answered without a list of transactions');
+  if (rows === undefined) throw new PaymentError('temporary', 'Xendit returned no list of transactions');
   const last = rows.at(-1);
   const movements = rows.map(toMovement);
   return {

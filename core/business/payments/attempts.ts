@@ -200,8 +200,9 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 }
 
 /**
- * Stores the QR code or payment URL. If the recorded charge is a different one, the code is not shown: its payment could not be
- * attributed to the order.
+ * Stores the QR code or payment URL. If the recorded charge is a different one, the code is not shown, and a payment of it is
+ * flagged: it could not be attributed to the order. It is not cancelled either, because some providers cancel by our reference,
+ * which would end the charge that is shown.
  *
  * @returns whether it is the recorded charge
  */

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { readStatus } from './ask-provider.ts';
-import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
+import { type ChargeReference, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
 import type { Fields, Row } from '#core/platform/database/rows.ts';
@@ -91,12 +91,23 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
     [provider, reference, providerReference, reference],
   );
   if (charge === undefined) return undefined;
-  const asked = {
-    reference: charge.reference,
-    providerReference: charge.provider_reference ?? providerReference ?? undefined,
-    paymentId: paymentId ?? undefined,
-  };
+  const known = charge.provider_reference ?? providerReference ?? undefined;
+  const asked = { reference: charge.reference, providerReference: known, paymentId: paymentId ?? undefined };
+  if (providerReference !== null && providerReference !== known) {
+    const other = await readOther(host, provider, { ...asked, providerReference });
+    if (other?.state === 'paid') return other;
+  }
   return readStatus(host, provider, asked, 'notification');
+}
+
+/** Another charge for one of our references, which was never shown. Undefined when the provider refuses to read it. */
+async function readOther(host: Host, provider: string, asked: ChargeReference): Promise<PaymentEvidence | undefined> {
+  try {
+    return await readStatus(host, provider, asked, 'notification');
+  } catch (error) {
+    if (error instanceof PaymentError && error.kind === 'rejected') return undefined;
+    throw error;
+  }
 }
 
 function reviveEvidence(evidence: PaymentEvidence & { paidAt?: string }): PaymentEvidence {

@@ -61,6 +61,54 @@ const stored = (reference = referenceOf(order)) =>
 const makeDue = () =>
   database.query('update payment_notification set next_try_at = clock_timestamp() where next_try_at is not null');
 
+/** As Xendit does, the provider reads each charge by its own name, and refuses the name of one for another. */
+const second = async (state: PaymentEvidence['state']) => {
+  const reference = referenceOf(order);
+  const about = { reference, providerReference: `U-${reference}` };
+  fake.connection.readNotification = () => ({ ...about, eventKey: `second ${reference}` });
+  fake.connection.status = async (charge) => {
+    if (charge.providerReference !== about.providerReference) return fake.evidence(reference);
+    const paid = { paymentId: `P-${reference}`, paid: { amount: 95_000, currency: 'IDR' } };
+    return { ...about, state, ...(state === 'paid' && paid), raw: {} };
+  };
+  await notify();
+  await inboxQueue(host).idle();
+  return reread();
+};
+
+describe('a notification of a second charge for a reference, which was not shown', () => {
+  it('is for the operator when that charge was paid, and gives no days', async () => {
+    expect(await second('paid')).toMatchObject({
+      state: 'pending',
+      payments: [],
+      flags: [{ kind: 'wrong_reference', subject: `U-${referenceOf(order)}` }],
+    });
+    expect(await stored()).toMatchObject([{ outcome: 'foreign', is_open: false }]);
+  });
+
+  it('settles the charge that was shown when nothing was paid for the other', async () => {
+    fake.pay(referenceOf(order));
+    expect(await second('expired')).toMatchObject({ state: 'paid', flags: [] });
+  });
+
+  it('settles the charge that was shown when the provider refuses to read the other', async () => {
+    const { status } = fake.connection;
+    fake.pay(referenceOf(order));
+    fake.connection.readNotification = () => ({
+      reference: referenceOf(order),
+      providerReference: 'U',
+      eventKey: 'refused',
+    });
+    fake.connection.status = (charge, signal) =>
+      charge.providerReference === 'U'
+        ? Promise.reject(new PaymentError('rejected', 'another'))
+        : status(charge, signal);
+    await notify();
+    await inboxQueue(host).idle();
+    expect((await reread()).state).toBe('paid');
+  });
+});
+
 describe('an authentic notification', () => {
   it('is answered with 200, and its order activated by a status read', async () => {
     fake.pay(referenceOf(order));

@@ -1,6 +1,3 @@
-#!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
 import { refuseInspector, StopSignals } from '#core/process/commands/stop-signals.ts';
 import { endQuietly, surviveLostOutput } from '#core/platform/output.ts';
 
@@ -14,9 +11,6 @@ if (signals === undefined) {
   refuseInspector();
   endQuietly();
 } else surviveLostOutput();
-// Half of the time of a short command would be spent on removing types. The folder is that of the installation: another
-// user could put code into one in the system's temporary folder. Where it is read-only, there is no cache.
-enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'daypass'));
 const { runCommandLine } = await import('#core/process/command-line.ts');
 
 process.exitCode = await runCommandLine(words, signals);

@@ -20,7 +20,7 @@ export class WatchedLoop {
     const file = join(home.folder, 'loop-watch');
     await writeFile(file, '');
     const watch = join(import.meta.dirname, 'loop-watch.ts');
-    const launcher = [process.execPath, '--import', watch, 'core/main.ts'];
+    const launcher = [process.execPath, '--import', watch, 'core/main.mjs'];
     return new WatchedLoop(await home.start({ LOOP_WATCH: file }, launcher), file);
   }
 

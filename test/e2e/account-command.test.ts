@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 const command = (...words: string[]) =>
-  run(process.execPath, ['core/main.ts', '--config', home.file, ...words], {
+  run(process.execPath, ['core/main.mjs', '--config', home.file, ...words], {
     cwd: join(import.meta.dirname, '..', '..'),
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: home.databaseUrl },
   });

@@ -340,7 +340,7 @@ plan: []
 it('an old key is refused soon after another process has rotated it', async () => {
   const gateway = await home.start();
   expect((await ask(gateway.url)).status).toBe(200);
-  const main = join(import.meta.dirname, '..', '..', 'core', 'main.ts');
+  const main = join(import.meta.dirname, '..', '..', 'core', 'main.mjs');
   const command = spawn(process.execPath, [main, '--config', home.file, 'key', 'rotate', home.accountId, '--json'], {
     env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: home.databaseUrl },
   });

@@ -95,7 +95,7 @@ export function listen(gateway: Registry): void {
       await cp(join(folder, name), join(installed, name), { recursive: true });
     const file = join(home, 'gateway.yaml');
     await writeFile(file, gatewayYaml(yaml.at(-1) ?? ''));
-    expect(await run(process.execPath, join(root, 'core', 'main.ts'), '--config', file, 'check')).toMatch(
+    expect(await run(process.execPath, join(root, 'core', 'main.mjs'), '--config', file, 'check')).toMatch(
       /office-hours\s+from: 7, until: 18/,
     );
   });
@@ -106,7 +106,7 @@ it('docs/plugins.md shows lines of gateway.yaml that are valid', async () => {
   await cp(join(folder, 'index.ts'), join(folder, 'office-hours', 'index.ts'));
   const file = join(folder, 'gateway.yaml');
   await writeFile(file, gatewayYaml(yaml[0]?.split('pipeline:')[0] ?? ''));
-  expect(await run(process.execPath, join(root, 'core', 'main.ts'), '--config', file, 'check')).toContain('is valid');
+  expect(await run(process.execPath, join(root, 'core', 'main.mjs'), '--config', file, 'check')).toContain('is valid');
 });
 
 /** A whole file, with the list of plugins from the page and the stage that they bring. */

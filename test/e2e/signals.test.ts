@@ -43,7 +43,7 @@ function spawnStart(
   preload: readonly string[] = [],
   options: readonly string[] = [],
 ) {
-  const child = spawn(process.execPath, [...preload, 'core/main.ts', '--config', file, 'start', ...options], {
+  const child = spawn(process.execPath, [...preload, 'core/main.mjs', '--config', file, 'start', ...options], {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
   });

@@ -71,7 +71,7 @@ export async function openGatewayHome(databaseUrl: string, yaml: string): Promis
     accountId,
     database,
     write,
-    async start(environment = {}, launcher = [process.execPath, 'core/main.ts']) {
+    async start(environment = {}, launcher = [process.execPath, 'core/main.mjs']) {
       const started = await spawnGateway(launcher, file, { DATABASE_URL: databaseUrl, ...environment });
       running.add(started);
       return started;

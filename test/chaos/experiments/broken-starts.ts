@@ -89,7 +89,7 @@ async function runGateway(
   awaited: RegExp,
   isStopped: boolean,
 ): Promise<{ readonly code: number | undefined; readonly output: string; readonly took: number }> {
-  const child = spawn(process.execPath, ['core/main.ts', '--config', file, 'start'], {
+  const child = spawn(process.execPath, ['core/main.mjs', '--config', file, 'start'], {
     cwd: join(import.meta.dirname, '..', '..', '..'),
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
   });

@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 const openFiles = 256;
 const clients = 400;
 /** `ulimit -n` before Node, which raises it as far as it may. */
-const launcher = ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" core/main.ts "$@"`, process.execPath];
+const launcher = ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" core/main.mjs "$@"`, process.execPath];
 
 interface Readiness {
   readonly checks: readonly { readonly name: string; readonly ok: boolean }[];

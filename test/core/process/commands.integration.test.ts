@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 // Each test runs whole processes, on machines that do other things too.
 vi.setConfig({ testTimeout: 60_000 });
 
-const main = join(import.meta.dirname, '..', '..', '..', 'core', 'main.ts');
+const main = join(import.meta.dirname, '..', '..', '..', 'core', 'main.mjs');
 const valid = `pipeline: [auth, plan, format, upstream, log]
 upstreams:
   one: { format: chat, base_url: "http://one.test/v1", api_keys: [k] }

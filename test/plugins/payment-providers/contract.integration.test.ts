@@ -241,3 +241,8 @@ describe.each(Object.entries(providers))('%s', (_name, open) => {
     expect(findQrProblem({ price: request.amount, currency: request.currency }, charge)).toContain('its QR code');
   });
 });
+
+it('core takes a charge that has a page of the provider in place of a payload', () => {
+  const charge = { providerReference: 'T1', paymentUrl: 'https://provider.example/pay/T1' };
+  expect(findQrProblem({ price: 25_000, currency: 'IDR' }, charge)).toBeUndefined();
+});

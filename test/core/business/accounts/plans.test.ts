@@ -37,6 +37,26 @@ describe('plans', () => {
     expect(mistakes(`plans: [{ days: 1, price: 1, label: ${label} }]`).length).toBeGreaterThan(0);
   });
 
+  it('cost up to a trillion, and are recommended one at a time', () => {
+    expect(mistakes('plans: [{ days: 1, price: 1000000000000 }]')).toEqual([]);
+    expect(mistakes('plans: [{ days: 1, price: 1000000000001 }]')).toHaveLength(1);
+    const both = '{ days: 1, price: 1, recommended: true }, { days: 2, price: 2, recommended: true }';
+    expect(mistakes(`plans: [{ days: 3, price: 3 }, ${both}]`)).toEqual([
+      expect.stringContaining('plans[2].recommended: is true in plan 2 too; mark one plan'),
+    ]);
+  });
+
+  it.each([
+    ['label', 'x'.repeat(80), 'x'.repeat(81)],
+    ['limits', '{ period: 1 }', '{ period: 0.5 }'],
+    ['limits', '{ period: 86400 }', '{ period: 86401 }'],
+    ['limits', '{ limit: 1000000000, burst: 1000000000 }', '{ limit: 1000000001 }'],
+    ['limits', '{ concurrent: 1000000 }', '{ concurrent: 1000001 }'],
+  ])('have a %s of %s at most or least, and not of %s', (name, taken, refused) => {
+    expect(mistakes(`plans: [{ days: 1, price: 1, ${name}: ${taken} }]`)).toEqual([]);
+    expect(mistakes(`plans: [{ days: 1, price: 1, ${name}: ${refused} }]`).length).toBeGreaterThan(0);
+  });
+
   it('can carry limits, all or some of them', () => {
     const limits = '{ limit: 600, period: 60, burst: 100, concurrent: 32 }';
     expect(

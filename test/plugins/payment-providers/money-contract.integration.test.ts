@@ -304,6 +304,14 @@ describe.each(withList)('the list of a day at %s', (_name, open) => {
     expect(listed.every(({ fee, kind }) => kind === 'payment' && (fee === undefined || fee > 0))).toBe(true);
   });
 
+  it('ends with its last page', async () => {
+    await using bank = await open();
+    await paid(bank);
+    const now = { since: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
+    const page = await bank.connection.listMovements?.(now, undefined, signal);
+    expect([page?.movements.length, page?.next]).toEqual([1, undefined]);
+  });
+
   it('has each payment of a charge that was paid twice', async ({ skip }) => {
     await using bank = await open();
     const { payAgain, connection } = bank;

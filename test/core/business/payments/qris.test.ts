@@ -153,13 +153,17 @@ describe('a payload is not written', () => {
   });
 });
 
+/** Accounts of which the last one's text is so long. */
+const accountsWith = (length: number) =>
+  ['26', '27', '28', '29', '30', '31'].map(
+    (id, index) => [id, [['00', 'X'.repeat(index === 5 ? length : 56)]]] as const,
+  );
+
 it('a payload of exactly 512 characters is written and read', () => {
-  const accounts = (length: number) =>
-    ['26', '27', '28', '29', '30', '31'].map(
-      (id, index) => [id, [['00', 'X'.repeat(index === 5 ? length : 56)]]] as const,
-    );
-  const spare = 512 - writeQris({ ...order, accounts: accounts(1) }).length;
-  const longest = writeQris({ ...order, accounts: accounts(1 + spare) });
+  const spare = 512 - writeQris({ ...order, accounts: accountsWith(1) }).length;
+  const longest = writeQris({ ...order, accounts: accountsWith(1 + spare) });
   expect([longest.length, readQris(longest).amount]).toEqual([512, order.amount]);
-  expect(() => writeQris({ ...order, accounts: accounts(2 + spare) })).toThrow('The payload exceeds 512 characters');
+  expect(() => writeQris({ ...order, accounts: accountsWith(2 + spare) })).toThrow(
+    'The payload exceeds 512 characters',
+  );
 });

@@ -39,7 +39,10 @@ export class Schedules implements ScheduleState {
   /** Puts the schedules into the queue, which has no others: it belongs to these definitions. */
   async apply(queue: KitQueue): Promise<void> {
     const known = await readSchedulers(queue);
-    for (const job of this.#scheduled) await this.#set(queue, job, isFarAway(job, known.get(job.name)));
+    for (const job of this.#scheduled) {
+      const scheduler = known.get(job.name);
+      await this.#set(queue, job, scheduler, isFarAway(job, scheduler));
+    }
   }
 
   /** Schedules again what is no longer scheduled, and what has missed its periods. */
@@ -52,7 +55,7 @@ export class Schedules implements ScheduleState {
       await this.apply(queue);
     }
     const late = this.#scheduled.filter((job) => this.#isLate(job, known.get(job.name)));
-    if (late.length > 0) await this.#scheduleAnew(queue, late);
+    if (late.length > 0) await this.#scheduleAnew(queue, late, known);
   }
 
   /** Nothing was seen for a while: what did not change meanwhile is no fault of a schedule. */
@@ -60,12 +63,12 @@ export class Schedules implements ScheduleState {
     this.#seen.clear();
   }
 
-  async #scheduleAnew(queue: KitQueue, late: readonly ScheduledJob[]): Promise<void> {
+  async #scheduleAnew(queue: KitQueue, late: readonly ScheduledJob[], before: Schedulers): Promise<void> {
     const names = late.map(({ name }) => name);
     this.#options.log.warn(
       `jobs have missed ${tolerated} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, nothing is to be done.`,
     );
-    for (const job of late) await this.#set(queue, job, true);
+    for (const job of late) await this.#set(queue, job, before.get(job.name), true);
     this.rescheduled += late.length;
     const known = await readSchedulers(queue);
     // Not runs: the next look shows whether they give way.
@@ -93,14 +96,15 @@ export class Schedules implements ScheduleState {
     else this.#seen.set(name, { next: scheduler.next, since: performance.now() });
   }
 
-  async #set(queue: KitQueue, job: ScheduledJob, isAnew: boolean): Promise<void> {
+  async #set(queue: KitQueue, job: ScheduledJob, known: KitScheduler | undefined, isAnew: boolean): Promise<void> {
     const { name, schedule } = job;
     // An interval that is in the queue keeps the time of its next run otherwise.
-    if (isAnew && 'every' in schedule) await queue.removeJobScheduler(name);
+    if (isAnew && known !== undefined) await queue.removeJobScheduler(known.key);
+    const key = isAnew ? nextKey(name, known) : (known?.key ?? name);
     const repeat = 'every' in schedule ? { every: schedule.every * 1000 } : { pattern: schedule.pattern, tz: 'UTC' };
     // A run that is over would be in the way of another one at the same time, after the clock was set back.
     const opts = { ...this.#options.optionsOf(job), removeOnComplete: true };
-    await queue.upsertJobScheduler(name, repeat, { name, data: {}, opts });
+    await queue.upsertJobScheduler(key, repeat, { name, data: {}, opts });
   }
 }
 
@@ -110,8 +114,24 @@ function isScheduled(definition: Job<never>): definition is ScheduledJob {
   return definition.schedule !== undefined;
 }
 
-async function readSchedulers(queue: KitQueue): Promise<Map<string, KitScheduler>> {
-  return new Map((await queue.getJobSchedulers()).map((scheduler) => [scheduler.key, scheduler]));
+/** The schedulers in the queue, by the name of their job. */
+type Schedulers = ReadonlyMap<string, KitScheduler>;
+
+async function readSchedulers(queue: KitQueue): Promise<Schedulers> {
+  return new Map(
+    (await queue.getJobSchedulers()).map((scheduler) => [scheduler.key.replace(generation, ''), scheduler]),
+  );
+}
+
+/** Follows the name of the job in the key of a scheduler that was made anew. */
+const generation = /~(\d+)$/;
+
+/**
+ * The key of a scheduler made anew: its runs have ids of their own. Failed runs are kept for operators, those of times to which the
+ * clock was set back would be in the way of new ones, and BullMQ refuses to remove them.
+ */
+function nextKey(name: string, known: KitScheduler | undefined): string {
+  return `${name}~${Number(generation.exec(known?.key ?? '')?.[1] ?? 0) + 1}`;
 }
 
 /** True when the next run is more than two periods away, as after the clock was set back. */

@@ -267,6 +267,35 @@ describe.each([
     await after.promise;
   });
 
+  run('with a cron pattern go on after the clock was set back to times at which they failed', async () => {
+    await using place = await create();
+    using clock = shiftClock();
+    const second = () => Math.floor(Date.now() / 1000);
+    const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const failed = new Set<number>();
+    let isBack = false;
+    const { definition } = watched(
+      'tick',
+      (_data, times) => {
+        // Not the run that was planned when the clock was set back: it is no time at which one has failed.
+        if (isBack) return times > 31 && failed.has(second()) && after.resolve();
+        failed.add(second());
+        // To shortly before the next second.
+        clock.step += 1_900 - (Date.now() % 1_000);
+        if (failed.size === 30) before.resolve();
+        throw new Error('on purpose');
+      },
+      { schedule: { pattern: '* * * * * *' }, attempts: 1 },
+    );
+    await using jobs = await place.open([definition], { restoreEvery: 300 });
+    await before.promise;
+    isBack = true;
+    clock.step = 0;
+    await after.promise;
+    // Those that are not in the way are still reported.
+    expect((await jobs.state()).failed).not.toEqual([]);
+  });
+
   run('that missed thousands of runs, because the clock was set forward, run once for all of them', async () => {
     await using place = await create();
     using clock = shiftClock();

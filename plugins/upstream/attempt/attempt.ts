@@ -82,6 +82,10 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     return this.#isOver;
   }
 
+  get isYielding(): boolean {
+    return this.#isYielding;
+  }
+
   get isDisconnected(): boolean {
     return this.#connection?.isDestroyed === true;
   }

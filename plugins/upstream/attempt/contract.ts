@@ -60,6 +60,8 @@ export interface Answer {
   readonly isOver: boolean;
   /** True when its connection has broken or closed, even if that was not reported to the body yet. */
   readonly isDisconnected: boolean;
+  /** True while it lets other exchanges run, perhaps in the middle of a packet. */
+  readonly isYielding: boolean;
   /** Hands the reply to the client: no other route can take over from here on. */
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
   /** Ends the attempt: with a fault when the answer is incomplete. */

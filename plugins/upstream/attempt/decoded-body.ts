@@ -111,6 +111,9 @@ export class DecodedBody implements AnswerBody {
       get isDisconnected() {
         return answer.isDisconnected;
       },
+      get isYielding() {
+        return answer.isYielding;
+      },
       handOver: (reply, contentType) => answer.handOver(reply, contentType),
       end: (fault) => answer.end(fault),
       hold: (bytes) => answer.hold(bytes),

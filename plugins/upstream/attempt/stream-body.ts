@@ -94,13 +94,18 @@ export class StreamBody implements AnswerBody {
   #openSoon(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
-    // The first one runs at the end of this turn of the event loop, the second after it has read from all sockets once more.
-    setImmediate(() => setImmediate(() => this.#openIfConnected()));
+    this.#openAfterReading();
   }
 
-  /** The fault of a connection that has been destroyed arrives later in the same turn. */
-  #openIfConnected(): void {
-    if (!this.#answer.isDisconnected) this.#open();
+  #openAfterReading(): void {
+    // The first one runs at the end of this turn of the event loop, the second after it has read from all sockets once more.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#answer.isYielding) this.#openAfterReading();
+        // The fault of a connection that has been destroyed arrives later in the same turn.
+        else if (!this.#answer.isDisconnected) this.#open();
+      }),
+    );
   }
 
   #open(): void {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { nextTurn } from '#core/platform/timing/turn.ts';
 import { ChatObserver } from '../../../../plugins/format/formats/chat/reply/observer.ts';
 import { GeminiObserver } from '../../../../plugins/format/formats/gemini/reply/observer.ts';
 import { PassThroughReader } from '../../../../plugins/format/routes/pass-through/reader.ts';
@@ -141,6 +142,24 @@ describe('memory', () => {
 });
 
 describe('a stream', () => {
+  it('is held back until all of its packet has been read, if reading pauses behind the first content', async () => {
+    await using upstream = await createUpstream((_request, response) => {
+      const event = `data: ${JSON.stringify(content('a'))}\n\n`;
+      const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+      response.raw(`${head}${event.length.toString(16)}\r\n${event}\r\nzz\r\n`);
+    });
+    const reader = new PassThroughReader(new ChatObserver('req_test'));
+    const push = reader.push.bind(reader);
+    // Longer than a turn may be, on a busy machine, while others wait for their turn too.
+    reader.push = (chunk) => {
+      for (let others = 0; others < 5; others++) void nextTurn();
+      for (const began = performance.now(); performance.now() - began < 15;);
+      return push(chunk);
+    };
+    await expect(attemptAt(upstream.url, true, { reader }).run()).rejects.toBeInstanceOf(Fault);
+    expect(events).toEqual([]);
+  });
+
   it('is held back until its first content', async () => {
     const gate = Promise.withResolvers<void>();
     await using upstream = await createUpstream(async (_request, response) => {

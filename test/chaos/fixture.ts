@@ -54,11 +54,17 @@ export interface ChaosFixture extends AsyncDisposable {
   /** The gateway.yaml of `start`; `home.write` takes it with changes. */
   readonly yaml: string;
   start(environment?: Record<string, string>): Promise<GatewayProcess>;
+  /** Starts a gateway, and waits until it has read its key. */
+  serve(environment?: Record<string, string>): Promise<GatewayProcess>;
   client(gateway: GatewayProcess): Client;
 }
 
 /** Seconds that the model `dead-route` waits for a connection that never opens. */
 const connectTimeout = 2;
+
+/** Ms for a gateway to read its first key, and between two looks. */
+const knownTimeout = 60_000;
+const pollInterval = 200;
 
 const everyRequestMeetsItsFault =
   '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';
@@ -83,16 +89,35 @@ export async function openChaosFixture(
   const home = resources.use(await openGatewayHome(withDatabase(postgres.url, name), yaml));
   const throughProxy = new URL(home.databaseUrl);
   throughProxy.host = `127.0.0.1:${database.port}`;
+  const start = (environment: Record<string, string> = {}) =>
+    home.start({ DATABASE_URL: throughProxy.href, ...environment });
   const owned = resources.move();
   return {
     home,
     upstream,
     database,
     yaml,
-    start: (environment = {}) => home.start({ DATABASE_URL: throughProxy.href, ...environment }),
+    start,
+    async serve(environment = {}) {
+      const gateway = await start(environment);
+      await untilKnown(home.key, gateway);
+      return gateway;
+    },
     client: (gateway) => owned.use(new Client(gateway.url, home.key)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/**
+ * Waits until the gateway has read its key. Where the machine needs seconds for that, a gateway refuses unknown keys with 503, as it
+ * should; experiments are about what comes after.
+ */
+async function untilKnown(key: string, { url, output }: GatewayProcess): Promise<void> {
+  const end = performance.now() + knownTimeout;
+  while ((await fetch(`${url}/v1/key`, { headers: { authorization: `Bearer ${key}` } })).status !== 200) {
+    if (performance.now() > end) throw new Error(`the gateway does not know its key:\n${output()}`);
+    await new Promise((resolve) => setTimeout(resolve, pollInterval));
+  }
 }
 
 let answerCount = 0;

@@ -25,7 +25,7 @@ export function soak(minutes: number): Experiment {
         keepsRequests: false,
         plays: { 'stays-open': playOpen },
       });
-      const gateway = await fixture.start();
+      const gateway = await fixture.serve();
       const endings = new Map<Ending, number>();
       const over = AbortSignal.timeout(minutes * 60_000);
       const load = sendMixedLoad(fixture.client(gateway), endings, over);

@@ -30,7 +30,7 @@ export const table: Experiment = {
   description: 'what clients saw and records say of each fault, in each format, whole and streamed',
   async run({ postgres, print }) {
     await using fixture = await openChaosFixture(postgres);
-    const gateway = await fixture.start();
+    const gateway = await fixture.serve();
     const client = fixture.client(gateway);
     const cells = allCells();
     const seen = await inParallel(cells.length, 24, async (index) => {

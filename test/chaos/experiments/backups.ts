@@ -14,7 +14,7 @@ export const hedged: Experiment = {
   async run({ postgres, isShort }) {
     const plays = { stalling: () => undefined };
     await using fixture = await openChaosFixture(postgres, { plays, models: { stalling: 'hedge_after: 0.3' } });
-    const client = fixture.client(await fixture.start());
+    const client = fixture.client(await fixture.serve());
     const seen = await inParallel(isShort ? 24 : 500, concurrency, (index) =>
       client.ask({ format: formatAt(index), isStream: index % 8 < 4, model: 'stalling' }),
     );
@@ -43,7 +43,7 @@ export const resumed: Experiment = {
   async run({ postgres, isShort }) {
     const plays = { breaking: breakOff };
     await using fixture = await openChaosFixture(postgres, { plays, models: { breaking: 'resume: true' } });
-    const client = fixture.client(await fixture.start());
+    const client = fixture.client(await fixture.serve());
     const seen = await inParallel(isShort ? 24 : 500, concurrency, (index) =>
       client.ask({ format: formatAt(index), isStream: true, model: 'breaking' }),
     );

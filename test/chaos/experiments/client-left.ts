@@ -28,7 +28,7 @@ export const clientLeft: Experiment = {
         },
       },
     });
-    const client = fixture.client(await fixture.start());
+    const client = fixture.client(await fixture.serve());
     const count = isShort ? 24 : isLong ? 1_000 : 500;
     // One at a time, so that a closing belongs to the client that has just left.
     const waits: number[] = [];

@@ -38,7 +38,7 @@ export const clock: Experiment = {
     const lone = 'models:\n  lone: { routes: [faulty/ailing] }\n';
     await fixture.home.write(fixture.yaml.replace('models:\n', lone));
     const { set, environment } = await settableClock(fixture);
-    const gateway = await fixture.start(environment);
+    const gateway = await fixture.serve(environment);
     const client = fixture.client(gateway);
     const early = await stoppedJobs(fixture, 0);
     if (early.length > 0) throw new Error(`${early.join(', ')} did not run before the clock was set`);

@@ -73,7 +73,7 @@ async function hurt(fixture: ChaosFixture, { isVolume, act, undo }: Damage, isSh
   const data = join(fixture.home.folder, 'data');
   mkdirSync(data);
   if (isVolume && !tryMount(data)) return undefined;
-  const gateway = await fixture.start();
+  const gateway = await fixture.serve();
   const seen: Observation[] = [];
   const over = new AbortController();
   const load = sendLoad(fixture.client(gateway), seen, { signal: over.signal, isShort });

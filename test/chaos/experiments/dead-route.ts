@@ -39,7 +39,7 @@ export const burst: Experiment = {
         },
       },
     });
-    const client = fixture.client(await fixture.start());
+    const client = fixture.client(await fixture.serve());
     const asked = inParallel(size, size, async () => client.ask({ format: 'chat', isStream: true, model: 'dying' }));
     await dies.promise;
     isDead = true;
@@ -60,7 +60,7 @@ export const burst: Experiment = {
 
 async function meetDeadRoute({ postgres }: ExperimentContext, clients: number, count: number): Promise<Figure[]> {
   await using fixture = await openChaosFixture(postgres, { stage: '{}' });
-  const client = fixture.client(await fixture.start());
+  const client = fixture.client(await fixture.serve());
   const seen = await inParallel(count, clients, async (index) =>
     client.ask({ format: 'chat', isStream: index % 2 === 0, model: 'dead-route' }),
   );

@@ -22,7 +22,7 @@ export const drain: Experiment = {
         },
       },
     });
-    const gateway = await fixture.start();
+    const gateway = await fixture.serve();
     const client = fixture.client(gateway);
     const count = isShort ? 30 : 200;
     const streams = Array.from({ length: count }, (_, index) =>

@@ -25,7 +25,7 @@ export const dripping: Experiment = {
       stage: stageWith(deadline),
       plays: { pings: (scene) => drip(scene, endless(scene)), bytes: (scene) => drip(scene, bytesOf(scene)) },
     });
-    const client = fixture.client(await fixture.start());
+    const client = fixture.client(await fixture.serve());
     const seen = await inParallel(isShort ? 24 : 300, concurrency, (index) =>
       client.ask({ format: formatAt(index), isStream: index % 8 < 4, model: index % 16 < 8 ? 'pings' : 'bytes' }),
     );
@@ -43,7 +43,7 @@ export const slowlorisBody: Experiment = {
       stage: stageWith(slowloris.deadline),
       plays: { bytes: (scene) => drip(scene, bytesOf(scene)) },
     });
-    const client = fixture.client(await fixture.start());
+    const client = fixture.client(await fixture.serve());
     let answered = 0;
     const seen = await inParallel(count, slowloris.concurrency, async (index) => {
       const observed = await client.ask({ format: formatAt(index), isStream: false, model: 'bytes' });

@@ -65,7 +65,7 @@ async function meet(
   ways: readonly boolean[],
 ): Promise<{ seen: Observation[]; spared: string[]; mistakes: string[] }> {
   await using fixture = await openChaosFixture(postgres);
-  const client = fixture.client(await fixture.start());
+  const client = fixture.client(await fixture.serve());
   const seen = await inParallel(count, concurrency, async (index) => {
     const fault = kinds[index % kinds.length] as FaultScript;
     const turn = Math.floor(index / kinds.length);

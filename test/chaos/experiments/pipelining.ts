@@ -21,7 +21,7 @@ export const pipelining: Experiment = {
   description: `${connections} connections with 20,000 requests each, whose responses are read or not`,
   async run({ postgres, isShort }) {
     await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });
-    const gateway = await fixture.start({ NODE_OPTIONS: '--max-old-space-size=256' });
+    const gateway = await fixture.serve({ NODE_OPTIONS: '--max-old-space-size=256' });
     const client = fixture.client(gateway);
     await client.ask({ format: 'chat', model: 'fine', isStream: false });
     const before = await residentMegabytes(gateway);

@@ -80,7 +80,7 @@ export const records: Experiment = {
     const chosen = isShort ? disturbances.slice(-2) : disturbances;
     for (let round = 0; round < chosen.length || answered(seen).length < wanted; round++) {
       const disturbance = chosen[round % chosen.length] as Disturbance;
-      const gateway = await fixture.start();
+      const gateway = await fixture.serve();
       const before = seen.length;
       const share = Math.ceil(wanted / chosen.length / 2);
       const over = new AbortController();
@@ -109,7 +109,7 @@ export const records: Experiment = {
       print(`  ${disturbance.name}: ${seen.length - before} requests`);
     }
     // The next start ships what the last gateway left in its journal.
-    await using _last = await fixture.start();
+    await using _last = await fixture.serve();
     const found = await recordsOf(fixture.home.database, seen);
     const all = answered(seen);
     const mistakes = seen.flatMap(

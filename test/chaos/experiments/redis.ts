@@ -35,7 +35,7 @@ export const redis: Experiment = {
     const length = isShort ? 'short' : isLong ? 'long' : 'usual';
     const count = requests[length];
     await using fixture = await openChaosFixture(postgres);
-    const gateway = await fixture.start({ REDIS_URL: url });
+    const gateway = await fixture.serve({ REDIS_URL: url });
     // Unmeasured: the first requests compile what they run through.
     await ask(fixture, gateway, isShort ? clients : clients * 20);
     const stopped: Pair[] = [];
@@ -118,7 +118,7 @@ async function shareLimits(fixture: ChaosFixture, server: OwnRedisServer, count:
   const shared = `rate-limit: { limit: ${limit}, period: 86400, burst: ${limit}, concurrent: 1000 }`;
   await fixture.home.write(fixture.yaml.replace(/rate-limit: .*/, shared));
   const environment = { REDIS_URL: server.url };
-  const both = await Promise.all([fixture.start(environment), fixture.start(environment)]);
+  const both = await Promise.all([fixture.serve(environment), fixture.serve(environment)]);
   const asked = both.map((gateway) => fixture.client(gateway));
   const admin = new Redis(server.url);
   const wrong: string[] = [];

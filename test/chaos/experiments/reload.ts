@@ -38,7 +38,7 @@ export const reload: Experiment = {
     const yaml = `plugins: [./fragile.mjs]\n${fixture.yaml.replace('- log', '- log\n  - fragile')}`;
     await writeFile(join(fixture.home.folder, 'fragile.mjs'), fragile);
     await fixture.home.write(yaml);
-    const gateway = await fixture.start();
+    const gateway = await fixture.serve();
     const client = fixture.client(gateway);
     const reloads = isShort ? 3 : isLong ? 50 : 25;
     const seen: Observation[] = [];

@@ -69,7 +69,7 @@ export const resets: Experiment = {
   description: 'clients reset or half-close their connections, while others are served',
   async run({ postgres, isShort, isLong }) {
     await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen }, keepsRequests: false });
-    const gateway = await fixture.start();
+    const gateway = await fixture.serve();
     const client = fixture.client(gateway);
     const leaving = leaveEverywhere(
       gateway.url,

@@ -7,7 +7,7 @@ import { writeAnswer } from '../answers.ts';
 import type { Client, Observation } from '../client.ts';
 import { type Experiment, noneOf } from '../figure.ts';
 import { openChaosFixture } from '../fixture.ts';
-import { describeObservation, recordsOf } from '../records.ts';
+import { describeAttempts, describeObservation, recordsOf, type RequestRecord } from '../records.ts';
 
 const clients = 20;
 /** Requests that may be lost each time that the connections of a route without a backup go silent. */
@@ -65,14 +65,17 @@ export const silentConnections: Experiment = {
         details: alone.map(describeObservation),
       },
       noneOf('lost with a backup', seen.backed.length, lost(seen.backed).map(describeObservation)),
-      noneOf(
-        'lost or repeated after one had found out',
-        seen.after.length,
-        [...lost(seen.after), ...late].map(describeObservation),
-      ),
+      noneOf('lost or repeated after one had found out', seen.after.length, [
+        ...lost(seen.after).map(describeObservation),
+        ...late.map((observed) => `${describeObservation(observed)}, ${countAttempts(records.get(observed.serial))}`),
+      ]),
     ];
   },
 };
+
+function countAttempts(records: readonly RequestRecord[] | undefined): string {
+  return records === undefined ? 'without a record' : `attempts: ${records.map(describeAttempts).join('; ')}`;
+}
 
 function lost(observations: readonly Observation[]): readonly Observation[] {
   return observations.filter(({ ending }) => ending !== 'complete');

@@ -39,7 +39,7 @@ export const unwritableDatabase: Experiment = {
   description: 'a database that takes no records is reported, and has every record afterwards',
   async run({ postgres, isShort, print }) {
     await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });
-    const gateway = await fixture.start();
+    const gateway = await fixture.serve();
     const seen: Observation[] = [];
     const lies: string[] = [];
     const over = new AbortController();

@@ -4,6 +4,8 @@ import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
+import { defaultsOf } from '../defaults.ts';
+import { scriptedFormats } from '../tools.ts';
 import { quoteAlways } from '../writers.ts';
 import { renderPowershell, renderShell } from './render-scripts.ts';
 import { type ScriptData, scriptData } from './script-data.ts';
@@ -42,6 +44,11 @@ async function writeScripts(host: Host, gateway: Registry): Promise<SetupScripts
   for (const [index, model] of host.catalog.models.entries()) {
     if (index % modelsPerTurn === 0) await nextPageTurn();
     readAbilities(gateway, model);
+  }
+  // What `scriptData` needs of all models, read once.
+  for (const format of scriptedFormats) {
+    await nextPageTurn();
+    defaultsOf(format, host, gateway);
   }
   await nextPageTurn();
   const data = scriptData(host, gateway);

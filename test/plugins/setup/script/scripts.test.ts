@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { scriptedFormats } from '../../../../plugins/setup/tools.ts';
 import { scriptsOf } from '../../../../plugins/setup/script/scripts.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
@@ -20,8 +21,8 @@ it('the scripts of thousands of models are written in several turns of the event
   clearImmediate(next);
   expect(data?.models).toHaveLength(3_000);
   expect(sh.text).toContain('model-2999');
-  // Six to read what the models can do, one for the data and one for each script.
-  expect(turns).toBeGreaterThanOrEqual(9);
+  // Six to read what the models can do, one for the defaults of each format, one for the data and one for each script.
+  expect(turns).toBeGreaterThanOrEqual(9 + scriptedFormats.length);
 });
 
 it('the scripts are written once for each configuration, whoever asks while they are', async () => {

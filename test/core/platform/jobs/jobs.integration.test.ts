@@ -123,6 +123,9 @@ function createMarker() {
   return { reached, definition: watched('marker', () => resolve()).definition };
 }
 
+/** Seconds of the wall clock. */
+const secondNow = () => Math.floor(Date.now() / 1000);
+
 /** A wall clock that a test sets: the queue reads it. */
 function shiftClock(): { step: number } & Disposable {
   const now = Date.now.bind(Date);
@@ -270,7 +273,6 @@ describe.each([
   run('with a cron pattern go on after the clock was set back to times at which they failed', async () => {
     await using place = await create();
     using clock = shiftClock();
-    const second = () => Math.floor(Date.now() / 1000);
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const failed = new Set<number>();
     let isBack = false;
@@ -278,8 +280,8 @@ describe.each([
       'tick',
       (_data, times) => {
         // Not the run that was planned when the clock was set back: it is no time at which one has failed.
-        if (isBack) return times > 31 && failed.has(second()) && after.resolve();
-        failed.add(second());
+        if (isBack) return times > 31 && failed.has(secondNow()) && after.resolve();
+        failed.add(secondNow());
         // To shortly before the next second.
         clock.step += 1_900 - (Date.now() % 1_000);
         if (failed.size === 30) before.resolve();

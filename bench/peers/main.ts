@@ -30,7 +30,7 @@ const rounds = Number(flags.rounds);
 /** Ms that one round of one gateway takes about. */
 const roundTime = 1_500;
 /** Ms until a gateway answers. */
-const startTimeout = 120_000;
+const startTimeout = 180_000;
 /** Requests for latency, one at a time. */
 const single = 200;
 

@@ -16,6 +16,7 @@ import { EmbeddedPostgres } from '#core/platform/database/embedded.ts';
 import { startRedis } from '../../test/support/global-redis.ts';
 import { askFigures, startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
+import { databaseCpu } from '../pages/cpu-time.ts';
 
 const { values: flags } = parseArgs({ options: { requests: { type: 'string', default: '4000' } } });
 const requests = Number(flags.requests);
@@ -74,6 +75,7 @@ try {
     );
   }
   await reportOpenStreams(keys, stream);
+  await reportRollUp();
 } finally {
   for (const child of [gateway, upstream]) await stopChild(child.process);
   await database.end();
@@ -83,6 +85,30 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 process.exit(0);
+
+/** What the job costs that adds deltas to their hours, when each delta is of another account or model, as at a high rate. */
+async function reportRollUp(): Promise<void> {
+  await untilFolded();
+  const before = await databaseTime();
+  const deltas = 100_000;
+  await database.query(`
+    INSERT INTO usage_delta (hour, account_id, model, route, first_content_bucket, answered, refused, failed, aborted, interrupted,
+      failovers, cached, input_tokens, output_tokens)
+    SELECT date_trunc('hour', now()), md5((n % 20000)::text)::uuid, 'model-' || n % 5, 'upstream/model-' || n % 5, n % 100,
+      1, 0, 0, 0, 0, 0, 0, 100, 100 FROM generate_series(1, ${deltas}) AS n`);
+  const inserted = await databaseTime();
+  await untilFolded();
+  const cost = ((await databaseTime()) - inserted) / deltas;
+  console.log(`\nroll-up of ${deltas} deltas of 20,000 accounts:`);
+  console.log(`  ${((inserted - before) / deltas).toFixed(2).padStart(10)}  µs of the database's CPU to insert one`);
+  console.log(`  ${cost.toFixed(2).padStart(10)}  µs of the database's CPU to fold one`);
+}
+
+/** µs of CPU time of the connections to the database; NaN where that cannot be measured. */
+async function databaseTime(): Promise<number> {
+  const query = async <Row>(sql: string) => (await database.query(sql)).rows as Row[];
+  return ((await databaseCpu({ query })) ?? Number.NaN) * 1000;
+}
 
 /** What open streams cost while they last: their slots are renewed, their events pass. */
 async function reportOpenStreams(keys: readonly string[], stream: Load): Promise<void> {
@@ -121,7 +147,8 @@ function perUnit(counts: Counts, units: number): Map<string, number> {
 }
 
 async function readCounts(): Promise<Counts> {
-  return new Map([...(await readRedis()), ...(await readDatabase())]);
+  const cpu = ['PostgreSQL µs of CPU', await databaseTime()] as const;
+  return new Map([...(await readRedis()), ...(await readDatabase()), cpu]);
 }
 
 /** Calls by command, their time, and bytes. Commands that scripts call are among them. */

@@ -81,7 +81,11 @@ const litellm: Peer = {
       '--telemetry',
       'False',
     ];
-    return launch(join(folder, 'venv/bin/litellm'), parameters, folder, { LITELLM_LOCAL_MODEL_COST_MAP: 'True' });
+    return launch(join(folder, 'venv/bin/litellm'), parameters, folder, {
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+      // It does not start without a key of its own otherwise.
+      LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true',
+    });
   },
 };
 

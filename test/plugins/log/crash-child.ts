@@ -15,6 +15,9 @@ const answered = openSync(join(dataFolder, 'answered'), 'a');
 const running = openSync(join(dataFolder, 'running'), 'a');
 const shipped = openSync(join(dataFolder, 'shipped'), 'a');
 
+// The pipe ends with the test, also with one that was killed.
+process.stdin.once('end', () => process.exit()).resume();
+
 const store: RecordStore = {
   async insert(from, records) {
     writeSync(shipped, records.map((record) => `${from}\t${record}\n`).join(''));

@@ -16,7 +16,7 @@ function linesOf(path: string): string[] {
 
 async function runAndKill(folder: TemporaryFolder, instance: string, after: number): Promise<void> {
   const before = linesOf(join(folder.path, 'answered')).length;
-  const victim = spawn(process.execPath, [child, folder.path, instance], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const victim = spawn(process.execPath, [child, folder.path, instance], { stdio: ['pipe', 'ignore', 'inherit'] });
   const gone = once(victim, 'exit');
   try {
     await until(() => linesOf(join(folder.path, 'answered')).length > before + after, patience);

@@ -23,7 +23,10 @@ export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile 
   return { ...plain, byFormat: new Map([...formats].map((format) => [format, mergeSettings(settings, format)])) };
 }
 
-/** Profiles by the settings that they are made of: thousands of routes share a few, and what is known of them. */
+/**
+ * Profiles by the settings that they are made of: thousands of routes share what a few say. The profile itself is of one route, because
+ * what is found out about a route is kept by it.
+ */
 export class SharedProfiles {
   readonly #numbers = new Map<string, number>();
   readonly #known = new WeakMap<ProfileSettings, number>();
@@ -35,7 +38,7 @@ export class SharedProfiles {
     const key = relevant.map((one) => this.#numberOf(one)).join();
     const merged = this.#merged.get(key) ?? mergeProfiles(...relevant);
     this.#merged.set(key, merged);
-    return merged;
+    return copyOf(merged);
   }
 
   #numberOf(settings: ProfileSettings): number {
@@ -47,6 +50,11 @@ export class SharedProfiles {
     this.#known.set(settings, number);
     return number;
   }
+}
+
+function copyOf({ byFormat, ...plain }: Profile): Profile {
+  if (byFormat === undefined) return plain;
+  return { ...plain, byFormat: new Map([...byFormat].map(([format, profile]) => [format, { ...profile }])) };
 }
 
 /** The profile of a route in one of the formats of its endpoint. */

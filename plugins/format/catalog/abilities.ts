@@ -9,7 +9,7 @@ import {
   modelFeatures,
 } from '#core/config/catalog/abilities.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
-import type { Profile } from '#core/config/catalog/profile.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, formats } from '../formats/formats.ts';
 import { preferredFormat } from '../request/upstream-format.ts';
@@ -19,8 +19,11 @@ const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [t
 
 type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others'>;
 
-/** What models of the same upstreams and profiles have in common, of which there may be thousands. By their first profile, then by all. */
-const known = new WeakMap<Profile, Map<string, RouteAbilities>>();
+/**
+ * What models of the same upstreams and settings have in common, of which there may be thousands. By the quirks of their first route, which
+ * routes with equal settings share, then by all.
+ */
+const known = new WeakMap<Quirks, Map<string, RouteAbilities>>();
 
 /** What a model can do for clients of each format: the weakest of the routes that are asked first. */
 export function abilitiesOf(model: Model): ModelAbilities {
@@ -31,20 +34,20 @@ export function abilitiesOf(model: Model): ModelAbilities {
 function routeAbilitiesOf(model: Model): RouteAbilities {
   const [first] = model.routes;
   if (first === undefined) return readRoutes(model);
-  const alike = known.get(first.profile) ?? new Map<string, RouteAbilities>();
-  known.set(first.profile, alike);
+  const alike = known.get(first.profile.quirks) ?? new Map<string, RouteAbilities>();
+  known.set(first.profile.quirks, alike);
   const key = model.routes.map((route) => `${identify(route)} ${route.priority}`).join();
   const abilities = alike.get(key) ?? readRoutes(model);
   alike.set(key, abilities);
   return abilities;
 }
 
-const identities = { count: 0, of: new WeakMap<Profile, number>() };
+const identities = { count: 0, of: new WeakMap<Quirks, number>() };
 
 /** The same for routes with the same abilities. */
-function identify({ upstream, profile }: Route): string {
-  const number = identities.of.get(profile) ?? identities.count++;
-  identities.of.set(profile, number);
+function identify({ upstream, profile: { quirks } }: Route): string {
+  const number = identities.of.get(quirks) ?? identities.count++;
+  identities.of.set(quirks, number);
   return `${number} ${upstream.formats.join(' ')}`;
 }
 

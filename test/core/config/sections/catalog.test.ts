@@ -223,7 +223,7 @@ describe('a suggestion', () => {
 });
 
 describe('a route', () => {
-  it('shares its profile with all that have the same settings, so that thousands of models have a few', () => {
+  it('shares what its profile says with all that have the same settings, and has a profile of its own', () => {
     const { models } =
       build(`upstreams: { one: { vendor: openai, api_keys: [k] }, two: { format: chat, base_url: "http://two.test" } }
 models:
@@ -233,9 +233,14 @@ models:
   blind-too: { capabilities: { images: false }, routes: [two/d] }
   plain: { routes: [{ to: two/e, capabilities: { images: true } }] }`);
     const profiles = models.map(({ routes }) => routes.map(({ profile }) => profile));
-    const [a, b, [blind], [blindToo], [plain]] = profiles as [unknown[], unknown[], unknown[], unknown[], unknown[]];
+    const quirks = profiles.map((some) => some.map((profile) => profile.quirks));
+    const [a, b, [blind], [blindToo], [plain]] = quirks as [unknown[], unknown[], unknown[], unknown[], unknown[]];
     expect([a[0] === b[0], a[1] === b[1], blind === blindToo, blind === plain]).toEqual([true, true, true, false]);
-    expect([blind, plain]).toMatchObject([{ capabilities: { images: false } }, { capabilities: { images: true } }]);
+    expect(new Set(profiles.flat()).size).toBe(7);
+    expect([profiles[2]?.[0], profiles[4]?.[0]]).toMatchObject([
+      { capabilities: { images: false } },
+      { capabilities: { images: true } },
+    ]);
   });
 
   it.each([

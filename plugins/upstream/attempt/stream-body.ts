@@ -5,6 +5,9 @@ import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
+/** Bytes that one read of a socket brings at most. */
+const longestPacket = 65_536;
+
 /**
  * A stream of events that was requested. Gated until its first content: events are buffered here, and the client has
  * received nothing. Then they are forwarded at the speed of the client.
@@ -14,6 +17,7 @@ export class StreamBody implements AnswerBody {
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
   #isOpening = false; // the first content has arrived
+  #receivedAtContent = 0; // bytes
   #unfinished = 0; // bytes of events that are not complete
   #stream: ReplyStream | undefined; // once a byte may go to the client
   #isInGrace = false;
@@ -94,6 +98,7 @@ export class StreamBody implements AnswerBody {
   #openSoon(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
+    this.#receivedAtContent = this.#received;
     this.#openAfterReading();
   }
 
@@ -101,11 +106,16 @@ export class StreamBody implements AnswerBody {
     // The first one runs at the end of this turn of the event loop, the second after it has read from all sockets once more.
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#answer.isYielding) this.#openAfterReading();
+        if (this.#answer.isYielding && this.#isInPacketOfContent) this.#openAfterReading();
         // The fault of a connection that has been destroyed arrives later in the same turn.
         else if (!this.#answer.isDisconnected) this.#open();
       }),
     );
+  }
+
+  /** What comes later than the packet of the first content is not waited for: a fast upstream lets others run all the time. */
+  get #isInPacketOfContent(): boolean {
+    return this.#received - this.#receivedAtContent < longestPacket;
   }
 
   #open(): void {

@@ -146,6 +146,8 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     expect(await probe(second)).toBeUndefined();
     first.health.released(route, ours);
     await first.shared.ping(); // Sent after the release, on the same connection.
+    expect(await probe(second)).toBeUndefined();
+    now += 1_000; // It asks the store once in that time.
     expect(await probe(second)).toMatchObject({ isProbe: true });
   });
 

@@ -1,4 +1,4 @@
-/** The gateways that install from a package registry: how each is installed in a folder of its own, configured and started. */
+/** Gateways that can be installed from a package registry, and how each is installed, configured and started. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -83,7 +83,7 @@ const litellm: Peer = {
     ];
     return launch(join(folder, 'venv/bin/litellm'), parameters, folder, {
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
-      // It does not start without a key of its own otherwise.
+      // LiteLLM refuses to start without a master key.
       LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true',
     });
   },

@@ -45,7 +45,7 @@ export async function checkLimits(
   const limits = host.section(paymentsSection);
   await checkOpen(transaction, accountId, days, limits.max_open_orders);
   await checkAccount(transaction, accountId, limits.max_charges_per_hour);
-  // Last: what is refused takes nothing from the others of the network.
+  // Checked last, so that a refused order does not use up the network's limit.
   if (address !== undefined) await checkNetwork(host, address, limits.max_charges_per_hour_and_address);
 }
 

@@ -130,7 +130,7 @@ export async function failRefund(
   if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
 }
 
-/** The provider has confirmed a refund for too long neither way: it is asked no more, and the operator is told. */
+/** The provider has neither confirmed nor refused a refund for too long: stops asking, and tells the operator. */
 export async function leaveRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
   if (!(await lockOrderOf(transaction, key))) return;
   const [left] = await transaction.execute<{ orderId: string; accountId: string }[]>(

@@ -12,7 +12,7 @@ export class StallWatch {
   #patience: number; // seconds
   #silentSince = performance.now();
 
-  /** @param isUnread true while the client takes nothing: then the write timeout applies */
+  /** @param isUnread true while the client reads nothing; the write timeout covers that */
   constructor(layers: BodyLayers, isUnread: () => boolean, onStalled: (seconds: number) => void) {
     this.#layers = layers;
     this.#patience = layers.patience;

@@ -57,8 +57,8 @@ export interface BodySource {
   /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
   json(): Promise<JsonObject>;
   /**
-   * What a long body says apart from its texts, which takes a small part of the time. Undefined where all of it has to be read, and
-   * of a short one.
+   * The structure of a long body without its long texts, at a fraction of the cost of parsing it. Undefined for a short body, and
+   * where the whole body has to be read.
    *
    * @throws GatewayError as `bytes`, and `unsupported_media_type`
    */

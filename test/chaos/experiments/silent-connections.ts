@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { createTlsUpstream, testCertificate } from '../../support/tls-upstream.ts';
 import { writeAnswer } from '../answers.ts';
@@ -12,6 +13,11 @@ import { describeAttempts, describeObservation, recordsOf, type RequestRecord } 
 const clients = 20;
 /** Requests that may be lost each time that the connections of a route without a backup go silent. */
 const maxLost = 2;
+/**
+ * Ms after which a connection takes requests again: it rests after its answer. A round of requests on new connections only would
+ * not find out that the others went silent.
+ */
+const rest = 100;
 /** Seconds; the second attempts of all clients must be answered in it, on a busy machine as well. */
 const firstByteTimeout = 2;
 
@@ -42,20 +48,26 @@ export const silentConnections: Experiment = {
         ),
     );
     const client = fixture.client(await fixture.home.start({ NODE_EXTRA_CA_CERTS: certificate }));
+    const met: Observation[][] = [];
     const seen = { alone: [] as Observation[], backed: [] as Observation[], after: [] as Observation[] };
     for (let round = 0; round < rounds; round++) {
       for (const model of ['alone', 'backed'] as const) {
         await ask(client, 'alone');
+        await setTimeout(rest);
         proxy.freeze();
-        seen[model].push(...(await ask(client, model)));
+        met.push(await ask(client, model));
+        seen[model].push(...(met.at(-1) ?? []));
         seen.after.push(...(await ask(client, 'alone')));
       }
     }
     const alone = lost(seen.alone);
     // By the record, not by a clock: one that meets a silent connection needs another attempt.
-    const records = await recordsOf(fixture.home.database, seen.after);
-    const late = seen.after.filter(({ serial }) => records.get(serial)?.[0]?.attempts?.length !== 1);
+    const records = await recordsOf(fixture.home.database, [...met.flat(), ...seen.after]);
+    const attempts = (serial: string) => records.get(serial)?.[0]?.attempts?.length;
+    const unnoticed = met.filter((round) => round.every(({ serial }) => attempts(serial) === 1));
+    const late = seen.after.filter(({ serial }) => attempts(serial) !== 1);
     return [
+      noneOf('times that no request met a silent connection', met.length, unnoticed.flat().map(describeObservation)),
       {
         name: `lost to a route without a backup, ${clients} requests at once, ${rounds} times silent`,
         count: seen.alone.length,

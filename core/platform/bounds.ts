@@ -35,6 +35,8 @@ export const bounds = {
   jsonEscapes: 1_000_000,
   /** Bytes outside of strings: numbers, punctuation and white space. */
   jsonOutsideStrings: 4 * MiB,
+  /** Outline of a body: one that has little in long strings is parsed whole, in steps, since writing its outline takes 4 ms per MiB. */
+  jsonOutline: 2 * MiB,
   /** Bytes of a body over which each step of reading it runs in a separate turn of the event loop. */
   stepwiseBody: 256 * KiB,
 

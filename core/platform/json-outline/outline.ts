@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bounds } from '../bounds.ts';
 
 /**
  * A JSON text without the middle of its long strings, which are most of a prompt. Strings of up to 64 bytes and those in the two
@@ -45,7 +46,8 @@ let loaded: { readonly scanner: Scanner; readonly bytes: Buffer } | undefined;
  * outline, and those have been looked through.
  *
  * @param text in any number of pieces
- * @returns undefined for a text with an invalid string, or a long one in the outermost levels: read all of it
+ * @returns undefined for a text with an invalid string, or a long one in the outermost levels, or whose outline is longer than
+ *   `bounds.jsonOutline`: read all of it
  */
 export function outlineOf(text: readonly Buffer[]): Outline | undefined {
   if (!areUtf8(text)) return undefined;
@@ -62,6 +64,7 @@ export function outlineOf(text: readonly Buffer[]): Outline | undefined {
     left.skip(read);
     // A block ends between characters.
     written += bytes.toString('utf8', output, output + scanner.written.value);
+    if (written.length > bounds.jsonOutline) return undefined;
     uncut = scanner.uncut.value === -1 ? uncut + scanner.written.value : scanner.uncut.value;
   }
   return { text: written, uncut, escapes: scanner.escapes.value };

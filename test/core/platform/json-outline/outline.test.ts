@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bounds } from '#core/platform/bounds.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import { outlineOf, scannerFile } from '#core/platform/json-outline/outline.ts';
 
@@ -46,6 +47,16 @@ describe('the outline of a JSON text', () => {
   it('has all of a string in the two outermost levels', () => {
     const text = JSON.stringify({ model: 'm'.repeat(500), metadata: { user_id: '{"a":"b"}'.repeat(90) } });
     expect(outline(text)).toBe(text);
+  });
+
+  it('does not exist when it would be as long as a large text, since it would take as long as parsing', () => {
+    const item = '{"type":"text","text":"short"}';
+    const textOf = (bytes: number) =>
+      `{"input":[${Array(Math.floor(bytes / item.length))
+        .fill(item)
+        .join()}]}`;
+    expect(outline(textOf(bounds.jsonOutline / 2))).toHaveLength(textOf(bounds.jsonOutline / 2).length);
+    expect(outline(textOf(2 * bounds.jsonOutline))).toBeUndefined();
   });
 
   it('does not exist for strings that are no JSON', () => {

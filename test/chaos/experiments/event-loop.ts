@@ -8,6 +8,11 @@ import { WatchedLoop } from '../watched-loop.ts';
 /** Ms that the loop may stand still, and what no noise of the machine explains. */
 const aim = 50;
 const gross = 400;
+/**
+ * How often something is sent that kept the loop for longer than the aim. What is slow because of the request is slow each time;
+ * what is slow once was garbage collection, compilation or the machine.
+ */
+const tries = 3;
 /** How many clients attack together. */
 const crowd = 8;
 
@@ -54,9 +59,13 @@ export const eventLoop: Experiment = {
         for (const together of inMixedOrder(attacks)) {
           if (performance.now() > end) break;
           answer = together[0]?.answer?.() ?? answer;
-          await loop.longestTurn();
-          await Promise.all(together.map(ask));
-          turns.push({ name: together.map(({ name }) => name).join('; '), length: await loop.longestTurn() });
+          const lengths: number[] = [];
+          do {
+            await loop.longestTurn();
+            await Promise.all(together.map(ask));
+            lengths.push(await loop.longestTurn());
+          } while (lengths.length < tries && Math.min(...lengths) > aim);
+          turns.push({ name: together.map(({ name }) => name).join('; '), lengths });
         }
       } finally {
         clearInterval(progress);
@@ -88,42 +97,44 @@ function inMixedOrder<T>(list: readonly T[]): T[] {
   return list.map((_, index) => list[(index * step) % list.length] as T);
 }
 
+/** Of what was sent again, the shortest counts. */
 function longestOf(turns: readonly Turn[]): number {
-  return Math.max(0, ...turns.map(({ length }) => length));
+  return Math.max(0, ...turns.map(({ lengths }) => Math.min(...lengths)));
 }
 
 function minutesOf(seconds: Readonly<Record<string, number>>): number {
   return Math.ceil(Object.values(seconds).reduce((sum, one) => sum + one, 0) / 60);
 }
 
-/** The longest turn of the loop while something happened, in ms. */
+/** The longest turn of the loop, in ms, each time that something was sent. */
 interface Turn {
   readonly name: string;
-  readonly length: number;
+  readonly lengths: readonly number[];
 }
 
 function figuresOf(what: string, turns: readonly Turn[]): Figure[] {
   const longest = longestOf(turns);
-  const over = (limit: number) => turns.filter(({ length }) => length > limit);
-  const details = over(aim).map(({ name, length }) => `${length} ms: ${name}`);
+  const describe = ({ name, lengths }: Turn) => `${lengths.join(', ')} ms: ${name}`;
+  const again = turns.filter(({ lengths }) => lengths.length > 1);
+  const stalls = turns.filter(({ lengths }) => Math.max(...lengths) > gross);
   return [
     {
-      name: `ms for which ${what} kept the event loop, at most`,
+      name: `ms for which ${what} kept the event loop, at most, the shortest of ${tries} times`,
       count: turns.length,
-      seen: `${longest}, ${details.length} over ${aim}`,
+      seen: `${longest}, ${again.length} over ${aim} the first time`,
       aim: `at most ${aim}`,
       isMet: longest <= aim,
       isTimed: true,
       limit: { ms: aim, of: 'processor' },
-      details,
+      details: turns.filter(({ lengths }) => Math.min(...lengths) > aim).map(describe),
     },
     {
       name: `times that ${what} kept the event loop for more than ${gross} ms`,
       count: turns.length,
-      seen: String(over(gross).length),
+      seen: String(stalls.length),
       aim: '0',
-      isMet: over(gross).length === 0,
-      details: over(gross).map(({ name, length }) => `${length} ms: ${name}`),
+      isMet: stalls.length === 0,
+      details: stalls.map(describe),
     },
   ];
 }

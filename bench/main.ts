@@ -39,14 +39,15 @@ const upstream = await start('upstream', 'upstream.ts', []);
 const url = `http://127.0.0.1:${upstream.port}`;
 const bare = await start('bare forwarder', 'bare.ts', [url]);
 const gateway = await start('gateway', 'gateway.ts', [url]);
-const other = flags.against === undefined ? undefined : await startOther(flags.against);
+const pairs = flags.against === undefined ? [] : await startPairs(flags.against);
 try {
-  if (other !== undefined) await compareWith(other);
+  if (pairs.length > 0) await compareWith(pairs);
   else if (flags.dashboards) await measureOpenPages();
   else await compareAll();
   if (flags.memory) await watchMemory();
 } finally {
-  for (const subject of [gateway, bare, upstream, other]) if (subject !== undefined) await stop(subject);
+  for (const subject of new Set([gateway, bare, upstream, ...pairs.flatMap(({ own, other }) => [own, other])]))
+    await stop(subject);
 }
 process.exit(0);
 
@@ -55,28 +56,44 @@ async function compareAll(): Promise<void> {
   for (const pair of translations) await compareTranslation(pair.translated, pair.passed);
 }
 
-/** The gateway of another checkout, with its own code and packages. */
-async function startOther(folder: string): Promise<Subject> {
-  return start('other gateway', resolve(folder, 'bench/gateway.ts'), [url]);
+/** A gateway of this checkout and one of another. */
+interface Pair {
+  readonly own: Subject;
+  readonly other: Subject;
+}
+
+/**
+ * The other checkout's gateways have its own code and packages. Two pairs, because the gateway that is started first has used up to
+ * a tenth more processor time than the same one started second: in each pair another one is first.
+ */
+async function startPairs(folder: string): Promise<Pair[]> {
+  const startOther = () => start('other gateway', resolve(folder, 'bench/gateway.ts'), [url]);
+  const [first, second] = [await startOther(), await startOther()];
+  return [
+    { own: gateway, other: first },
+    { own: await start('second gateway', 'gateway.ts', [url]), other: second },
+  ];
 }
 
 /**
  * Many short rounds instead of few long ones: what disturbs this machine lasts seconds, and meets both checkouts. The order within
  * a round alternates, so that a machine that becomes slower does not favour either.
  */
-async function compareWith(against: Subject): Promise<void> {
+async function compareWith(all: readonly Pair[]): Promise<void> {
   for (const load of [...loads, ...translations.map(({ translated }) => translated)]) {
-    for (const subject of [against, gateway]) await sendLoad(subject.port, subject.key, load, 2 * load.requests);
+    for (const { own, other } of all)
+      for (const subject of [other, own]) await sendLoad(subject.port, subject.key, load, 2 * load.requests);
     const short = { ...load, requests: Math.max(load.concurrency, Math.round(load.requests / shorter)) };
     const ratios: number[] = [];
     const costs: number[] = [];
     for (let round = 0; round < rounds * shorter; round++) {
-      const order = round % 2 === 0 ? [against, gateway] : [gateway, against];
+      const { own, other } = all[Math.floor(round / 2) % all.length] as Pair;
+      const order = round % 2 === 0 ? [other, own] : [own, other];
       const measured = new Map<Subject, Measure>();
       for (const subject of order) measured.set(subject, await measure(subject, short));
-      const cost = measured.get(gateway)?.cpu ?? Number.NaN;
+      const cost = measured.get(own)?.cpu ?? Number.NaN;
       costs.push(cost);
-      ratios.push(cost / (measured.get(against)?.cpu ?? Number.NaN));
+      ratios.push(cost / (measured.get(other)?.cpu ?? Number.NaN));
     }
     const [low, high] = confidence(ratios);
     console.log(

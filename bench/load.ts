@@ -10,7 +10,8 @@ export interface Load {
   readonly unitsPerRequest: number;
 }
 
-const agent = new Agent({ connections: 128, keepAliveTimeout: 60_000, bodyTimeout: 60_000 });
+/** Idle connections are soon closed: LiteLLM closes its own after five seconds, and may do so as a request is sent on one. */
+const agent = new Agent({ connections: 128, keepAliveTimeout: 2_000, bodyTimeout: 60_000 });
 
 /**
  * Sends requests with limited concurrency and reads every answer to its end.

@@ -112,7 +112,14 @@ async function compare(load: Load, among: readonly Subject[]): Promise<void> {
   }
   for (const subject of results.keys()) subject.processes.resetPeak();
   for (let round = 0; round < rounds; round++)
-    for (const [subject, figures] of results) figures.push(await measure(subject, load, counts.get(subject) as number));
+    for (const [subject, figures] of results) {
+      try {
+        figures.push(await measure(subject, load, counts.get(subject) as number));
+      } catch (error) {
+        console.log(`${subject.name}: ${load.name}: ${firstLine(error)}`);
+        results.delete(subject);
+      }
+    }
   console.log(`\n${load.name}, ${load.concurrency} at once, medians of ${rounds} rounds, own process:`);
   const bare = median(results.get(subjects[0] as Subject)?.map(({ cpu }) => cpu) ?? []);
   for (const [subject, figures] of results) {

@@ -69,6 +69,7 @@ const litellm: Peer = {
     const config = `model_list:
   - model_name: bench
     litellm_params: { model: openai/elsewhere, api_base: "${upstream}/v1", api_key: none }
+router_settings: { disable_cooldowns: true } # there is one upstream, and it is well
 `;
     await writeFile(join(folder, 'config.yaml'), config);
     const parameters = [

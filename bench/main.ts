@@ -39,14 +39,14 @@ const upstream = await start('upstream', 'upstream.ts', []);
 const url = `http://127.0.0.1:${upstream.port}`;
 const bare = await start('bare forwarder', 'bare.ts', [url]);
 const gateway = await start('gateway', 'gateway.ts', [url]);
-const pairs = flags.against === undefined ? [] : await startPairs(flags.against);
+const checkouts = flags.against === undefined ? [] : await startPairs(flags.against);
 try {
-  if (pairs.length > 0) await compareWith(pairs);
+  if (checkouts.length > 0) await compareWith(checkouts);
   else if (flags.dashboards) await measureOpenPages();
   else await compareAll();
   if (flags.memory) await watchMemory();
 } finally {
-  for (const subject of new Set([gateway, bare, upstream, ...pairs.flatMap(({ own, other }) => [own, other])]))
+  for (const subject of new Set([gateway, bare, upstream, ...checkouts.flatMap(({ own, other }) => [own, other])]))
     await stop(subject);
 }
 process.exit(0);
@@ -63,7 +63,7 @@ interface Pair {
 }
 
 /**
- * The other checkout's gateways have its own code and packages. Two pairs, because the gateway that is started first has used up to
+ * The other checkout's gateways have its own code and packages. Two checkouts, because the gateway that is started first has used up to
  * a tenth more processor time than the same one started second: in each pair another one is first.
  */
 async function startPairs(folder: string): Promise<Pair[]> {

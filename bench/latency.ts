@@ -1,0 +1,119 @@
+/**
+ * `npm run bench:latency`: what the gateway adds to the time of a request, beside the bare forwarder: one request at a time, 500 a
+ * second for a minute, and small requests while a prompt of 5 MB full of escapes is read. Needs an otherwise idle machine.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, startChild, stopChild } from './child.ts';
+import { type Load, loads, sendLoad } from './load.ts';
+
+/** Requests of each, one at a time and interleaved. */
+const single = 1_000;
+/** Requests a second; they are sent when they are due, whatever became of those before. */
+const rate = 500;
+/** Seconds, in slices that the two take in turns. */
+const steady = { seconds: 60, slice: 5 };
+/** Prompts of 5 MB, and ms between the small requests beside them. */
+const disturbed = { times: 20, every: 5 };
+
+const [small, large] = loads as [Load, Load];
+const escapes: Load = {
+  ...small,
+  name: '5 MB of escapes',
+  body: JSON.stringify({ model: 'bench', messages: [{ role: 'user', content: 'abcd"'.repeat(830_000) }] }),
+};
+
+const upstream = await startChild('upstream.ts', []);
+const url = `http://127.0.0.1:${upstream.port}`;
+const bare = await startChild('bare.ts', [url]);
+const gateway = await startChild('gateway.ts', [url]);
+try {
+  for (const child of [bare, gateway])
+    for (const load of [small, large]) await sendLoad(child.port, child.key, load, 1_000);
+  for (const load of [small, large]) await measureSingle(load);
+  await measureSteady();
+  await measureDisturbed();
+} finally {
+  for (const child of [gateway, bare, upstream]) await stopChild(child.process);
+}
+process.exit(0);
+
+async function measureSingle(load: Load): Promise<void> {
+  const times = new Map([upstream, bare, gateway].map((child) => [child, [] as number[]]));
+  for (let request = 0; request < single; request++)
+    for (const [child, taken] of times) taken.push(await timeOf(child, load));
+  const [direct = [], ofBare = [], ofGateway = []] = [...times.values()];
+  for (const share of [0.5, 0.99]) {
+    const [own, between, all] = [direct, ofBare, ofGateway].map((taken) => quantile(taken, share)) as [
+      number,
+      number,
+      number,
+    ];
+    console.log(
+      `${load.name}, one at a time, ${single} each: p${share * 100} bare + ${ms(between - own)}, gateway + ${ms(all - own)}`,
+    );
+  }
+}
+
+async function measureSteady(): Promise<void> {
+  const times = new Map([bare, gateway].map((child) => [child, [] as number[]]));
+  for (let slice = 0; slice < steady.seconds / steady.slice; slice++)
+    for (const [child, taken] of times) taken.push(...(await sendSteadily(child)));
+  const [ofBare = [], ofGateway = []] = [...times.values()];
+  for (const share of [0.5, 0.99])
+    console.log(
+      `${rate} a second, ${ofGateway.length} each: p${share * 100} bare ${ms(quantile(ofBare, share))}, gateway ${ms(quantile(ofGateway, share))}`,
+    );
+}
+
+/** Ms from the time at which each request of a slice was due. */
+async function sendSteadily(child: Child): Promise<number[]> {
+  const began = performance.now();
+  const sent: Promise<number>[] = [];
+  for (let request = 0; request < rate * steady.slice;) {
+    const due = began + (request * 1000) / rate;
+    const wait = due - performance.now();
+    if (wait > 0) await sleep(wait);
+    else {
+      request++;
+      sent.push(sendLoad(child.port, child.key, { ...small, concurrency: 1 }, 1).then(() => performance.now() - due));
+    }
+  }
+  return Promise.all(sent);
+}
+
+/** How long small requests wait while a long prompt is read. */
+async function measureDisturbed(): Promise<void> {
+  const longest = new Map([bare, gateway].map((child) => [child, [] as number[]]));
+  for (let time = 0; time < disturbed.times; time++)
+    for (const [child, taken] of longest) taken.push(await longestBeside(child));
+  for (const [child, taken] of longest)
+    console.log(
+      `${child === bare ? 'bare' : 'gateway'}: small requests beside a prompt of 5 MB full of escapes, ${disturbed.times} times: the slowest takes ${ms(quantile(taken, 0.5))} (median), at most ${ms(Math.max(...taken))}`,
+    );
+}
+
+async function longestBeside(child: Child): Promise<number> {
+  const over = new AbortController();
+  const prompt = sendLoad(child.port, child.key, { ...escapes, concurrency: 1 }, 1).finally(() => over.abort());
+  const taken: Promise<number>[] = [];
+  while (!over.signal.aborted) {
+    taken.push(timeOf(child, small));
+    await sleep(disturbed.every);
+  }
+  await prompt;
+  return Math.max(...(await Promise.all(taken)));
+}
+
+async function timeOf({ port, key }: Child, load: Load): Promise<number> {
+  const began = performance.now();
+  await sendLoad(port, key, { ...load, concurrency: 1 }, 1);
+  return performance.now() - began;
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(2)} ms`;
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
+}

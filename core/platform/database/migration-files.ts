@@ -1,4 +1,4 @@
-import { glob } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Migration } from '@mikro-orm/migrations';
@@ -6,21 +6,37 @@ import type { PluginTables } from './tables.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
-/** Migrations of one owner, in their order. */
-export interface MigrationSet {
+/** The files of one owner's migrations, by name and in their order. */
+export interface MigrationFiles {
   /** The plugin that they belong to; undefined for core. */
   readonly owner: string | undefined;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Migrations of one owner, in their order. */
+export interface MigrationSet extends Pick<MigrationFiles, 'owner'> {
   readonly migrations: readonly { readonly name: string; readonly class: MigrationClass }[];
 }
+
+/** Lists the applied migrations by name. */
+export const migrationTable = 'migration';
+
+/** Settings of connections that migrate: no statement timeout, not even one configured in the database. */
+export const migrationConnection = {
+  connectionTimeoutMillis: 10_000,
+  options: '-c statement_timeout=0',
+  application_name: 'daypass-migrate',
+  keepAlive: true,
+};
 
 const coreFolder = join(import.meta.dirname, '..', '..', '..', 'migrations');
 
 /**
  * The migrations of core, then those of each plugin. Names of plugins' migrations begin with the plugin's name and a slash.
  *
- * @throws Error naming the file that is not a migration, or the folder that has none
+ * @throws Error naming the folder that has none
  */
-export async function loadMigrations(plugins: Iterable<PluginTables>): Promise<MigrationSet[]> {
+export async function listMigrations(plugins: Iterable<PluginTables>): Promise<MigrationFiles[]> {
   return Promise.all([
     readFolder(coreFolder, undefined),
     ...[...plugins].flatMap(({ name, migrations }) =>
@@ -29,17 +45,23 @@ export async function loadMigrations(plugins: Iterable<PluginTables>): Promise<M
   ]);
 }
 
-async function readFolder(folder: string, owner: string | undefined): Promise<MigrationSet> {
-  const files = await Array.fromAsync(glob('Migration*.{ts,js}', { cwd: folder, exclude: ['*.d.ts'] }));
-  if (files.length === 0)
+async function readFolder(folder: string, owner: string | undefined): Promise<MigrationFiles> {
+  const files = await readdir(folder).catch((): string[] => []);
+  const found = files.filter((file) => /^Migration.*(?<!\.d)\.[tj]s$/.test(file));
+  if (found.length === 0)
     throw new Error(`tables "${owner}": no file Migration<digits>_<words>.ts or .js in ${folder}`);
+  const prefix = owner === undefined ? '' : `${owner}/`;
+  return { owner, files: new Map(found.toSorted().map((file) => [prefix + parse(file).name, join(folder, file)])) };
+}
+
+/** @throws Error naming the file that is not a migration */
+export async function loadMigrations({ owner, files }: MigrationFiles): Promise<MigrationSet> {
   const migrations = await Promise.all(
-    files.toSorted().map(async (file) => {
-      const { name } = parse(file);
-      const module = (await import(pathToFileURL(join(folder, file)).href)) as Record<string, MigrationClass>;
-      const migration = module[name];
-      if (migration === undefined) throw new Error(`${join(folder, file)} must export a class named ${name}`);
-      return { name: owner === undefined ? name : `${owner}/${name}`, class: migration };
+    [...files].map(async ([name, file]) => {
+      const module = (await import(pathToFileURL(file).href)) as Record<string, MigrationClass>;
+      const migration = module[parse(file).name];
+      if (migration === undefined) throw new Error(`${file} must export a class named ${parse(file).name}`);
+      return { name, class: migration };
     }),
   );
   return { owner, migrations };

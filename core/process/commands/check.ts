@@ -50,8 +50,8 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
 /** Those of plugins of gateway.yaml; the others are tested. */
 async function checkMigrations({ foreignTables }: Registry): Promise<void> {
   if (foreignTables.length === 0) return;
-  const { loadMigrations } = await import('#core/platform/database/migration-files.ts');
-  await loadMigrations(foreignTables);
+  const { listMigrations, loadMigrations } = await import('#core/platform/database/migration-files.ts');
+  await Promise.all((await listMigrations(foreignTables)).map(loadMigrations));
 }
 
 function describePipeline(config: Config, document: GatewayDocument): string[] {

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager, InferEntity } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import { ApiKey } from './entities.ts';
+import type * as entities from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
@@ -80,8 +80,10 @@ export async function changeLimits(
   });
 }
 
-async function lockKey(transaction: EntityManager, accountId: string): Promise<InferEntity<typeof ApiKey>> {
+async function lockKey(transaction: EntityManager, accountId: string): Promise<InferEntity<typeof entities.ApiKey>> {
   await lockAccount(transaction, accountId);
+  // As in `lockAccount`.
+  const { ApiKey } = await import('./entities.ts');
   const key = await transaction.findOne(ApiKey, { account: accountId });
   if (key === null) throw new AccountError('not_found', `account ${accountId} has no key`);
   return key;

@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Database, uuid } from '#core/platform/database/database.ts';
-import { Account, ApiKey } from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { AccountError } from './account-error.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
@@ -39,6 +38,8 @@ export async function insertAccount(
 ): Promise<IssuedKey> {
   const accountId = randomUUIDv7();
   const hint = hintOfApiKey(key, prefix);
+  // As in `lockAccount`.
+  const { Account, ApiKey } = await import('./entities.ts');
   transaction.create(Account, { id: accountId, name, email: email ?? null, avatarUrl: avatarUrl ?? null });
   transaction.create(ApiKey, {
     id: randomUUIDv7(),

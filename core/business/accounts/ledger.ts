@@ -1,8 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, InferEntity } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import { Account, PlanPeriod, type PlanPeriodSchema } from './entities.ts';
+import type * as entities from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
@@ -34,12 +33,16 @@ export interface NewPeriod {
  *
  * @throws AccountError `not_found`, `too_many_days`
  */
-export async function addDays(transaction: EntityManager, accountId: string, period: NewPeriod): Promise<PlanPeriod> {
+export async function addDays(
+  transaction: EntityManager,
+  accountId: string,
+  period: NewPeriod,
+): Promise<entities.PlanPeriod> {
   await lockAccount(transaction, accountId);
   const { days, reason, label = null, note = null, orderId = null, limits } = period;
   const id = randomUUIDv7();
   // Not now(): that is when the transaction began, before it waited for the lock.
-  const inserted = await transaction.execute<Row<typeof PlanPeriodSchema, 'id'>[]>(
+  const inserted = await transaction.execute<Row<typeof entities.PlanPeriodSchema, 'id'>[]>(
     `insert into plan_period (id, account_id, starts_at, ends_at, days, label, reason, note, order_id, limits)
      select ?, ?, start, start + length, ?, ?, ?, ?, ?, ?::jsonb
      from (select greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?)) as start) s,
@@ -64,6 +67,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   if (inserted.length === 0) {
     throw new AccountError('too_many_days', `an account can have at most ${maxDaysAhead} days ahead; add fewer days`);
   }
+  const { PlanPeriod } = await import('./entities.ts');
   const added = await transaction.findOneOrFail(PlanPeriod, id);
   await recordStart(transaction, accountId, added);
   return added;
@@ -73,7 +77,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
 async function recordStart(
   transaction: EntityManager,
   accountId: string,
-  { id, endsAt }: Pick<PlanPeriod, 'id' | 'endsAt'>,
+  { id, endsAt }: Pick<entities.PlanPeriod, 'id' | 'endsAt'>,
 ): Promise<void> {
   const [earlier] = await transaction.execute<unknown[]>(
     `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
@@ -90,12 +94,17 @@ export async function grantDays(
   database: Pick<Database, 'fork'>,
   accountId: string,
   grant: Pick<NewPeriod, 'days' | 'label' | 'note'>,
-): Promise<PlanPeriod> {
+): Promise<entities.PlanPeriod> {
   return database.fork().transactional((transaction) => addDays(transaction, accountId, { ...grant, reason: 'grant' }));
 }
 
 /** Locks the row of an account until the transaction ends. @throws AccountError `not_found` */
-export async function lockAccount(transaction: EntityManager, accountId: string): Promise<InferEntity<typeof Account>> {
+export async function lockAccount(
+  transaction: EntityManager,
+  accountId: string,
+): Promise<InferEntity<typeof entities.Account>> {
+  // Loaded with the database; commands that open none do without MikroORM.
+  const [{ Account }, { LockMode }] = await Promise.all([import('./entities.ts'), import('@mikro-orm/core')]);
   const account = await transaction.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (account === null) throw new AccountError('not_found', `account ${accountId} not found`);
   return account;

@@ -59,6 +59,7 @@ const unused = [
   'undici',
   'kysely',
   'pg',
+  '@mikro-orm/core',
   '@mikro-orm/migrations',
   'bullmq',
   'ioredis',

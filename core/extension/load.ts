@@ -1,4 +1,5 @@
-import { glob } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Server } from '@hapi/hapi';
@@ -13,9 +14,9 @@ const registerTimeout = 10_000;
 
 /** Registers the plugins that come with the gateway: every folder in `plugins/`. */
 export async function registerOwnPlugins(server: Server): Promise<void> {
-  const files = await Array.fromAsync(glob('*/index.ts', { cwd: ownFolder }));
-  for (const file of files.toSorted()) {
-    const { plugin } = (await import(pathToFileURL(join(ownFolder, file)).href)) as { plugin: GatewayPlugin };
+  const files = (await readdir(ownFolder)).toSorted().map((name) => join(ownFolder, name, 'index.ts'));
+  for (const file of files.filter((path) => existsSync(path))) {
+    const { plugin } = (await import(pathToFileURL(file).href)) as { plugin: GatewayPlugin };
     await register(server, plugin);
   }
 }

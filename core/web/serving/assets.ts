@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { glob, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import type { AssetSource } from '../pages/page.ts';
 import { PageError } from '../pages/page-error.ts';
@@ -52,8 +52,9 @@ export class AssetTable {
 
 async function filesOf({ name, path }: AssetSource): Promise<{ name: string; file: string }[]> {
   if (!(await stat(path)).isDirectory()) return [{ name, file: path }];
-  const files = await Array.fromAsync(glob('**/*.*', { cwd: path }));
-  return files.toSorted().map((file) => ({ name: `${name}/${file.replaceAll('\\', '/')}`, file: join(path, file) }));
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return files.toSorted().map((file) => ({ name: `${name}/${relative(path, file).replaceAll('\\', '/')}`, file }));
 }
 
 /**

@@ -1,6 +1,7 @@
-import { IncomingMessage } from 'node:http';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { nextPacketTurn } from '#core/platform/timing/turn.ts';
+
+const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in listener.ts
 
 /** Bytes below which a chunk is gathered with those after it, and at which what is gathered is passed on. */
 const small = 1_024;

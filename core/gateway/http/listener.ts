@@ -1,8 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatheredRequest } from './gathered-request.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
+
+/** Not imported: that would read every export of the module, and one of them loads all of Node's own undici. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers

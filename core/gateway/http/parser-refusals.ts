@@ -1,4 +1,4 @@
-import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
 import { renderError } from '../pipeline/render-error.ts';
@@ -7,6 +7,8 @@ import type { Gauge } from '../health/gauge.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http'); // as in listener.ts
 
 /** Why Node's parser or listener has refused a request; the label of the metric. */
 type Reason =

@@ -1,26 +1,18 @@
-import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
-import { AccountError } from '#core/business/accounts/account-error.ts';
+import { type Command as Parser, Option } from 'commander';
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { isDay, parseDay, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
+import { zoneOf } from '#core/extension/commands/days.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { PaymentError } from '#core/business/payments/payment-provider.ts';
-import { type DaysBack, orderStates, refundable, waysOfDaysBack } from '#core/business/payments/order-types.ts';
+import { type DaysBack, refundable, waysOfDaysBack } from '#core/business/payments/order-types.ts';
 import { describeFlags, describeOrder, describeOrders, type OrderDetails } from './describe.ts';
+import { defineBooks } from './books-command.ts';
 import type { FilterOptions } from './operations.ts';
-
-interface Output extends ZoneOptions {
-  readonly json?: true;
-}
-
-const exitCodes = `
-
-Exit codes: 0 success, 1 failure, 2 invalid usage, 3 order or account not found.`;
+import { examples, exitCodes, filtered, operations, type Output, subcommand, withHost } from './subcommand.ts';
 
 /** `gateway orders …`: for the operator and for bookkeeping. Works beside a running gateway. */
 export const ordersCommand: Command = {
@@ -37,13 +29,9 @@ export const ordersCommand: Command = {
     for (const action of ['order.check', 'order.cancel'] as const) defineAction(parser, context, action);
     defineRefund(parser, context);
     defineClose(parser, context);
-    defineExport(parser, context);
-    defineReconcile(parser, context);
-    defineMonth(parser, context);
+    defineBooks(parser, context);
   },
 };
-
-const operations = () => import('./operations.ts');
 
 function defineList(parser: Parser, context: CommandContext): void {
   listed(filtered(subcommand(parser, 'list', 'list orders, the newest first; days are those of their creation')))
@@ -234,89 +222,6 @@ function defineClose(parser: Parser, context: CommandContext): void {
     );
 }
 
-function defineExport(parser: Parser, context: CommandContext): void {
-  filtered(
-    parser
-      .command('export')
-      .description('print payments and finished refunds as CSV, the oldest first; days are those of the money')
-      .addOption(zoneOption()),
-  )
-    .option('--no-totals', 'without the total line of each day and provider')
-    .addHelpText(
-      'after',
-      `\nThe total lines (kind "total") equal the settlement reports of the provider. With --state, --flagged or --account there are none.${examples(
-        ['gateway orders export --since 2026-11-01 --until 2026-11-30 > november.csv'],
-      )}`,
-    )
-    .action((options: FilterOptions & Output & { totals: boolean }) =>
-      withHost(context, async (host) => {
-        const { BooksCsv, listMovements, readFilter } = await operations();
-        const zone = zoneOf(host, options);
-        const filter = await readFilter(host, options, zone);
-        const isWhole = options.state === undefined && options.flagged === undefined && options.account === undefined;
-        const csv = new BooksCsv(zone, options.totals && isWhole);
-        context.print(csv.head);
-        for await (const movement of listMovements(host.database, filter))
-          for (const line of csv.add(movement)) context.print(line);
-        for (const line of csv.end()) context.print(line);
-      }),
-    );
-}
-
-function defineReconcile(parser: Parser, context: CommandContext): void {
-  subcommand(parser, 'reconcile', 'compare payments and refunds of a day with the books of the provider')
-    .requiredOption('--day <day>', 'the day, such as 2026-11-22', parseDay)
-    .option('--provider <name>', 'only this provider; default: all that had charges', parseLine)
-    .addHelpText(
-      'after',
-      `\nMoney that only one side has is flagged. A running gateway does this every day.${examples([
-        'gateway orders reconcile --day 2026-11-22',
-      ])}`,
-    )
-    .action((options: { day: string; provider?: string } & Output) =>
-      withHost(context, async (host) => {
-        const { currencyOf, describeReconciliation, reconcileDay } = await operations();
-        const zone = zoneOf(host, options);
-        const found = await reconcileDay(host, options.day, zone, options.provider);
-        if (options.json === true) context.print(JSON.stringify(found, null, 2));
-        else if (found.length === 0) context.print(`No charges on ${options.day}.`);
-        else
-          for (const one of found)
-            for (const line of describeReconciliation(one, currencyOf(host), zone)) context.print(line);
-        if (found.some(({ differences, unread }) => differences.length > 0 || unread > 0))
-          throw new CommandFailed('The books differ, or could not be read in full.');
-      }),
-    );
-}
-
-function defineMonth(parser: Parser, context: CommandContext): void {
-  parser
-    .command('month')
-    .description('print the turnover of a month by day, for the tax office')
-    .argument('<month>', 'such as 2026-11', parseMonth)
-    .option('--html', 'a page to print or to save as PDF, instead of CSV')
-    .addOption(zoneOption().default('Asia/Jakarta', 'Asia/Jakarta'))
-    .addHelpText('after', examples(['gateway orders month 2026-11 --html > november.html']))
-    .action((month: string, options: { html?: true } & ZoneOptions) =>
-      withHost(context, async (host) => {
-        const { currencyOf, monthToCsv, monthToHtml, readMonth } = await operations();
-        const [currency, timeZone] = [currencyOf(host), zoneOf(host, options)];
-        const days = await readMonth(host.database, { month, timeZone, currency });
-        const document = { seller: host.service.name, month, timeZone, currency, days };
-        for (const line of options.html === true ? [monthToHtml(document)] : monthToCsv(document)) context.print(line);
-      }),
-    );
-}
-
-function parseMonth(text: string): string {
-  if (/^\d{4}-\d\d$/.test(text) && isDay(`${text}-01`)) return text;
-  throw new InvalidArgumentError('It must be a month, for example 2026-11.');
-}
-
-function subcommand(parser: Parser, name: string, description: string): Parser {
-  return parser.command(name).description(description).option('--json', 'print JSON').addOption(zoneOption());
-}
-
 function orderCommand(parser: Parser, name: string, description: string): Parser {
   return subcommand(parser, name, description).argument('<order>', 'code or id of the order', parseLine);
 }
@@ -327,33 +232,7 @@ function listed(parser: Parser): Parser {
     .option('--after <id>', 'continue after the order with this id', parseLine);
 }
 
-function filtered(parser: Parser): Parser {
-  return parser
-    .addOption(new Option('--state <state>', 'only orders in this state').choices(orderStates))
-    .option('--flagged', 'only orders with a flag that is not resolved')
-    .option('--day <day>', 'of one day, such as 2026-11-22', parseDay)
-    .option('--since <day>', 'from this day on', parseDay)
-    .option('--until <day>', 'up to this day, included', parseDay)
-    .option('--account <account>', 'of this account: id, e-mail address, name, hint or key', parseLine);
-}
-
-function examples(lines: readonly string[]): string {
-  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
-}
-
 function print(context: CommandContext, host: Host, output: Output, details: OrderDetails): void {
   if (output.json === true) return context.print(JSON.stringify(details, null, 2));
   for (const line of describeOrder(details, zoneOf(host, output))) context.print(line);
-}
-
-/** Errors about accounts and orders become messages with an exit code. */
-async function withHost(context: CommandContext, work: (host: Host) => Promise<void>): Promise<void> {
-  try {
-    await context.withHost(work);
-  } catch (error) {
-    if (error instanceof PaymentError) throw new CommandFailed(error.message);
-    const isOurs = error instanceof AccountError || error instanceof CheckoutError;
-    if (isOurs) throw new CommandFailed(error.message, error.kind === 'not_found' ? 3 : 1);
-    throw error;
-  }
 }

@@ -14,6 +14,7 @@ const ofOrders: Readonly<Record<string, string>> = {
   payment_notification:
     'reference in (select reference from payment_attempt a join plan_order o on o.id = a.order_id where o.account_id = ?)',
   account_event: `payload ->> 'accountId' = ?::text`,
+  operator_action: 'subject = ?::text',
 };
 
 /**

@@ -44,7 +44,7 @@ export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, a
 
 async function clean(execute: Execute, table: PersonalTable, accountId: string): Promise<void> {
   const { name, key, columns, ofAccount, removal } = table;
-  const isUnclean = columns.map((column) => `${column.name} is distinct from ${replacementOf(column)}`).join(' or ');
+  const isUnclean = columns.map(uncleanIn).join(' or ');
   const batch = `select ${key.join(', ')} from ${name}
     where ${ofAccount} ${removal === 'update' ? `and (${isUnclean})` : ''} limit ${batchSize}`;
   const change =
@@ -56,8 +56,13 @@ async function clean(execute: Execute, table: PersonalTable, accountId: string):
   while (cleaned === batchSize) cleaned = (await execute(statement, [accountId])).length;
 }
 
-function replacementOf({ replacement }: PersonalColumn): string {
-  return replacement === undefined ? 'null' : `'${replacement}'`;
+function uncleanIn({ name, replacement }: PersonalColumn): string {
+  return replacement === undefined ? `${name} is not null` : `${name} <> '${replacement}'`;
+}
+
+/** There was nothing to remove where there is nothing. */
+function replacementOf({ name, replacement }: PersonalColumn): string {
+  return replacement === undefined ? 'null' : `case when ${name} is not null then '${replacement}' end`;
 }
 
 /** Accounts that were deleted within these days. */

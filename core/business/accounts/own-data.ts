@@ -60,7 +60,7 @@ const otherwise: ReadonlySet<string> = new Set(['request_log', 'request_content'
 /** Tables with personal columns, of plugins too. */
 function ownTables(database: Pick<Database, 'fork'>): OwnTable[] {
   return personalTables(database)
-    .filter(({ name }) => !otherwise.has(name))
+    .filter(({ name, columns }) => !otherwise.has(name) && columns.some(({ isHidden }) => !isHidden))
     .map(({ name, ofAccount, key, columns }) => ({
       name,
       ofAccount,

@@ -32,7 +32,7 @@ export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[
 }
 
 function describe(meta: EntityMetadata, personal: readonly Property[]): PersonalTable {
-  const ofAccount = conditionFor(meta);
+  const ofAccount = personal.find((column) => column.ofAccount !== undefined)?.ofAccount ?? conditionFor(meta);
   if (ofAccount === undefined)
     throw new Error(
       `the table ${meta.tableName} has personal columns, but neither a column account_id nor a relation to one`,

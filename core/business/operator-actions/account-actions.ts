@@ -91,9 +91,12 @@ export const accountActions: readonly ActionKind[] = [
     summary: 'move a sign-in to another account, and end the sessions of both',
     input: schema({ sign_in: signIn, to: text('The other account.'), note }, ['sign_in', 'to', 'note']),
     sparesOperators: true,
-    async perform(host, id, { sign_in: provider = '', to = '' }) {
+    async resolve(host, input) {
       const { findAccountByHandle } = await import('../accounts/account-list.ts');
-      await (await recovery()).moveSignIn(host, id, provider, (await findAccountByHandle(host, to)).id);
+      return { ...input, to: (await findAccountByHandle(host, input.to ?? '')).id };
+    },
+    async perform(host, id, { sign_in: provider = '', to = '' }) {
+      await (await recovery()).moveSignIn(host, id, provider, to);
     },
   },
   {

@@ -36,6 +36,8 @@ export interface ActionKind {
   readonly input: JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
   /** True: it could lock an operator out, and is refused for the account of one. */
   readonly sparesOperators?: boolean;
+  /** Puts ids in the place of handles in the input: what is recorded of one account holds nothing personal of another. */
+  resolve?(host: Host, input: ActionWords): Promise<ActionWords>;
   /**
    * @param operator for actions that record others
    * @returns what came of it, where that is more than done; JSON

@@ -99,10 +99,11 @@ export async function runAction(
   input: ActionWords,
 ): Promise<ActionDone> {
   const subject = await findSubject(host, kind.subject, handle);
-  const action = { operator, action: kind.name, subject: subject.recordedAt, note: describeWords(input) };
+  const words = (await kind.resolve?.(host, input)) ?? input;
+  const action = { operator, action: kind.name, subject: subject.recordedAt, note: describeWords(words) };
   const result = await recordAction(host.database, action, async () => {
     if (kind.sparesOperators === true) await requireCustomer(host, subject.id);
-    return kind.perform(host, subject.id, input, operator);
+    return kind.perform(host, subject.id, words, operator);
   });
   return { subject, result: result ?? {} };
 }

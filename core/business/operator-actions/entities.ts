@@ -1,7 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { impersonal } from '#core/platform/database/personal.ts';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
 
-/** What an operator has done on the operator pages. */
+/**
+ * Words about an account, which may name its owner. The reason for a deletion outlives the account, as the record of who asked for
+ * it.
+ */
+const ofAccount = `subject = ? and (action <> 'account.delete' or error is not null)`;
+
+/** What an operator has done, on a page, by a command or over the API. */
 export const OperatorActionRow = defineEntity({
   name: 'OperatorActionRow',
   tableName: 'operator_action',
@@ -14,11 +20,11 @@ export const OperatorActionRow = defineEntity({
     action: impersonal(p.text()),
     /** Id of the account or order, or the route. */
     subject: impersonal(p.text()),
-    note: impersonal(p.text().nullable()),
+    note: personal(p.text().nullable(), { isHidden: true, ofAccount }),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** Null: running, or the process died meanwhile. */
     finishedAt: p.datetime().nullable(),
-    error: impersonal(p.text().nullable()),
+    error: personal(p.text().nullable(), { isHidden: true, ofAccount, replacement: 'removed with the account' }),
   },
   indexes: [
     { name: 'operator_action_subject', properties: ['subject', 'createdAt'] },

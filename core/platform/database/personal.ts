@@ -2,10 +2,15 @@
 export interface PersonalOption {
   /** True: removed with the account. Undecided where the type of the column says it: numbers, times, ids, states. */
   readonly isPersonal?: boolean;
-  /** Takes the place of a removed value. Without it the value becomes null, and a row whose value must not be null is deleted. */
+  /**
+   * Takes the place of a removed value, not of null. Without it the value becomes null, and a row whose value must not be null is
+   * deleted.
+   */
   readonly replacement?: string;
   /** A digest, or a note of the operator: left out of what an owner can download. */
   readonly isHidden?: boolean;
+  /** Condition on the rows of an account, with its id as the only parameter, where no column account_id and no relation says it. */
+  readonly ofAccount?: string;
 }
 
 /** Marks a column that is about a customer. Deletion and download of an account, and the documentation, follow from it. */

@@ -62,6 +62,30 @@ describe('an action of an operator', () => {
     },
   );
 
+  it('keeps who did what of a deleted account, and no words but the reason for its deletion', async () => {
+    const email = `${crypto.randomUUID()}@example.com`;
+    const { accountId } = await createAccount(database, 'dp', { name: 'Eka', email });
+    await run('account.change_email', accountId, { to: `new-${email}`, note: `asked by ${email}` });
+    await run('account.remove_sign_in', accountId, { sign_in: 'google', note: 'lost' }).catch(() => undefined);
+    await run('account.delete', accountId, { confirm: email, note: 'too early' }).catch(() => undefined);
+    await run('account.delete', accountId, { confirm: accountId, note: 'asked by letter' });
+    const kept = await listActions(database, { subject: accountId, limit: 10 });
+    expect(kept.map(({ action, note, outcome, error }) => ({ action, note, outcome, error }))).toEqual([
+      { action: 'account.delete', note: 'asked by letter', outcome: 'done', error: undefined },
+      { action: 'account.delete', note: undefined, outcome: 'failed', error: 'removed with the account' },
+      { action: 'account.remove_sign_in', note: undefined, outcome: 'failed', error: 'removed with the account' },
+      { action: 'account.change_email', note: undefined, outcome: 'done', error: undefined },
+    ]);
+  });
+
+  it('names the other account of a sign-in that moves by its id', async () => {
+    const email = `${crypto.randomUUID()}@example.com`;
+    const { accountId } = await createAccount(database, 'dp', { name: 'Fajar' });
+    const other = await createAccount(database, 'dp', { name: 'Gita', email });
+    await run('account.move_sign_in', accountId, { sign_in: 'google', to: email, note: 'lost' }).catch(() => undefined);
+    expect((await record(accountId))?.note).toBe(`sign_in: google, to: ${other.accountId}, lost`);
+  });
+
   it('adds and takes days', async () => {
     const { accountId } = await createAccount(database, 'dp', { name: 'Citra' });
     await run('account.add_days', accountId, { days: 3, note: 'outage' });

@@ -232,7 +232,7 @@ const pages: readonly ActionPage[] = [
       [['google'], []],
       [[], ['google']],
     ],
-    note: `sign_in: google, to: Other, ${reason}`,
+    note: expect.stringMatching(new RegExp(`^sign_in: google, to: [\\da-f-]{36}, ${reason}$`)),
   },
   {
     path: '/operator/accounts/{id}/delete',
@@ -268,7 +268,7 @@ const pages: readonly ActionPage[] = [
       [{ days: '31', label: 'Sorry', note: reason }, 'Check this field.'],
       [{ days: '1', label: 'Sorry', note: reason, since: '2026-02-31T10:00' }, 'Check this field.'],
       [{ days: '1', label: 'Sorry', note: reason, until: '2026-01-01T10:00' }, 'The beginning must be before the end.'],
-      [{ days: '1', label: 'Sorry', note: reason, model: 'dp/nothing' }, 'There is no such account'],
+      [{ days: '1', label: 'Sorry', note: reason, model: 'dp/nothing' }, 'This gateway has no such model.'],
     ],
     right: async () => ({ days: '2', label: 'Sorry', note: crypto.randomUUID() }),
     does: [1, 3],
@@ -450,6 +450,13 @@ describe('the account of an operator', () => {
     expect(text).toContain('Operator, by gateway.yaml');
     expect([text.includes('/block"'), text.includes('/add-days"')]).toEqual([false, true]);
   });
+});
+
+it('the page of an account names days without a label in the reader’s language', async () => {
+  const { id } = await account('', daysOf);
+  await grantDays(gateway.database, id, { days: 1, note: 'bought' });
+  const reader = { 'accept-language': 'id' };
+  expect((await ops.get(`/operator/accounts/${id}`, reader)).text).toMatch(/<dd[^>]*>\s*1 hari\s*</);
 });
 
 it('an account with an order that can still be paid is not deleted', async () => {

@@ -39,8 +39,10 @@ export interface KeyRecord {
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** Its label, or its days when it has none. */
+  /** Its label, or its days when it has none, in English. */
   readonly label: string;
+  /** Set when it has no label, for texts in another language. */
+  readonly unnamedDays?: number;
   /** Rate limits of the plan as sold; undefined when the configured ones apply. */
   readonly limits: RateLimits | undefined;
   /** When an operator added it under a name, which its owner reads. */
@@ -140,6 +142,7 @@ function toPeriods(json: string | null): PeriodRecord[] {
     startsAt: new Date(startsAt),
     endsAt: new Date(endsAt),
     label: label ?? (days === 1 ? '1 day' : `${days} days`),
+    ...(label === null && { unnamedDays: days }),
     limits: limits ?? undefined,
     ...(grantedAt !== null && { grantedAt: new Date(grantedAt) }),
   }));

@@ -103,7 +103,8 @@ function factsOf(
   const { id, name, createdAt, blockedAt, key, requestCount, periods, readAt } = record;
   const active = activePeriod(record, readAt);
   const end = periods.at(-1)?.endsAt;
-  const plan = active?.label ?? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over');
+  const plan = active === undefined ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over') : active.label;
+  const days = active?.unnamedDays;
   const fact = (label: string, value: string) => (value === '' ? [] : [{ name: t(label), value }]);
   return [
     { name: t('operator.id'), value: id, isCode: true },
@@ -113,7 +114,7 @@ function factsOf(
     ...fact('operator.blocked_reason', blockedReason),
     ...(key === undefined ? [] : [{ name: t('operator.key'), value: key.hint, isCode: true }]),
     ...fact('operator.limits', key?.limits === undefined ? '' : JSON.stringify(key.limits)),
-    ...fact('operator.fact.plan', plan),
+    ...fact('operator.fact.plan', days === undefined ? plan : t('operator.days', { count: days })),
     ...fact('operator.plan_until', end === undefined ? '' : format.time(end).text),
     ...fact('operator.requests', format.number(requestCount)),
     ...fact(

@@ -19,6 +19,8 @@ const listed = 100;
 /** A time as browsers send it, in the zone of the page. */
 const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
 const kind = actionKind('outage.grant_days');
+/** The only thing that may not be found is the model. */
+const errors = { not_found: ['', 'operator.outage.no_model'] } as const;
 
 const span = { type: 'string', maxLength: 19, pattern: localTime.source } as const;
 const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '\\S' }) as const;
@@ -41,7 +43,7 @@ const form = defineForm({
     const written = { since, until, ...(model !== undefined && { model }) };
     const times = { since: await instantOf(request, since), until: await instantOf(request, until) };
     const words = { ...written, ...times, days, label: label.trim(), note: note.trim() };
-    const result = (await act(request, kind, '', words)) as unknown as OutageResult;
+    const result = (await act(request, kind, '', words, errors)) as unknown as OutageResult;
     const { granted, skipped, failed } = result;
     const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
     return new Redirect(nextPath(path, { ...written, ...counts }));
@@ -97,7 +99,8 @@ async function preview(
     const outage = await readOutage(host, { ...times, model: model === '' ? undefined : model });
     return { error: '', accounts: await findAffected(host.database, outage) };
   } catch (error) {
-    if (error instanceof AccountError) return { error: t(`operator.act.error.${error.kind}`) };
+    if (error instanceof AccountError)
+      return { error: t(error.kind === 'not_found' ? errors.not_found[1] : `operator.act.error.${error.kind}`) };
     if (error instanceof FieldErrors) return { error: t('form.invalid') };
     throw error;
   }

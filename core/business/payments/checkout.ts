@@ -13,7 +13,7 @@ import type { Order } from './order-types.ts';
 import { readCharge } from './provider-books.ts';
 import { readStatus } from './ask-provider.ts';
 import { paymentsSection } from './section.ts';
-import { settle } from './settle.ts';
+import { namesAtProvider, settle } from './settle.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import type { PlanOrder } from './entities.ts';
 
@@ -149,9 +149,8 @@ function chargesOf({ database }: Host, orderId: string) {
     providerReference: string | null;
     paymentId: string | null;
   }>(
-    `select p.provider, p.reference, a.provider_reference as "providerReference",
-       nullif(p.payment_id, 'charge:' || p.reference) as "paymentId"
-     from payment p left join payment_attempt a on a.reference = p.reference
+    `select p.provider, p.reference, ${namesAtProvider}
+     from payment p join payment_attempt a on a.reference = p.reference
      where p.order_id = ? order by p.paid_at`,
     [orderId],
   );

@@ -33,6 +33,7 @@ const outcomes = [
   'wrong_currency',
   'second',
   'returned',
+  'wrong_reference',
 ] as const satisfies readonly PaymentOutcome[];
 const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies readonly OrderRefund['state'][];
 const daysBack = ['whole', 'unused', 'none'] as const satisfies readonly DaysBack[];
@@ -122,6 +123,8 @@ export const Payment = defineEntity({
     order: () => p.manyToOne(PlanOrder).index('payment_order'),
     attempt: () => p.manyToOne(PaymentAttempt).fieldName('reference'),
     provider: impersonal(p.text()),
+    /** The provider's name of its charge, where that is not the one of the attempt. */
+    providerReference: impersonal(p.text().nullable()),
     /** The provider's. */
     paymentId: impersonal(p.text()),
     amount: p.bigint('number'),

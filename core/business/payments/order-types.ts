@@ -76,9 +76,15 @@ export interface Payment {
 
 /**
  * The effect of a payment: `activated` the period, or none, with a flag for the operator. `returned`: it had come and gone back
- * before it was seen, which buys nothing.
+ * before it was seen, which buys nothing. `wrong_reference`: of another charge of the provider for the order, which was never shown.
  */
-export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | 'second' | 'returned';
+export type PaymentOutcome =
+  | 'activated'
+  | 'wrong_amount'
+  | 'wrong_currency'
+  | 'second'
+  | 'returned'
+  | 'wrong_reference';
 
 /**
  * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.

@@ -95,7 +95,7 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
   const asked = { reference: charge.reference, providerReference: known, paymentId: paymentId ?? undefined };
   if (providerReference !== null && providerReference !== known) {
     const other = await readOther(host, provider, { ...asked, providerReference });
-    if (other?.state === 'paid') return other;
+    if (other?.state === 'paid' || other?.state === 'refunded') return other;
   }
   return readStatus(host, provider, asked, 'notification');
 }

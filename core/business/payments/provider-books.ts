@@ -3,7 +3,7 @@ import { askProvider, readStatus } from './ask-provider.ts';
 import type { Urgency } from './call-budget.ts';
 import { paymentConnection } from './connections.ts';
 import { PaymentError, type PaymentEvidence, type StatedMovement, type TimeSpan } from './payment-provider.ts';
-import { settle } from './settle.ts';
+import { namesAtProvider, settle } from './settle.ts';
 
 /** What a provider says of a time. */
 export interface ProviderBooks {
@@ -56,8 +56,7 @@ interface Charge {
 async function readCharges(host: Host, provider: string, { since, until }: TimeSpan): Promise<ProviderBooks> {
   const charges = await host.database.query<Charge>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
-     select distinct a.reference, a.provider_reference as "providerReference",
-       nullif(p.payment_id, 'charge:' || a.reference) as "paymentId"
+     select distinct a.reference, ${namesAtProvider}
      from span, payment_attempt a left join payment p on p.reference = a.reference
      where a.provider = ? and a.charge in ('created', 'unknown') and (
        a.created_at between span.since - interval '1 day' and span.until or p.paid_at between span.since and span.until

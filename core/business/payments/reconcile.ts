@@ -103,12 +103,14 @@ async function readEntries(
 ): Promise<Entry[]> {
   return database.query<Entry>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
-     select m.*, m.amount::float8 as amount, ${epoch('m.moved_at')} as at, a.provider_reference, o.account_id
+     select m.*, m.amount::float8 as amount, ${epoch('m.moved_at')} as at,
+       coalesce(m.provider_reference, a.provider_reference) as provider_reference, o.account_id
      from (
-       select 'payment' as kind, id::text, payment_id as provider_id, reference, amount, currency, paid_at as moved_at, order_id
+       select 'payment' as kind, id::text, payment_id as provider_id, provider_reference, reference, amount, currency,
+         paid_at as moved_at, order_id
        from payment, span where provider = ? and paid_at >= since and paid_at < until
        union all
-       select 'refund', r.key, r.provider_refund_id, p.reference, r.amount, r.currency, r.finished_at, r.order_id
+       select 'refund', r.key, r.provider_refund_id, p.provider_reference, p.reference, r.amount, r.currency, r.finished_at, r.order_id
        from refund r join payment p on p.id = r.payment_id, span
        where p.provider = ? and r.state = 'done' and r.finished_at >= since and r.finished_at < until
          and (not r.is_manual or r.provider_refund_id is not null)

@@ -31,6 +31,7 @@ const decidedByRefund: readonly FlagKind[] = [
   'wrong_amount',
   'wrong_currency',
   'second_payment',
+  'wrong_reference',
   'disputed',
   'reversed',
 ];

@@ -3,7 +3,7 @@ import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { type ChargeReference, PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
 import { failRefund, finishRefund, leaveRefund } from './refund-effects.ts';
-import { settle } from './settle.ts';
+import { namesAtProvider, settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
@@ -28,7 +28,7 @@ const claim = (which: string) => `
   update refund r set next_check_at = clock_timestamp() + make_interval(secs => ${lease})
   from payment p, payment_attempt a
   where ${which} and r.state in ('asked', 'sent') and not r.is_manual and p.id = r.payment_id and a.reference = p.reference
-  returning r.key, p.provider, a.reference, a.provider_reference as "providerReference", nullif(p.payment_id, 'charge:' || p.reference) as "paymentId",
+  returning r.key, p.provider, a.reference, ${namesAtProvider},
     r.amount::float8 as amount, r.currency, r.reason, r.failures, r.state = 'sent' as "isAccepted", extract(epoch from clock_timestamp() - r.created_at)::float8 as age`;
 
 const due = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timestamp())`;
@@ -137,7 +137,8 @@ async function record(host: Host, refund: PendingRefund, { state, raw }: Refund)
   if (state === 'done') {
     return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw));
   }
-  if (refund.age > longestOpen)
+  // One that is accepted so late has yet to be asked about.
+  if (refund.age > longestOpen && (refund.isAccepted || state === 'unknown'))
     return state === 'unknown'
       ? fail(host, refund, { message: 'the provider has not listed it for a week', raw })
       : leave(host, refund, raw);

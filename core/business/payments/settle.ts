@@ -61,9 +61,13 @@ async function settleWithin(
   const subject = await lockSubject(transaction, provider, evidence);
   if (subject === undefined) return { outcome: 'unknown_order' };
   const { orderId, accountId } = subject;
-  if (await isForeign(transaction, provider, subject, evidence)) {
-    // Money may be missing at the order that it was meant for.
-    if (evidence.state === 'paid') await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
+  const charge = await whoseCharge(transaction, provider, subject, evidence);
+  if (charge !== 'own') {
+    if (charge === 'unshown' && evidence.paid !== undefined)
+      await enterUnshown(transaction, provider, subject, evidence);
+    else if (evidence.state === 'paid')
+      // Money may be missing at the order that it was meant for.
+      await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
     return { outcome: 'foreign', orderId, accountId };
   }
   const recorded = await readRecorded(transaction, provider, subject, evidence);
@@ -118,39 +122,73 @@ async function lockSubject(
   return subject;
 }
 
-/** Whether the provider's reference is that of another charge. */
-async function isForeign(
+/** Whether the provider's reference is that of this charge, of another one of ours, or of one that was never shown. */
+async function whoseCharge(
   transaction: EntityManager,
   provider: string,
   { reference, providerReference }: Subject,
   { providerReference: stated }: PaymentEvidence,
-): Promise<boolean> {
-  if (stated === undefined || stated === providerReference) return false;
-  if (providerReference !== null) return true;
+): Promise<'own' | 'other' | 'unshown'> {
+  if (stated === undefined || stated === providerReference) return 'own';
   const [other] = await transaction.execute<unknown[]>(
     'select 1 from payment_attempt where provider = ? and provider_reference = ? and reference <> ?',
     [provider, stated, reference],
   );
-  return other !== undefined;
+  if (other !== undefined) return 'other';
+  return providerReference === null ? 'own' : 'unshown';
+}
+
+/** Money of a charge that was never shown, as after a lost response: it is on record for the books, and buys nothing. */
+async function enterUnshown(
+  transaction: EntityManager,
+  provider: string,
+  subject: Subject,
+  evidence: PaymentEvidence,
+): Promise<void> {
+  if (evidence.state !== 'paid' && evidence.state !== 'refunded') return;
+  const recorded = await readRecorded(transaction, provider, subject, evidence);
+  if (recorded === 'elsewhere') return;
+  const outcome = evidence.state === 'refunded' ? 'returned' : 'wrong_reference';
+  const payment = recorded ?? (await recordPayment(transaction, provider, subject, evidence, outcome));
+  if (recorded === undefined && outcome === 'wrong_reference')
+    await flagOrder(transaction, subject, 'wrong_reference', paymentIdOf(subject, evidence));
+  await enterStatedRefunds(transaction, payment, evidence);
+}
+
+/** The provider's name of the charge of evidence, where that is not the one of the attempt. */
+function unshownCharge(
+  { providerReference: own }: Subject,
+  { providerReference: stated }: PaymentEvidence,
+): string | null {
+  return own === null || stated === undefined || stated === own ? null : stated;
 }
 
 /** The payment as it was recorded; evidence without a payment id is about the charge as a whole. */
 async function readRecorded(
   transaction: EntityManager,
   provider: string,
-  { orderId, reference }: Subject,
+  subject: Subject,
   evidence: PaymentEvidence,
 ): Promise<RecordedPayment | 'elsewhere' | undefined> {
-  const paymentId = paymentIdOf(evidence);
+  const [paymentId, placeholder] = [paymentIdOf(subject, evidence), unnamed(subject, evidence)];
   const [row] = await transaction.execute<(RecordedPayment & Row<typeof Payment, 'payment_id'>)[]>(
     `select id, order_id as "orderId", outcome, amount::float8 as amount, payment_id from payment
-     where provider = ? and (payment_id = ? or (reference = ? and (?::boolean or payment_id = ?)))
+     where provider = ? and (payment_id = ? or (
+       reference = ? and provider_reference is not distinct from ? and (?::boolean or payment_id = ?)))
      order by payment_id = ? desc, outcome = 'activated' desc limit 1`,
-    [provider, paymentId, reference, evidence.paymentId === undefined, unnamed(reference), paymentId],
+    [
+      provider,
+      paymentId,
+      subject.reference,
+      unshownCharge(subject, evidence),
+      evidence.paymentId === undefined,
+      placeholder,
+      paymentId,
+    ],
   );
   if (row === undefined) return undefined;
-  if (row.orderId !== orderId) return 'elsewhere';
-  if (evidence.paymentId !== undefined && row.payment_id === unnamed(reference)) {
+  if (row.orderId !== subject.orderId) return 'elsewhere';
+  if (evidence.paymentId !== undefined && row.payment_id === placeholder) {
     await transaction.execute('update payment set payment_id = ? where provider = ? and payment_id = ?', [
       evidence.paymentId,
       provider,
@@ -160,14 +198,18 @@ async function readRecorded(
   return row;
 }
 
-function paymentIdOf({ paymentId, reference }: PaymentEvidence): string {
-  return paymentId ?? unnamed(reference);
+function paymentIdOf(subject: Subject, evidence: PaymentEvidence): string {
+  return evidence.paymentId ?? unnamed(subject, evidence);
 }
 
 /** Placeholder for a payment id that the provider has not reported yet; the first reported id replaces it. */
-function unnamed(reference: string): string {
-  return `charge:${reference}`;
+function unnamed(subject: Subject, evidence: PaymentEvidence): string {
+  return `charge:${unshownCharge(subject, evidence) ?? subject.reference}`;
 }
+
+/** For statements: what the provider calls a payment `p` of an attempt `a`, and its charge. */
+export const namesAtProvider = `coalesce(p.provider_reference, a.provider_reference) as "providerReference",
+  nullif(p.payment_id, 'charge:' || coalesce(p.provider_reference, a.reference)) as "paymentId"`;
 
 /** @returns the payment that it has recorded */
 async function apply(
@@ -190,7 +232,7 @@ async function apply(
   if (payment === 'activated') await activate(transaction, subject);
   if (state === 'refunded') await recordRefunded(transaction, orderId, accountId);
   if (state === 'expired') await recordExpired(transaction, orderId);
-  if (flag !== undefined) await flagOrder(transaction, subject, flag, paymentIdOf(evidence));
+  if (flag !== undefined) await flagOrder(transaction, subject, flag, paymentIdOf(subject, evidence));
   return recorded;
 }
 
@@ -219,21 +261,24 @@ async function flagDeleted(transaction: EntityManager, subject: Subject): Promis
 async function recordPayment(
   transaction: EntityManager,
   provider: string,
-  { orderId, accountId, reference }: Subject,
+  subject: Subject,
   evidence: PaymentEvidence,
   outcome: RecordedPayment['outcome'],
 ): Promise<RecordedPayment> {
+  const { orderId, accountId, reference } = subject;
   const { paid, paidAt, issuer = null, raw } = evidence;
   const { amount = 0, currency = '' } = paid ?? {};
-  const [id, paymentId] = [randomUUIDv7(), paymentIdOf(evidence)];
+  const [id, paymentId] = [randomUUIDv7(), paymentIdOf(subject, evidence)];
   await transaction.execute(
-    `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, issuer, outcome, raw)
-     values (?, ?, ?, ?, ?, ?, ?, ${statedTime('clock_timestamp()')}, ?, ?, ?::json)`,
+    `insert into payment (id, order_id, reference, provider, provider_reference, payment_id, amount, currency, paid_at, issuer,
+       outcome, raw)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ${statedTime('clock_timestamp()')}, ?, ?, ?::json)`,
     [
       id,
       orderId,
       reference,
       provider,
+      unshownCharge(subject, evidence),
       paymentId,
       amount,
       currency,

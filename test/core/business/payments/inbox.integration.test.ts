@@ -3,9 +3,13 @@ import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
 import { inboxQueue } from '#core/business/payments/work-queue.ts';
+import { listOpenFlags } from '#core/business/payments/flags.ts';
+import { listMovements } from '#core/business/payments/movements.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { type PaymentEvidence, PaymentError } from '#core/business/payments/payment-provider.ts';
 import { processNotification } from '#core/business/payments/process-notification.ts';
+import { refundPayment } from '#core/business/payments/refunds.ts';
+import { settle } from '#core/business/payments/settle.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
@@ -51,6 +55,8 @@ const notify = ({
     body: Buffer.from(JSON.stringify({ reference, key, evidence })),
     query: new URLSearchParams(),
   });
+const movements = async () =>
+  (await Array.fromAsync(listMovements(database, { accountId }))).map(({ amount }) => amount);
 const reread = async () => (await readOrder(database, { id: order.id })) as Order;
 const stored = (reference = referenceOf(order)) =>
   database.query<{ id: string; outcome: string | null; tries: number; is_open: boolean }>(
@@ -77,13 +83,60 @@ const second = async (state: PaymentEvidence['state']) => {
 };
 
 describe('a notification of a second charge for a reference, which was not shown', () => {
-  it('is for the operator when that charge was paid, and gives no days', async () => {
+  it('is for the operator when that charge was paid, is in the books, and gives no days', async () => {
+    const subject = `P-${referenceOf(order)}`;
     expect(await second('paid')).toMatchObject({
       state: 'pending',
-      payments: [],
-      flags: [{ kind: 'wrong_reference', subject: `U-${referenceOf(order)}` }],
+      payments: [{ paymentId: subject, amount: 95_000, outcome: 'wrong_reference' }],
+      flags: [{ kind: 'wrong_reference', subject }],
     });
     expect(await stored()).toMatchObject([{ outcome: 'foreign', is_open: false }]);
+    expect(await movements()).toEqual([95_000]);
+    expect((await listOpenFlags(database, 100)).flags.find((flag) => flag.subject === subject)?.money?.amount).toBe(
+      95_000,
+    );
+    expect((await timeHeld(database, accountId)).periods).toBe(0);
+  });
+
+  it('is paid back from that charge, which closes its flag, beside the payment of the charge that was shown', async () => {
+    const [payment] = (await second('paid')).payments;
+    fake.pay(referenceOf(order));
+    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    expect((await reread()).state).toBe('paid');
+    const asked = vi.fn<NonNullable<typeof fake.connection.refund>>(() => Promise.resolve({ state: 'done', raw: {} }));
+    fake.connection.refund = asked;
+    await refundPayment(host, payment?.id ?? '', { reason: 'paid twice', isManual: false });
+    expect(asked.mock.calls[0]?.[0]).toMatchObject({
+      providerReference: `U-${referenceOf(order)}`,
+      paymentId: `P-${referenceOf(order)}`,
+      amount: 95_000,
+    });
+    expect(await reread()).toMatchObject({ state: 'paid', flags: [{ resolvedAt: expect.any(Date) as Date }] });
+    expect((await movements()).toSorted()).toEqual([-95_000, 95_000, 95_000]);
+  });
+
+  it('is in the books once, with its refund, however often it is reported', async () => {
+    await second('paid');
+    await second('paid');
+    expect(await movements()).toEqual([95_000]);
+    const refunds = [{ id: `rfd-${order.code}`, amount: 95_000, state: 'done' as const }];
+    const reference = referenceOf(order);
+    const back = { reference, providerReference: `U-${reference}`, paymentId: `P-${reference}`, refunds, raw: {} };
+    await settle(database, 'fake', { ...back, state: 'refunded', paid: { amount: 95_000, currency: 'IDR' } });
+    expect(await movements()).toEqual([95_000, -95_000]);
+    expect(await reread()).toMatchObject({ state: 'pending', flags: [{ resolvedAt: expect.any(Date) as Date }] });
+  });
+
+  it('that names no payment is not taken for the payment of the charge that was shown', async () => {
+    const reference = referenceOf(order);
+    const paid = { amount: 95_000, currency: 'IDR' };
+    const shown = { reference, providerReference: `T-${reference}`, state: 'paid', paid, raw: {} } as const;
+    await settle(database, 'fake', { ...shown, providerReference: `U-${reference}` });
+    await settle(database, 'fake', shown);
+    expect((await reread()).payments.map(({ outcome, paymentId }) => [outcome, paymentId])).toEqual([
+      ['wrong_reference', `charge:U-${reference}`],
+      ['activated', `charge:${reference}`],
+    ]);
   });
 
   it('settles the charge that was shown when nothing was paid for the other', async () => {

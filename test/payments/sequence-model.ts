@@ -89,6 +89,7 @@ interface Period {
 export class ModelAccount {
   readonly orders: ModelOrder[] = [];
   periods: Period[] = [];
+  isDeleted = false;
 
   grant(days: number, now: bigint): boolean {
     const start = this.#nextStart(now);
@@ -178,6 +179,7 @@ export class ModelAccount {
     if (outcome === 'activated') {
       order.isLate = order.state !== 'pending';
       order.state = 'paid';
+      if (this.isDeleted) order.flag('deleted_account', '');
       const start = this.#nextStart(now);
       this.periods.push({ order: order.id, start, end: start + BigInt(order.days) * day });
     }
@@ -205,6 +207,7 @@ export class ModelAccount {
     }
     if (back < payment.amount) return;
     for (const kind of ['wrong_amount', 'second_payment']) order.resolve(kind, payment.id);
+    if (payment.outcome === 'activated') order.resolve('deleted_account', '');
   }
 
   #nextStart(now: bigint): bigint {

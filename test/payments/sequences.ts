@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { cancelOrder, checkNow, startOrder } from '#core/business/payments/checkout.ts';
@@ -53,6 +54,7 @@ export interface Step {
     | 'finish'
     | 'close'
     | 'grant'
+    | 'delete'
     | 'cancel'
     | 'check'
     | 'expire'
@@ -72,6 +74,7 @@ const kinds: readonly { readonly weight: number; readonly value: Step['kind'] }[
   { weight: 4, value: 'finish' },
   { weight: 1, value: 'close' },
   { weight: 1, value: 'grant' },
+  { weight: 1, value: 'delete' },
   { weight: 1, value: 'cancel' },
   { weight: 1, value: 'check' },
   { weight: 1, value: 'expire' },
@@ -172,6 +175,7 @@ export class Buyer {
   async take({ kind, pick, other, amount }: Step): Promise<void> {
     if (kind === 'buy') return this.#buy(pick);
     if (kind === 'grant') return this.#grant(1 + (pick % 30));
+    if (kind === 'delete') return this.#delete(pick);
     const order = this.#model.orders[pick % Math.max(1, this.#model.orders.length)];
     if (order === undefined) return;
     if (kind === 'pay') return this.#pay(order, other);
@@ -198,7 +202,10 @@ export class Buyer {
         if (refund.state === 'sent') this.#observe(order, refund.payment.id);
         else if (stated?.state === 'done') this.#model.finish(order, refund, this.#world.now);
         else if (stated?.state === 'failed') this.#model.fail(order, refund, this.#world.now);
-        else if (!this.#model.isTooOld(refund, this.#world.now)) refund.state = 'sent';
+        else {
+          refund.state = 'sent';
+          continue; // it has yet to be asked about
+        }
         this.#model.leave(order, refund, this.#world.now);
       }
   }
@@ -262,6 +269,13 @@ export class Buyer {
     const error: unknown = await call.then(() => undefined).catch((reason: unknown) => reason);
     if (error !== undefined && !(error instanceof AccountError)) throw error;
     if ((error === undefined) !== isGranted) throw new Error(`a grant of ${days} days: ${String(error)}`);
+  }
+
+  /** As the owner does, with open orders cancelled first, or as nobody does, with orders that can still be paid. */
+  async #delete(pick: number): Promise<void> {
+    if (pick % 2 === 0) for (const order of this.#model.orders) await this.#cancel(order);
+    this.#model.isDeleted = true;
+    await deleteAccount(this.#world.database, this.#accountId);
   }
 
   /** Right or wrong, in time or late, with a notification now, later or never. */

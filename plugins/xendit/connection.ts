@@ -23,6 +23,7 @@ export function connectXendit(host: Host): PaymentConnection {
     charge: (request, signal) => chargeXendit(settings, request, signal),
     status: (charge, signal) => readXenditStatus(settings, charge, signal),
     cancel: (charge, signal) => cancel(settings, charge, signal),
+    refundsCharges: true,
     refund: (request, signal) => refundXendit(settings, request, signal),
     refundStatus: (request, signal) => readXenditRefund(settings, request, signal),
     listMovements: (span, cursor, signal) => listXenditMovements(settings, span, cursor, signal),

@@ -28,6 +28,7 @@ export class CheckoutError extends Error {
  * - `no_days`: the payment gave no days that could go back.
  * - `no_answer`: the provider could not be asked.
  * - `not_refunded`: the provider has refused the refund.
+ * - `refund_unclear`: the provider could return another payment of the charge.
  * - `refund_open`: another refund of the payment is under way, and the money would be paid twice.
  */
 export type CheckoutFailure =
@@ -46,4 +47,5 @@ export type CheckoutFailure =
   | 'no_days'
   | 'no_answer'
   | 'not_refunded'
+  | 'refund_unclear'
   | 'refund_open';

@@ -64,6 +64,11 @@ export interface PaymentConnection {
    */
   refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
+   * True: a refund names a charge and not one of its payments, so the provider chooses (Xendit). Core refuses to refund a payment
+   * through the provider while its charge has another one, whose money could go back instead.
+   */
+  readonly refundsCharges?: boolean;
+  /**
    * Reads the status of a refund by its key: `unknown` when the provider has no such refund. Omit it if the provider has only
    * `status`: a charge that is `refunded` then completes the refund.
    */

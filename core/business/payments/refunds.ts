@@ -4,6 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { formatMoney } from '../accounts/money.ts';
 import { requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
+import { paymentConnection, paymentProviders } from './connections.ts';
 import { readOrder } from './order.ts';
 import { type DaysBack, type Order, type OrderRefund, type Payment, refundable } from './order-types.ts';
 import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
@@ -39,7 +40,7 @@ export interface Refunded {
  *
  * @param id of the payment, here or at the provider
  * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_open` when another refund of the
- *   payment is under way at the provider, whose money would be paid back twice
+ *   payment is under way at the provider, whose money would be paid back twice; `refund_unclear`
  */
 export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<Refunded> {
   const found = await findPayment(host.database, id);
@@ -99,7 +100,7 @@ export function paymentToRefund(order: Order): Payment {
 
 async function refund(host: Host, orderId: string, paymentId: string, options: RefundOptions): Promise<Refunded> {
   const key = await host.database.fork().transactional(async (transaction) => {
-    const entered = await enterRefund(transaction, orderId, paymentId, options);
+    const entered = await enterRefund(host, transaction, orderId, paymentId, options);
     if (options.isManual) await finishRefund(transaction, entered, null);
     return entered;
   });
@@ -108,8 +109,9 @@ async function refund(host: Host, orderId: string, paymentId: string, options: R
   return { order, refund: order.refunds.find((one) => one.key === key) as OrderRefund };
 }
 
-interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome'> {
+interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome' | 'provider'> {
   readonly left: number;
+  readonly others: number; // payments of its charge of which the provider has money
   readonly open: string | null; // key of a refund that is under way
   readonly open_amount: number;
   readonly open_days: DaysBack;
@@ -117,6 +119,7 @@ interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | '
 
 /** @returns the key of the refund that is under way from now on */
 async function enterRefund(
+  host: Host,
   transaction: EntityManager,
   orderId: string,
   paymentId: string,
@@ -124,9 +127,13 @@ async function enterRefund(
 ): Promise<string> {
   await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
   const [payment] = await transaction.execute<Refundable[]>(
-    `select p.amount::float8 as amount, p.currency, p.outcome, open.key as open, open.amount::float8 as open_amount,
+    `select p.amount::float8 as amount, p.currency, p.outcome, p.provider, open.key as open, open.amount::float8 as open_amount,
        open.days as open_days, (p.amount - (
-         select coalesce(sum(amount), 0) from refund r where r.payment_id = p.id and r.state <> 'failed'))::float8 as left
+         select coalesce(sum(amount), 0) from refund r where r.payment_id = p.id and r.state <> 'failed'))::float8 as left,
+       (select count(*)::int from payment o where o.reference = p.reference and o.id <> p.id
+         and o.provider_reference is not distinct from p.provider_reference
+         and o.amount > (select coalesce(sum(amount), 0) from refund r
+           where r.payment_id = o.id and r.state <> 'failed' and not r.is_manual)) as others
      from payment p left join lateral (
        select * from refund r where r.payment_id = p.id and r.state in ('asked', 'sent') order by created_at limit 1
      ) open on true where p.id = ?`,
@@ -134,16 +141,25 @@ async function enterRefund(
   );
   if (payment === undefined) throw new CheckoutError('not_found', `There is no payment ${paymentId}.`);
   if (payment.open !== null) return sameRefund(payment, payment.open, { amount, days, isManual });
-  const { left, currency, outcome } = payment;
+  const { left, currency, outcome, others, provider } = payment;
   if (left <= 0) throw new CheckoutError('nothing_to_refund', 'All of this payment has been refunded.');
   const back = amount ?? left;
   if (!Number.isSafeInteger(back) || back < 1 || back > left)
     throw new CheckoutError('too_much', `At most ${formatMoney(left, currency)} of this payment can be refunded.`);
+  if (!isManual && others > 0 && paymentConnection(host, provider).refundsCharges === true)
+    throw new CheckoutError(
+      'refund_unclear',
+      `${titleOf(host, provider)} does not say which of the ${others + 1} payments of a charge it returns. Refund this one in its dashboard, or pay it back yourself and record that (manual).`,
+    );
   const gaveDays = outcome === 'activated';
   if (!gaveDays && days !== undefined && days !== 'none')
     throw new CheckoutError('no_days', 'This payment gave no days, so none can go back with it.');
   const usual = gaveDays && back === left ? 'unused' : 'none';
   return insertRefund(transaction, { payment: paymentId, amount: back, days: days ?? usual, isManual, reason });
+}
+
+function titleOf(host: Host, provider: string): string {
+  return paymentProviders(host).get(provider)?.title ?? provider;
 }
 
 /** @throws CheckoutError when it is another refund than the one that is under way */

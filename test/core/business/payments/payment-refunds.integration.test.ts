@@ -100,6 +100,30 @@ describe('a refund of', () => {
     });
   });
 
+  it('where the provider chooses among the payments of a charge, one of two is not asked for', async () => {
+    Object.assign(fake.connection, { refundsCharges: true });
+    const first = await pay();
+    const second = await payAgain();
+    const unclear = { kind: 'refund_unclear', message: expect.stringMatching(/^Fake .* 2 payments/) as string };
+    await expect(refundPayment(host, second.id, asked)).rejects.toMatchObject(unclear);
+    expect([(await reread()).refunds, fake.refunds.size]).toEqual([[], 0]);
+    await refundPayment(host, second.id, byHand);
+    // The provider still has the money that went back by hand.
+    await expect(refundPayment(host, first.id, asked)).rejects.toMatchObject(unclear);
+    fake.giveBack(referenceOf(order), price);
+    await settleNow();
+    expect(await books()).toEqual({ amounts: [price, price, -price, -price], state: 'refunded', flags: [] });
+  });
+
+  it('where the provider chooses among the payments of a charge, the only one left is asked for', async () => {
+    Object.assign(fake.connection, { refundsCharges: true });
+    const first = await pay();
+    const second = await payAgain();
+    fake.giveBack(referenceOf(order), price, second.paymentId);
+    await settleNow(second.paymentId);
+    expect((await refundPayment(host, first.id, asked)).order.state).toBe('refunded');
+  });
+
   it('a late payment of a deleted account closes its flag', async () => {
     await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
     await database.query('update account set deleted_at = now() where id = ?', [accountId]);
@@ -331,6 +355,18 @@ describe('a refund that is under way', () => {
     expect([(await books()).flags, await isDue()]).toEqual([['refund_unconfirmed'], false]);
     await closeRefund(host, key, 'done', 'the buyer has it');
     expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
+  });
+
+  it('and is accepted after a week only is asked about before it is for the operator', async () => {
+    await askLongAgo('lost');
+    fake.connection.refundStatus = () => Promise.resolve({ state: 'pending', raw: {} });
+    await makeDue();
+    await sweepPayments(host);
+    expect((await reread()).refunds).toMatchObject([{ state: 'sent' }]);
+    expect([(await books()).flags, await isDue()]).toEqual([[], true]);
+    await makeDue();
+    await sweepPayments(host);
+    expect([(await books()).flags, await isDue()]).toEqual([['refund_unconfirmed'], false]);
   });
 
   it('and cannot be read for a week is for the operator, whose word closes the flag', async () => {

@@ -63,7 +63,7 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
   const money = about === undefined ? undefined : { amount: about.amount, currency: about.currency };
   const due = decisionDue(host, flag?.createdAt ?? order.readAt);
   return {
-    title: t('alert.flagged.title', { code: order.code, reason: reasonOf(reason, t) }),
+    title: t('alert.flagged.title', { code: order.code, reason: t(`alert.reason.${reason}`) }),
     text: t('alert.flagged.text'),
     facts: [
       [t('order'), order.code],
@@ -85,20 +85,13 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
   };
 }
 
-/** In words; a kind without words as it is. */
-function reasonOf(kind: string, t: Translate): string {
-  const key = `alert.reason.${kind}`;
-  const words = t(key);
-  return words === key ? kind.replaceAll('_', ' ') : words;
-}
-
 async function paymentUnknown({ payload, t, format }: Context): Promise<Alert> {
   const { provider = '', currency = 'IDR', amount } = payload;
   return {
     title: t('alert.unknown.title', { provider }),
     text: t('alert.unknown.text'),
     facts: [[t('alert.money'), format.money(Number(amount), currency)]],
-    path: '/operator',
+    path: '/operator/flags',
     data: { provider, money: { amount: Number(amount), currency } },
   };
 }
@@ -139,7 +132,7 @@ async function dayReported({ host, gateway, payload, t, format }: Context): Prom
     facts: [
       [t('alert.revenue'), format.money(sold.amount, currency)],
       [t('alert.orders'), format.number(sold.orders)],
-      ...flags.map(({ kind, count }) => [reasonOf(kind, t), format.number(count)] as const),
+      ...flags.map(({ kind, count }) => [t(`alert.reason.${kind}`), format.number(count)] as const),
       [t('alert.refunds'), format.number(checks.refunds)],
       ...(oldest === undefined ? [] : [[t('alert.unconfirmed'), format.time(new Date(oldest)).text] as const]),
       ...failing.map(({ name, reason }) => [name, reason] as const),

@@ -13,6 +13,7 @@ import { sendDueWebhooks, signWebhook } from '../../../plugins/mail/alerts/webho
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
+import { mailTexts } from '../../../plugins/mail/texts.ts';
 import { startMailServer, type TestMailServer } from './fixture.ts';
 
 const secret = 'a secret of the operator';
@@ -161,6 +162,47 @@ describe('a flagged order', () => {
     expect(text).toContain('/operator/orders/ORD-MAIL');
   });
 
+  it('says until when the buyer was promised a decision, a day after it was flagged', async () => {
+    await flagged('ORD-DUE');
+    await database.query(`update order_flag set created_at = '2026-11-20 03:00Z'`);
+    await sendWebhooks();
+    expect(JSON.parse(calls[0]?.body ?? '').data.decide_by).toBe('2026-11-21T03:00:00.000Z');
+    expect((await sendMails()).replaceAll('\u00a0', ' ')).toContain('10:00');
+  });
+
+  it('has words for its reason in both languages', async () => {
+    const kinds = await database.query<{ kind: string }>(
+      `select unnest(regexp_matches(pg_get_constraintdef(oid), '''(\w+)''', 'g')) as kind from pg_constraint
+       where conname = 'order_flag_kind_check'`,
+    );
+    const texts = (['en', 'id'] as const).flatMap((language) =>
+      kinds.map(({ kind }) => mailTexts.in(language)(`alert.reason.${kind}`)),
+    );
+    expect(texts.length).toBeGreaterThan(24);
+    expect(texts.filter((text) => text.startsWith('alert.'))).toEqual([]);
+  });
+
+  it('is sent to the operator again when nobody knows whether the mail was taken', async () => {
+    await flagged('ORD-UNSURE');
+    await using deaf = await startMailServer({
+      onData: (stream) => void stream.resume(),
+    });
+    await using host = createTestHost({
+      database,
+      now: Date.now(),
+      sections: {
+        mail: { smtp: `smtp://127.0.0.1:${deaf.port}`, from: 'no-reply@gateway.example' },
+        alerts: { mail: 'Boss@example.com' },
+      },
+    });
+    await sendDueMails(host, gateway, { connect: 30_000, greeting: 30_000, idle: 500, mail: 30_000 });
+    expect(await states()).toEqual(['operator waiting']);
+    await makeDue();
+    await sendMails();
+    expect([await states(), mails.received.length]).toEqual([['operator sent'], 1]);
+    expect(mails.received[0]?.raw).toMatch(/^Message-ID: <daypass-\d+-o\d{13}@gateway\.example>\r?$/m);
+  });
+
   it('is sent once on each channel, by four workers at once', async () => {
     for (let order = 0; order < 6; order++) await flagged(`ORD-ONCE-${order}`);
     await Promise.all([sendWebhooks(), sendWebhooks(), sendWebhooks(), sendWebhooks()]);
@@ -229,6 +271,27 @@ const reportPayment = (minutes: number) =>
     [randomUUID(), minutes],
   );
 
+it('money that belongs to no order reaches the operator, with where to decide', async () => {
+  await database
+    .fork()
+    .transactional((transaction) =>
+      recordEvent(
+        transaction,
+        'payment.unknown',
+        { provider: 'xendit', amount: 48_000, currency: 'IDR' },
+        randomUUID(),
+      ),
+    );
+  await sendWebhooks();
+  expect(JSON.parse(calls[0]?.body ?? '')).toMatchObject({
+    type: 'payment.unknown',
+    title: 'xendit has money without an order',
+    url: expect.stringMatching(/\/operator\/flags$/),
+    data: { provider: 'xendit', money: { amount: 48_000, currency: 'IDR' } },
+  });
+  expect((await sendMails()).replace(/=C2=A0/g, ' ')).toContain('Rp 48.000');
+});
+
 describe('a payment that is not confirmed', () => {
   it('for ten minutes is one alert, however often it is looked at', async () => {
     await reportPayment(11);
@@ -240,6 +303,18 @@ describe('a payment that is not confirmed', () => {
       `select payload ->> 'since' as since from account_event where name = 'payments.delayed'`,
     );
     expect(Math.round((Date.now() - Date.parse(event?.since ?? '')) / 60_000)).toBe(11);
+  });
+
+  it('is not reported any more when it is confirmed meanwhile', async () => {
+    await reportPayment(11);
+    await reportPayment(12);
+    await watch(Date.now());
+    await sendWebhooks();
+    const delayed = calls.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'payments.delayed');
+    expect(delayed?.data).toMatchObject({ waiting: 2, since: expect.any(String) });
+    await database.query('update payment_notification set next_try_at = null');
+    await sendMails();
+    expect((await states())[0]).toBe('operator skipped');
   });
 
   it('for nine minutes is none', async () => {

@@ -173,6 +173,35 @@ describe('a mail', () => {
     expect([ids.length, new Set(ids).size]).toEqual([8, 8]);
   });
 
+  it('has an id that names event and sender, the same for each try', async () => {
+    await rotate();
+    await send();
+    expect(/^Message-ID: <(.+)>\r?$/m.exec(server.received[0]?.raw ?? '')?.[1]).toMatch(
+      /^daypass-\d+-\d{13}@gateway\.example$/,
+    );
+  });
+
+  it('says whom to write to', async () => {
+    await rotate();
+    await using host = createHost();
+    Object.assign(host, { service: { ...host.service, contact: 'mailto:help@example.com' } });
+    await sendDueMails(host, { healthChecks: new Map() }, unhurried);
+    expect(words()).toContain('help@example.com');
+    expect(words()).not.toContain('mailto:');
+    await rotate();
+    await send();
+    expect(words(1)).not.toContain('undefined');
+  });
+
+  it('that cannot be written fails with a line in the log, and holds up no other one', async () => {
+    await record('plan.ended', { accountId, endsAt: 'never' });
+    await rotate();
+    const lines = await send();
+    expect(await states()).toEqual(['failed: it cannot be written', 'sent']);
+    expect(lines[0]).toMatch(/^error +the mail about event \d+ cannot be composed/);
+    expect(lines[1]).toMatch(/\(plan\.ended\) could not be sent and is not retried: it cannot be written$/);
+  });
+
   it('leaves no address in the table of mails', async () => {
     await rotate();
     await send();
@@ -308,6 +337,20 @@ describe('a mail server that hangs', () => {
     await send(undefined, { idle: 500, mail: 2_000 });
     expect(server.connections()).toBe(1);
     expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
+  });
+});
+
+describe('a mail of which nobody knows whether it was taken', () => {
+  it('is not sent again', async () => {
+    await server[Symbol.asyncDispose]();
+    server = await startMailServer({ onData: (stream) => void stream.resume() });
+    await rotate();
+    const lines = await send(undefined, { idle: 500 });
+    expect((await states())[0]).toMatch(/^uncertain/);
+    expect(lines).toEqual([expect.stringMatching(/may not have been delivered, and is not sent again/)]);
+    await makeDue();
+    await send(undefined, { idle: 500 });
+    expect(server.connections()).toBe(1);
   });
 });
 

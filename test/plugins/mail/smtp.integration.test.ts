@@ -177,6 +177,8 @@ describe('a mail that the server does not take', () => {
     ['hangs', () => undefined],
   ])('is uncertain when the server %s after the transfer', async (_name, then) => {
     await using server = await startScript(['220 hello', '250 hello', '250 ok', '250 ok', '354 go on'], then);
+    const begun = performance.now();
     expect(await sendMail(serverAt(server.port), mail, short)).toMatchObject({ kind: 'uncertain' });
+    expect(performance.now() - begun).toBeLessThan(timeouts.mail / 2);
   });
 });

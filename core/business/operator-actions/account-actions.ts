@@ -1,5 +1,7 @@
 import { AccountError } from '../accounts/account-error.ts';
-import { type ActionKind, describeWords, note, schema, text } from './action-kind.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { AccountRecord } from '../accounts/account-record.ts';
+import { type ActionKind, type ActionWords, describeWords, note, schema, text } from './action-kind.ts';
 import { recordAction } from './operator-actions.ts';
 
 /*
@@ -16,6 +18,11 @@ const time = {
   ...text('RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.', 40),
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
 } as const;
+
+async function findOther(host: Host, { to = '' }: ActionWords): Promise<AccountRecord> {
+  const { findAccountByHandle } = await import('../accounts/account-list.ts');
+  return findAccountByHandle(host, to);
+}
 
 export const accountActions: readonly ActionKind[] = [
   {
@@ -92,11 +99,15 @@ export const accountActions: readonly ActionKind[] = [
     input: schema({ sign_in: signIn, to: text('The other account.'), note }, ['sign_in', 'to', 'note']),
     sparesOperators: true,
     async resolve(host, input) {
-      const { findAccountByHandle } = await import('../accounts/account-list.ts');
-      return { ...input, to: (await findAccountByHandle(host, input.to ?? '')).id };
+      const other = await findOther(host, input).catch((error: unknown) => {
+        // `perform` says so, on record.
+        if (error instanceof AccountError) return undefined;
+        throw error;
+      });
+      return other === undefined ? input : { ...input, to: other.id };
     },
-    async perform(host, id, { sign_in: provider = '', to = '' }) {
-      await (await recovery()).moveSignIn(host, id, provider, to);
+    async perform(host, id, input) {
+      await (await recovery()).moveSignIn(host, id, input.sign_in ?? '', (await findOther(host, input)).id);
     },
   },
   {

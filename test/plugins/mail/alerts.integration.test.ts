@@ -172,7 +172,7 @@ describe('a flagged order', () => {
 
   it('has words for its reason in both languages', async () => {
     const kinds = await database.query<{ kind: string }>(
-      `select unnest(regexp_matches(pg_get_constraintdef(oid), '''(\w+)''', 'g')) as kind from pg_constraint
+      `select unnest(regexp_matches(pg_get_constraintdef(oid), '''(\\w+)''', 'g')) as kind from pg_constraint
        where conname = 'order_flag_kind_check'`,
     );
     const texts = (['en', 'id'] as const).flatMap((language) =>

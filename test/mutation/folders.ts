@@ -21,7 +21,10 @@ export const folders: readonly MutatedFolder[] = [
   { name: 'core/config', tests: ['test/core/config/'] },
   { name: 'plugins/sign-in', tests: ['test/plugins/sign-in/'] },
   { name: 'plugins/mail', tests: ['test/plugins/mail/'] },
-  { name: 'core/business/accounts', tests: ['test/core/business/accounts/', 'test/plugins/accounts/'] },
+  {
+    name: 'core/business/accounts',
+    tests: ['test/core/business/accounts/', 'test/plugins/accounts/', 'test/core/business/operator-actions.'],
+  },
   { name: 'plugins/log', tests: ['test/plugins/log/'] },
   {
     name: 'core/business/payments',

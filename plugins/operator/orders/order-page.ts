@@ -90,7 +90,7 @@ function factsOf(order: Order, { t, format }: PageRequest) {
 
 /** What an operator can do about an order, the most pressing first. */
 function actionsOf(order: Order, { t, format }: PageRequest) {
-  const { code, state, flags, payments, refunds } = order;
+  const { code, state, flags, refunds } = order;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const worstFirst = open.toSorted((one, other) => severityOf(one.kind).localeCompare(severityOf(other.kind)));
   return [
@@ -110,13 +110,21 @@ function actionsOf(order: Order, { t, format }: PageRequest) {
     ...(state === 'created' || state === 'pending'
       ? [{ path: `/operator/orders/${code}/cancel`, label: t('operator.act.order.cancel'), isDanger: true }]
       : []),
-    ...payments
-      .map((payment) => ({ payment, left: refundable(order, payment) }))
-      .filter(({ left }) => left > 0)
-      .map(({ payment: { id, currency }, left }) => ({
-        path: `/operator/orders/${code}/refund/${id}`,
-        label: t('operator.refund_payment', { amount: format.money(left, currency) }),
-        isDanger: true,
-      })),
+    ...refundLinks(order, { t, format }),
   ];
+}
+
+/** Of several payments, each says which one it is. */
+function refundLinks(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>) {
+  const open = order.payments
+    .map((payment) => ({ payment, left: refundable(order, payment) }))
+    .filter(({ left }) => left > 0);
+  return open.map(({ payment: { id, currency, outcome }, left }) => {
+    const words = { amount: format.money(left, currency), outcome: t(`operator.payment_outcome.${outcome}`) };
+    return {
+      path: `/operator/orders/${order.code}/refund/${id}`,
+      label: t(open.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', words),
+      isDanger: true,
+    };
+  });
 }

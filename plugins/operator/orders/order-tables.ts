@@ -88,8 +88,8 @@ export function attemptTable(attempts: readonly AttemptTrail[], { t, format }: R
     rows: attempts.map((attempt) => [
       { text: attempt.reference, isCode: true },
       { ...format.dayTime(attempt.createdAt) },
-      { text: attempt.charge },
-      { text: attempt.state },
+      { text: t(`operator.stated.${attempt.charge}`) },
+      { text: t(`operator.stated.${attempt.state}`) },
       { text: format.number(attempt.checks) },
       optionalTime(attempt.nextCheckAt, format),
       { text: attempt.error ?? '' },
@@ -112,7 +112,9 @@ export function notificationTable(notifications: readonly NotificationTrail[], {
       { ...format.dayTime(receivedAt) },
       { text: reference, isCode: true },
       { text: format.number(tries) },
-      outcome === undefined ? { text: t('operator.waiting'), kind: 'waiting' as const } : { text: outcome },
+      outcome === undefined
+        ? { text: t('operator.waiting'), kind: 'waiting' as const }
+        : { text: t(`operator.stated.${outcome}`) },
     ]),
   };
 }

@@ -16,7 +16,7 @@ export const refundPage: Page = actionPage({
     const amount = format.money(left, payment.currency);
     return {
       question: t('operator.refund_question', { amount, order: order.code }),
-      text: t('operator.refund_text'),
+      text: t(payment.outcome === 'activated' ? 'operator.refund_text' : 'operator.refund_text_no_days'),
       facts: [
         { name: t('operator.outcome'), value: t(`operator.payment_outcome.${payment.outcome}`) },
         { name: t('operator.fact.paid'), value: format.time(payment.paidAt).text },

@@ -5,7 +5,7 @@ import { QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
-import { daysOf, describeDecision, isOpenView, type OrderView } from './order-view.ts';
+import { daysOf, describeDecision, describeRefunds, isOpenView, type OrderView } from './order-view.ts';
 
 /** A note with an icon, as `views/parts/flash.eta` prints it. */
 interface Note {
@@ -45,10 +45,20 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
 
 /** What has become of the order, in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
-  if (view === 'wrong') return describeWrong(order, request);
   const { t } = request;
-  return { kind: kinds[view] ?? 'waiting', title: t(`payments.pay.${view}`), text: t(`payments.pay.${view}_more`) };
+  const usual = {
+    kind: kinds[view] ?? 'waiting',
+    title: t(`payments.pay.${view}`),
+    text: t(`payments.pay.${view}_more`),
+  };
+  const note = view === 'wrong' ? describeWrong(order, request) : usual;
+  const refunds = describeRefunds(order, request);
+  if (refunds === '') return note;
+  // That a payment is still looked for is no news to a buyer whose money is back.
+  return { ...note, text: ended.has(view) ? refunds : `${note.text} ${refunds}` };
 }
+
+const ended = new Set<OrderView>(['expired', 'failed', 'cancelled']);
 
 /** Px of a side: whole ones for each module, so that edges are sharp; at least four. */
 const qrWidth = { module: 4, side: 328 };

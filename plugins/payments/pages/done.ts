@@ -7,7 +7,7 @@ import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
-import { ownOrder, pathOf, describeDecision } from './order-view.ts';
+import { describeDecision, describeRefunds, ownOrder, pathOf } from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
 /** Seconds between two looks for the first request, where JavaScript does not run. */
@@ -60,7 +60,7 @@ export const createDonePage = (gateway: Pages): Page => ({
       isLate: order.isLate,
       ...describePass(order, account, request),
       second: describeSecond(order, request),
-      refunded: request.t('payments.done.refunded_more', { price: request.format.money(order.price, order.currency) }),
+      refunds: describeRefunds(order, request),
       samples: samplesFor(gateway, request, 'YOUR_KEY'),
       first,
       home: wellKnownPaths.dashboard,

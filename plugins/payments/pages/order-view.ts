@@ -66,6 +66,18 @@ export function nextOf({ next }: CheckoutError, { format }: Pick<PageRequest, 'f
   return next === undefined ? {} : { time: format.time(next).text };
 }
 
+/** What went back of all that was paid for an order, or is on its way; empty when nothing did. */
+export function describeRefunds({ refunds }: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
+  return refunds
+    .filter(({ state }) => state !== 'failed')
+    .map(({ amount: back, currency, createdAt, finishedAt }) => {
+      const amount = format.money(back, currency);
+      if (finishedAt === undefined) return t('payments.refund.sent', { amount, time: format.time(createdAt).text });
+      return t('payments.refund.done', { amount, time: format.time(finishedAt).text });
+    })
+    .join(' ');
+}
+
 /**
  * What happens to money that activated nothing: a person decides by a stated time, and this page shows it. Afterwards, whom to
  * write to.

@@ -3,7 +3,7 @@ import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { daysOf, ownOrder } from './order-view.ts';
+import { daysOf, describeRefunds, ownOrder } from './order-view.ts';
 
 /** The receipt of a paid order, printed on one sheet. */
 export const receiptPage: Page = {
@@ -49,6 +49,6 @@ function describeReceipt(order: Order, request: PageRequest) {
     method: ['QRIS', payment?.issuer].filter((part) => part !== undefined).join(', '),
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
-    refunded: t('payments.done.refunded_more', { price: format.money(order.price, order.currency) }),
+    refunds: describeRefunds(order, request),
   };
 }

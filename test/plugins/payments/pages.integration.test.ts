@@ -4,6 +4,7 @@ import { checkNow } from '#core/business/payments/checkout.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
+import { closeRefund } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { referenceOf } from '../../core/business/payments/fixture.ts';
 import type { Browser } from '../../core/web/page-fixture.ts';
@@ -180,6 +181,25 @@ describe('the pay page', () => {
     expect(textOf((await browser.get(path)).payload)).toContain(
       `Do not pay again. We are late. Write to help@example.com with order ${codeOf(path)}.`,
     );
+  });
+
+  it('shows when the money of a wrong amount went back, or since when it is on its way', async () => {
+    const path = await buy();
+    await pay(path, 59_000);
+    const { id, payments } = await orderAt(path);
+    const key = `${codeOf(path)}-R1`;
+    await database.query(
+      `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason)
+       values (?, ?, ?, 59000, 'IDR', 'sent', 'none', 'wrong amount')`,
+      [key, id, payments[0]?.id],
+    );
+    expect(textOf((await browser.get(path)).payload)).toMatch(
+      /We received .* money back\..* Rp\u00a059\.000 is on its way back to you since \d+ \w+ \d{4}, \d\d:\d\d/,
+    );
+    await closeRefund({ database }, key, 'done', 'the provider says so');
+    const text = textOf((await browser.get(path)).payload);
+    expect(text).toMatch(/This order was cancelled\. Rp\u00a059\.000 went back to you on \d+ \w+ \d{4}, \d\d:\d\d/);
+    expect(text).not.toContain('Paid already?');
   });
 
   it('removes a code that was paid with another amount, also after the operator has resolved that', async () => {
@@ -372,7 +392,7 @@ describe('the page of a paid order', () => {
     await pay(path);
     await setState(path, 'refunded');
     const { payload } = await browser.get(`${path}/done`);
-    expect(textOf(payload)).toContain('This order was refunded. Rp\u00a095.000 was paid back.');
+    expect(textOf(payload)).toContain('This order was refunded. Its days have ended.');
     expect(payload).not.toContain('/key"');
   });
 

@@ -55,8 +55,10 @@ export class ItemTracker {
   /** The item that the end of a reply repeats. */
   recall(event: ResponsesEvent): TrackedItem | undefined {
     const { id, index, call, type } = namesOf(event);
-    if (call !== undefined) return this.#byCall.get(call);
+    const byCall = call === undefined ? undefined : this.#byCall.get(call);
+    if (byCall !== undefined) return byCall;
     const byId = id === undefined ? undefined : this.#byId.get(id);
+    if (call !== undefined) return byId?.isDone === false ? byId : undefined;
     if (byId !== undefined) return byId;
     const there = index === undefined ? undefined : this.#byIndex.get(index);
     return there !== undefined && (there.type === undefined || there.type === type) ? there : this.#nameless;
@@ -65,7 +67,10 @@ export class ItemTracker {
   #known({ id, index, call }: Names): TrackedItem | undefined {
     const byCall = call === undefined ? undefined : this.#byCall.get(call);
     if (byCall !== undefined) return byCall;
-    const item = (id === undefined ? undefined : this.#byId.get(id)) ?? this.#openAt(index);
+    const byId = id === undefined ? undefined : this.#byId.get(id);
+    // OpenAI names a call one way when it opens and another way when it is done: the item is the same.
+    if (byId?.isDone === false) return byId;
+    const item = byId ?? this.#openAt(index);
     const isAnother = call !== undefined && item?.call !== undefined;
     return isAnother ? undefined : item;
   }

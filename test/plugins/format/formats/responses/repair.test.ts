@@ -83,6 +83,20 @@ describe('repairing a Responses stream', () => {
     expect(ids).toEqual(['a', 'a']);
   });
 
+  it('a call of a Responses stream that is done under another call id stays one item', () => {
+    const item = { id: 'fc_1', type: 'function_call', call_id: 'a', name: 'f', arguments: '' };
+    const done = { ...item, call_id: 'b', arguments: '{}' };
+    const events = stream([
+      { type: 'response.created', response: { id: 'r' } },
+      { type: 'response.output_item.added', output_index: 0, item },
+      { type: 'response.output_item.done', output_index: 0, item: done },
+      { type: 'response.completed', response: { id: 'r', output: [done] } },
+    ]);
+    expect(events.filter(({ type }) => type === 'response.output_item.added')).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'response.output_item.done')).toHaveLength(1);
+    expect(events.at(-1)?.['response']).toMatchObject({ output: [{ call_id: 'b' }] });
+  });
+
   it('a Responses stream that ends like Chat gets its own last event', () => {
     const one = repair();
     const events = ['data: {"type":"response.output_text.delta","delta":"Hi"}\n\n', 'data: [DONE]\n\n'];

@@ -187,6 +187,25 @@ describe('decoding a Responses reply', () => {
     ]);
   });
 
+  it.each([
+    ['function_call', called, { ...called, call_id: 'call_other' }],
+    [
+      'tool_search_call',
+      { id: 'tsc_1', type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: {} },
+      { id: 'tsc_1', type: 'tool_search_call', call_id: 'call_other', execution: 'client', arguments: { query: 'x' } },
+    ],
+  ])('a Responses %s that is done under another call id stays one call', (_type, added, done) => {
+    const events = [
+      { type: 'response.output_item.added', output_index: 0, item: { ...added, arguments: '' } },
+      { type: 'response.output_item.done', output_index: 0, item: done },
+    ];
+    for (const output of [[], [done], [added]]) {
+      const blocks = replyTo([...events, completed({ output })])?.blocks;
+      expect(blocks?.map(({ type }) => type)).toEqual(['tool_call']);
+      expect(blocks).toMatchObject([{ id: 'call_1', input: JSON.stringify(done.arguments).replace(/^"|\\|"$/g, '') }]);
+    }
+  });
+
   it('a Responses refusal is decoded', () => {
     const refused = { ...said, content: [{ type: 'refusal', refusal: 'I will not.' }] };
     expect(wholeReply({ status: 'completed', output: [refused] })).toMatchObject({

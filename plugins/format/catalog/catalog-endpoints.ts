@@ -8,17 +8,22 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { textFormats } from '../formats/formats.ts';
 import { findModel } from '../request/client-request.ts';
 import { limitsOf } from './abilities.ts';
+import { pageOf, readWanted } from './model-page.ts';
 
 /**
- * `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; always a single page. Google's clients ask
- * here as well, since version 3 of `@google/genai` by default, and get their own format.
+ * `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; a single page unless the client wants less.
+ * Google's clients ask here as well, since version 3 of `@google/genai` by default, and get their own format.
+ *
+ * @throws GatewayError `invalid_request`
  */
 export function listModels(host: Host, exchange: Exchange): Reply {
   if (exchange.dialect === 'google') return listGeminiModels(host, exchange);
+  const wanted = readWanted(exchange.query, { size: 'limit', after: 'after_id', before: 'before_id' });
   return listOffered(host, exchange, (models) => {
-    const data = models.map((model) => describeModel(model, host));
+    const { page, hasMore } = pageOf(models, wanted);
+    const data = page.map((model) => describeModel(model, host));
     const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
-    return { object: 'list', data, has_more: false, first_id, last_id };
+    return { object: 'list', data, has_more: hasMore, first_id, last_id };
   });
 }
 
@@ -43,14 +48,30 @@ function describeModel({ name, model }: ListedModel, host: Host) {
     created_at: created.toISOString(),
     max_input_tokens: input ?? null,
     max_tokens: output ?? null,
+    // Strict decoders insist on these; what is in the catalog is in use.
+    capabilities: null,
+    deprecated_at: null,
+    lifecycle: 'active',
+    line: null,
+    retires_at: null,
   };
 }
 
 const textMethods = ['generateContent', 'countTokens'];
 
-/** `GET /v1beta/models`: the catalog as Google's clients read it, in one page. Source: Gemini API reference, "Models". */
+/**
+ * `GET /v1beta/models`: the catalog as Google's clients read it, in one page unless they want less. Source: Gemini API
+ * reference, "Models".
+ *
+ * @throws GatewayError `invalid_request`
+ */
 export function listGeminiModels(host: Host, exchange: Exchange): Reply {
-  return listOffered(host, exchange, (models) => ({ models: models.map(describeGeminiModel) }));
+  const wanted = readWanted(exchange.query, { size: 'pageSize', after: 'pageToken' });
+  return listOffered(host, exchange, (models) => {
+    const { page, hasMore } = pageOf(models, wanted);
+    const nextPageToken = hasMore ? page.at(-1)?.name : undefined;
+    return { models: page.map(describeGeminiModel), nextPageToken };
+  });
 }
 
 /** `GET /v1beta/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */

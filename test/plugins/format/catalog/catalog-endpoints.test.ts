@@ -57,7 +57,39 @@ describe('the list of models', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       max_input_tokens: 200_000,
       max_tokens: 8_000,
+      capabilities: null,
+      deprecated_at: null,
+      lifecycle: 'active',
+      line: null,
+      retires_at: null,
     });
+  });
+
+  const paged = (query: string) =>
+    new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), query: new URLSearchParams(query) });
+
+  it.each([
+    ['limit=2', ['dp/one', 'dp/vendor/two'], true],
+    ['limit=2&after_id=dp/vendor/two', ['alias'], false],
+    ['limit=1&before_id=alias', ['dp/vendor/two'], true],
+    ['before_id=alias', ['dp/one', 'dp/vendor/two'], false],
+    ['limit=1000', ['dp/one', 'dp/vendor/two', 'alias'], false],
+  ])('the page ?%s of the list of models has %j', (query, ids, has_more) => {
+    const page = bodyOf(listModels(host, paged(query)));
+    expect(page.data.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(page).toMatchObject({ has_more, first_id: ids[0], last_id: ids.at(-1) });
+  });
+
+  it.each(['limit=0', 'limit=x', 'after_id=unknown'])('?%s is not a page of the list of models', (query) => {
+    expect(() => listModels(host, paged(query))).toThrow(/must be/);
+  });
+
+  it('Google’s clients get pages with a token of the next one', () => {
+    const first = bodyOf(listGeminiModels(host, paged('pageSize=2')));
+    expect(first).toMatchObject({ nextPageToken: 'dp/vendor/two', models: [{ name: 'models/dp/one' }, {}] });
+    const last = bodyOf(listGeminiModels(host, paged(`pageSize=2&pageToken=${first.nextPageToken}`)));
+    expect(last.models).toMatchObject([{ name: 'models/alias' }]);
+    expect(last).not.toHaveProperty('nextPageToken');
   });
 
   it('an unknown limit is null', () => {

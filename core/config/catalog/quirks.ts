@@ -51,10 +51,17 @@ const properties = {
   },
   replay_reasoning: {
     type: 'string',
-    enum: ['never', 'tool_turns', 'always'],
+    enum: ['never', 'given', 'tool_turns', 'always'],
     description:
-      'When the reasoning of earlier turns must be sent back: Chat Completions in reasoning_content, Messages in thinking ' +
-      'blocks.',
+      'When the reasoning of earlier turns is sent back: never, where the client has it (given), or because the vendor requires ' +
+      'it in turns with tool calls or in all. Chat Completions: see replay_as; Messages: in thinking blocks.',
+  },
+  replay_as: {
+    type: 'string',
+    enum: ['reasoning_content', 'reasoning', 'thinking_parts', 'think_tags', 'text'],
+    description:
+      'Chat Completions: where reasoning of earlier turns is sent back: in a field, in parts of the content, or in the text, ' +
+      'between <think> and </think> or without them.',
   },
   signed_thinking: {
     ...flag,
@@ -63,6 +70,12 @@ const properties = {
   forced_tools: { ...flag, description: 'False when tool_choice must be auto or none.' },
   strict_tools: { ...flag, description: 'True when tools support strict.' },
   freeform_tools: { ...flag, description: 'True when tools support free-form input (custom tools).' },
+  strict_calls: {
+    ...flag,
+    description:
+      'True when the endpoint rejects histories with calls that have empty arguments or no result, or with results of no call; ' +
+      'they are completed.',
+  },
   hosted_search: { ...flag, description: 'True when the vendor hosts a web search tool.' },
   tool_result_images: { ...flag, description: 'True when tool results support images.' },
   tool_schema: {
@@ -155,11 +168,13 @@ export const defaultQuirks: Quirks = {
   single_system: false,
   reasoning: 'effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-  replay_reasoning: 'never',
+  replay_reasoning: 'given',
+  replay_as: 'reasoning_content',
   signed_thinking: true,
   forced_tools: true,
   strict_tools: false,
   freeform_tools: false,
+  strict_calls: false,
   hosted_search: false,
   tool_result_images: true,
   tool_schema: 'json_schema',

@@ -25,6 +25,8 @@ export interface GuardOptions extends GuardedRoute {
   readonly id: string;
   /** Estimates the tokens of the request, where the upstream has not counted them. */
   readonly inputTokens: () => number;
+  /** True when clients take the last block for the answer: reasoning behind it is left out. */
+  readonly endsWithAnswer?: boolean | undefined;
   /** Called with the answer once it is complete. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }
@@ -174,7 +176,11 @@ export class GrammarGuard {
     this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : new TextBlock(type)), text);
   }
 
-  #reasoningState({ kind, data }: Extract<Fragment, { type: 'reasoning_state' }>): void {
+  #reasoningState({ kind, data, isTrailing }: Extract<Fragment, { type: 'reasoning_state' }>): void {
+    if (isTrailing === true && this.#options.endsWithAnswer === true) {
+      this.notes.drop('signature at the end of the answer');
+      return;
+    }
     const tail = this.#queue.last;
     const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
     const block = isOpen ? tail : this.#queue.add(new ReasoningBlock());

@@ -52,7 +52,7 @@ function byRank(a: Effort, b: Effort): number {
   return efforts.indexOf(a) - efforts.indexOf(b);
 }
 
-/** True when the vendor wants the reasoning of an assistant's message back. */
+/** True when the vendor insists on having the reasoning of an assistant's message back. */
 export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
   const { replay_reasoning: when } = quirks;
   return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));

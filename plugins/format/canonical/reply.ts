@@ -13,8 +13,11 @@ export type Fragment =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'refusal'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** Closes the open reasoning with its state, or stands for reasoning that has no text. */
-  | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string }
+  /**
+   * Closes the open reasoning with its state, or stands for reasoning that has no text. `isTrailing`: it belongs to the answer
+   * before it.
+   */
+  | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string; readonly isTrailing?: true }
   /** Belongs to the text that is open. */
   | { readonly type: 'citation'; readonly citation: Citation }
   /** Closes the open block, unless it is a call. */

@@ -97,6 +97,8 @@ function charactersOf(value: JsonValue | undefined): number {
   if (isJsonObject(inner)) return charactersOf(inner);
   let characters = 0;
   for (const [name, part] of Object.entries(value)) {
+    // The same text under its second name.
+    if (name === 'reasoning' && value['reasoning_content'] === part) continue;
     if (inputs.has(name) && isJsonObject(part)) characters += JSON.stringify(part).length;
     else if (!frames.has(name)) characters += charactersOf(part);
   }

@@ -15,7 +15,11 @@ const changed: readonly Change[] = [
   ['content as text', ({ text_content: isText }) => isText, ['chat']],
   ['adaptive thinking as a budget', ({ reasoning }) => reasoning === 'budget', ['messages']],
   ['thinking budgets as adaptive', ({ reasoning }) => reasoning === 'adaptive', ['messages']],
-  ['reasoning sent back', ({ replay_reasoning: when }) => when !== 'never', ['chat', 'messages']],
+  [
+    'reasoning sent back',
+    ({ replay_reasoning: when }) => when === 'tool_turns' || when === 'always',
+    ['chat', 'messages'],
+  ],
   ['stop sequences cut here', ({ stop }) => stop === 0, ['chat', 'messages']],
 ];
 const omitted: readonly Change[] = [

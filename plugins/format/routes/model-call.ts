@@ -162,13 +162,14 @@ function isPassedTo(route: Route, request: ClientRequest): boolean {
 
 /**
  * True for requests that only a translation can adapt: freeform tools become functions, and their calls freeform again;
- * images in tool results become a user message.
+ * images in tool results become a user message; calls and results of a broken history are paired.
  */
 function needsTranslation({ profile }: Route, { format, purpose, outline }: ClientRequest): boolean {
   const { text } = format.client;
   if (purpose !== 'answer' || text === undefined) return false;
-  const { freeform_tools, tool_result_images } = profileIn(format.name, profile).quirks;
+  const { freeform_tools, tool_result_images, strict_calls } = profileIn(format.name, profile).quirks;
   if (!freeform_tools && text.hasFreeformTools?.(outline) === true) return true;
+  if (strict_calls && text.isSingleAnswer(outline) && text.hasBrokenCalls?.(outline) === true) return true;
   return !tool_result_images && text.omitResultImages(outline) !== outline;
 }
 

@@ -36,6 +36,7 @@ export const hostVendors: readonly Vendor[] = [
     quirks: {
       late_system: true,
       reasoning: 'openrouter',
+      replay_as: 'reasoning',
       hosted_search: true,
       // Each of them names further models to serve: the plan has permitted one, and the record would name it.
       refuses: ['models', 'route', 'preset'],
@@ -55,6 +56,8 @@ export const hostVendors: readonly Vendor[] = [
     quirks: {
       max_tokens_name: 'max_completion_tokens',
       late_system: true,
+      replay_as: 'think_tags',
+      strict_calls: true,
       by_format: { chat: { refuses: groqRefusals } },
     },
   },
@@ -69,8 +72,12 @@ export const hostVendors: readonly Vendor[] = [
       max_tokens_name: 'max_completion_tokens',
       late_system: true,
       text_content: true,
+      replay_as: 'think_tags',
+      strict_calls: true,
       refuses: cerebrasRefusals,
     },
+    // Source: opencode#26763, by Cerebras.
+    models: [{ match: 'gpt-oss*', quirks: { replay_as: 'text' } }],
   },
   {
     name: 'together',
@@ -79,7 +86,7 @@ export const hostVendors: readonly Vendor[] = [
     baseUrl: 'https://api.together.xyz/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false },
-    quirks: { late_system: true },
+    quirks: { late_system: true, strict_calls: true },
   },
   {
     name: 'ollama',
@@ -88,7 +95,11 @@ export const hostVendors: readonly Vendor[] = [
     baseUrl: 'http://127.0.0.1:11434/v1',
     auth: 'none',
     capabilities: { files: false, audio: false },
-    quirks: { late_system: true, by_format: { messages: { ...compatibleMessages, late_system: false } } },
+    quirks: {
+      late_system: true,
+      replay_as: 'reasoning',
+      by_format: { messages: { ...compatibleMessages, late_system: false } },
+    },
   },
   {
     name: 'ollama-native',
@@ -106,6 +117,6 @@ export const hostVendors: readonly Vendor[] = [
     baseUrl: 'http://127.0.0.1:8000/v1',
     auth: 'none',
     // Chat templates differ: several fail on a system message that is not the first.
-    quirks: { single_system: true, by_format: { messages: compatibleMessages } },
+    quirks: { single_system: true, strict_calls: true, by_format: { messages: compatibleMessages } },
   },
 ];

@@ -58,6 +58,7 @@ export const labVendors: readonly Vendor[] = [
       reasoning: 'thinking',
       efforts: ['low', 'high', 'max'],
       replay_reasoning: 'always',
+      strict_calls: true,
       stop: 16,
       end_user: false,
       parallel_switch: false,
@@ -77,7 +78,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.deepseek.com/anthropic/v1',
     auth: 'x-api-key',
     capabilities: { images: false, files: false, audio: false, structured_output: 'none' },
-    quirks: { ...compatibleMessages, replay_reasoning: 'tool_turns' },
+    quirks: { ...compatibleMessages, replay_reasoning: 'always' },
   },
   {
     name: 'moonshot',
@@ -86,7 +87,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.moonshot.ai/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false },
-    quirks: { late_system: true, reasoning: 'thinking', replay_reasoning: 'tool_turns', stop: 5 },
+    quirks: { late_system: true, reasoning: 'thinking', replay_reasoning: 'tool_turns', strict_calls: true, stop: 5 },
     models: [
       { match: 'kimi-k2*', quirks: { forced_tools: false } },
       { match: 'kimi-k3*', quirks: { reasoning: 'effort', efforts: ['low', 'high', 'max'], sampling: false } },
@@ -113,6 +114,7 @@ export const labVendors: readonly Vendor[] = [
       late_system: true,
       reasoning: 'thinking',
       replay_reasoning: 'tool_turns',
+      strict_calls: true,
       forced_tools: false,
       parallel_switch: false,
       stop: 1,
@@ -140,6 +142,7 @@ export const labVendors: readonly Vendor[] = [
     quirks: {
       late_system: true,
       reasoning: 'enable_thinking',
+      strict_calls: true,
       forced_tools: false,
       end_user: false,
       refuses: ['frequency_penalty'],
@@ -168,6 +171,7 @@ export const labVendors: readonly Vendor[] = [
       reasoning: 'none',
       replay_reasoning: 'tool_turns',
       inline_thinking: true,
+      strict_calls: true,
       forced_tools: false,
       stop: 0,
       end_user: false,
@@ -183,7 +187,7 @@ export const labVendors: readonly Vendor[] = [
     auth: 'bearer',
     capabilities: { files: false, audio: false, structured_output: 'none' },
     // Models from M3 on take thinking in either form.
-    quirks: { signed_thinking: false },
+    quirks: { signed_thinking: false, strict_calls: true },
     models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: compatibleMessages }],
   },
   {
@@ -219,7 +223,9 @@ export const labVendors: readonly Vendor[] = [
     quirks: {
       reasoning: 'effort',
       efforts: ['none', 'high'],
+      replay_as: 'thinking_parts',
       tool_call_ids: 'nine_characters',
+      strict_calls: true,
       seed_name: 'random_seed',
       stream_usage: false,
       end_user: false,

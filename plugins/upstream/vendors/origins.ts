@@ -4,7 +4,7 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
  * Endpoints of other vendors for clients of Anthropic: they refuse system messages inside the conversation, which is the
  * default, take thinking with a budget only, and sign none of it.
  */
-export const compatibleMessages = { reasoning: 'budget', signed_thinking: false } as const;
+export const compatibleMessages = { reasoning: 'budget', signed_thinking: false, strict_calls: true } as const;
 
 /** OpenAI's reasoning models: sampling is fixed, stop sequences are refused. */
 const openaiReasoning = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;
@@ -15,6 +15,8 @@ const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefi
 const openaiModels = {
   quirks: {
     max_tokens_name: 'max_completion_tokens',
+    // It is no member of OpenAI's messages.
+    replay_reasoning: 'never',
     late_system: true,
     strict_tools: true,
     freeform_tools: true,
@@ -124,6 +126,6 @@ export const originVendors: readonly Vendor[] = [
     formats: ['chat', 'images'],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     auth: 'bearer',
-    quirks: { end_user: false, refuses: geminiRefusals },
+    quirks: { end_user: false, replay_reasoning: 'never', refuses: geminiRefusals },
   },
 ];

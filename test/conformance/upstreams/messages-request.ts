@@ -31,9 +31,9 @@ const result = shape(
 );
 const answer = {
   anyOf: [
-    text,
+    shape({ type: is('text'), text: visible }, { citations: { type: 'null' } }),
     shape({ type: is('thinking'), thinking: { type: 'string' }, signature: filled }),
-    shape({ type: is('tool_use'), id: callId, name, input: object }),
+    shape({ type: is('tool_use'), id: callId, name, input: object }, { caller: shape({ type: is('direct') }) }),
   ],
 };
 const message = {

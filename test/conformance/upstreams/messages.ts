@@ -48,7 +48,7 @@ export const messagesUpstream: UpstreamFormat = {
       ...message(model),
       content: answer.blocks.map(writeBlock),
       ...ending(answer),
-      usage: answer.usage && writeUsage(answer.usage),
+      usage: answer.usage && writeWholeUsage(answer.usage),
     }),
   events(answer, model) {
     const usage = answer.usage && writeUsage(answer.usage);
@@ -57,7 +57,8 @@ export const messagesUpstream: UpstreamFormat = {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: usage && { ...usage, output_tokens: 1 },
+      stop_details: null,
+      usage: answer.usage && { ...writeWholeUsage(answer.usage), output_tokens: 1 },
     };
     return [
       { type: 'message_start', message: begun },
@@ -160,19 +161,19 @@ function readResult(block: JsonObject): Entry {
 }
 
 function message(model: string): JsonObject {
-  return { id: 'msg_there', type: 'message', role: 'assistant', model };
+  return { id: 'msg_there', type: 'message', role: 'assistant', model, container: null, diagnostics: null };
 }
 
 function writeBlock(block: AnswerBlock): JsonObject {
   switch (block.type) {
     case 'call': {
       const input = typeof block.input === 'string' ? { input: block.input } : block.input;
-      return { type: 'tool_use', id: block.id, name: block.name, input };
+      return { type: 'tool_use', id: block.id, name: block.name, input, caller: { type: 'direct' } };
     }
     case 'thought':
       return { type: 'thinking', thinking: block.text, signature: block.signature };
     default:
-      return { type: 'text', text: block.text };
+      return { type: 'text', text: block.text, citations: null };
   }
 }
 
@@ -186,7 +187,7 @@ const stopReasons: Readonly<Record<End, string>> = {
 
 function ending({ end, stopSequence }: Answer): JsonObject {
   const stop_details = end === 'withheld' ? { type: 'refusal', category: null, explanation: null } : null;
-  return { stop_reason: stopReasons[end], stop_sequence: stopSequence ?? null, stop_details };
+  return { container: null, stop_reason: stopReasons[end], stop_sequence: stopSequence ?? null, stop_details };
 }
 
 function blockEvents(block: AnswerBlock, index: number): JsonObject[] {
@@ -220,5 +221,10 @@ function writeUsage({ input, cached, output, thinking }: Usage): JsonObject {
     cache_read_input_tokens: cached,
     output_tokens: output,
     output_tokens_details: { thinking_tokens: thinking },
+    server_tool_use: null,
   };
+}
+
+function writeWholeUsage(usage: Usage): JsonObject {
+  return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null };
 }

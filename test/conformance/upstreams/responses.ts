@@ -263,6 +263,7 @@ const defaults = {
   truncation: 'disabled',
   metadata: {},
   service_tier: 'default',
+  access_programs: null,
   safety_identifier: null,
   prompt_cache_key: null,
 } satisfies JsonObject;

@@ -19,12 +19,13 @@ const citation = shape({
   cited_text: text,
 });
 const citations = { type: 'array', minItems: 1, items: citation };
-const toolHead = { type: is('tool_use'), id: someText, name: someText };
+const nothing = { type: 'null' };
+const toolHead = { type: is('tool_use'), id: someText, name: someText, caller: shape({ type: is('direct') }) };
 const redacted = shape({ type: is('redacted_thinking'), data: someText });
 
 const block = {
   anyOf: [
-    shape({ type: is('text'), text: someText }, { citations }),
+    shape({ type: is('text'), text: someText, citations: { anyOf: [nothing, citations] } }),
     // The text may be withheld from the client; the signature never is.
     shape({ type: is('thinking'), thinking: text, signature: someText }),
     redacted,
@@ -34,7 +35,7 @@ const block = {
 /** A block as it opens: members with deltas are empty. */
 const openBlock = {
   anyOf: [
-    shape({ type: is('text'), text: is('') }),
+    shape({ type: is('text'), text: is(''), citations: nothing }),
     shape({ type: is('thinking'), thinking: is(''), signature: is('') }),
     redacted,
     shape({ ...toolHead, input: { type: 'object', maxProperties: 0 } }),
@@ -51,15 +52,22 @@ const delta = {
   ],
 };
 
-const usage = shape(
-  {
-    input_tokens: count,
-    cache_creation_input_tokens: count,
-    cache_read_input_tokens: count,
-    output_tokens: count,
-  },
-  { output_tokens_details: shape({ thinking_tokens: count }) },
-);
+const counts = {
+  input_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
+  output_tokens: count,
+  output_tokens_details: shape({ thinking_tokens: count }),
+  server_tool_use: nothing,
+};
+const usage = shape(counts);
+const wholeUsage = shape({
+  ...counts,
+  cache_creation: nothing,
+  inference_geo: nothing,
+  service_tier: nothing,
+  speed: nothing,
+});
 const stop_reason = {
   enum: [
     'end_turn',
@@ -78,6 +86,8 @@ const messageHead = {
   type: is('message'),
   role: is('assistant'),
   model: someText,
+  container: nothing,
+  diagnostics: nothing,
 };
 
 /** The answer to a request that is not streamed. */
@@ -87,7 +97,7 @@ export const wholeReplySchema = shape({
   stop_reason,
   stop_sequence: textOrNull,
   stop_details,
-  usage,
+  usage: wholeUsage,
 });
 
 const begun = shape({
@@ -95,7 +105,8 @@ const begun = shape({
   content: { type: 'array', maxItems: 0 },
   stop_reason: { type: 'null' },
   stop_sequence: { type: 'null' },
-  usage,
+  stop_details: nothing,
+  usage: wholeUsage,
 });
 const errorDetails = shape(
   {
@@ -130,7 +141,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   content_block_start: { index, content_block: openBlock },
   content_block_delta: { index, delta },
   content_block_stop: { index },
-  message_delta: { delta: shape({ stop_reason, stop_sequence: textOrNull, stop_details }), usage },
+  message_delta: { delta: shape({ container: nothing, stop_reason, stop_sequence: textOrNull, stop_details }), usage },
   message_stop: {},
 };
 

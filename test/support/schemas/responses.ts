@@ -76,6 +76,7 @@ function response(statuses: readonly string[], state: Record<string, object>): o
   return shape({
     id: id('resp'),
     object: is('response'),
+    access_programs: { type: 'null' },
     created_at: count,
     completed_at: countOrNull,
     status: { enum: statuses },

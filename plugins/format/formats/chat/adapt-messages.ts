@@ -7,7 +7,7 @@ import { asText, member } from '../../wire/members.ts';
 import { mapEntries, mapMembers, without } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { readReasoning, thoughtSeparator } from './request/read-reasoning.ts';
-import { inlineThoughts } from './request/write-messages.ts';
+import { hasThoughtsInContent, placeOfThoughts, placeThoughts, takesReasoning } from './request/place-thoughts.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 
 type Change = (message: ChatMessage, path: string) => ChatMessage;
@@ -32,10 +32,12 @@ export const adaptMessages: Adaptation = (body, target) => {
 
 function changesFor(target: AdaptationTarget): Change[] {
   const { profile } = target;
-  const { inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = profile.quirks;
+  const { text_content: isText, tool_call_ids: ids } = profile.quirks;
   const changes: Change[] = [];
-  if (wantsReasoning(profile, true)) {
-    const restore = isInline ? withInlineThoughts : withThoughts;
+  const isMember = placeOfThoughts(profile) === 'reasoning_content';
+  // What the client has given back as a member is where most vendors look for it.
+  if (wantsReasoning(profile, true) || (takesReasoning(profile, true) && !isMember)) {
+    const restore = isMember ? withThoughts : withPlacedThoughts;
     changes.push((message, path) => restore(message, path, target));
   }
   if (isText) changes.push(withPlainText);
@@ -57,17 +59,17 @@ function withThoughts(message: ChatMessage, path: string, target: AdaptationTarg
   return { ...message, reasoning_content: found.join(thoughtSeparator) };
 }
 
-/** A model that reasons inside its text gets the reasoning back there, where the client has not left it. */
-function withInlineThoughts(message: ChatMessage, path: string, target: AdaptationTarget): ChatMessage {
-  const { role, content, tool_calls: calls } = message;
-  const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
-  if (role !== 'assistant' || !isWanted || JSON.stringify(content ?? '').includes('<think>')) return message;
+/** Reasoning that belongs to another place of the message, if the client has not left it there. */
+function withPlacedThoughts(message: ChatMessage, path: string, target: AdaptationTarget): ChatMessage {
+  const { role, tool_calls: calls } = message;
+  const { profile } = target;
+  const isTaken = takesReasoning(profile, Array.isArray(calls) && calls.length > 0);
+  if (role !== 'assistant' || !isTaken || hasThoughtsInContent(message)) return message;
   const returned = textsOf(readReasoning(message, path, new Notes()));
   const found = returned.length > 0 ? returned : keptTexts(calls, target);
-  if (found.length === 0) return message;
-  const thoughts = inlineThoughts(found.join(thoughtSeparator));
-  const extended = Array.isArray(content) ? [{ type: 'text', text: thoughts }, ...content] : thoughts + asText(content);
-  return { ...without(message, ['reasoning_content', 'reasoning']), content: extended };
+  if (found.length === 0 || asText(message[placeOfThoughts(profile) as 'reasoning']) !== '') return message;
+  const bare = without(message, ['reasoning_content', 'reasoning']);
+  return placeThoughts(bare, found.join(thoughtSeparator), profile);
 }
 
 function keptTexts(calls: JsonValue | undefined, { kept, origin }: AdaptationTarget): string[] {

@@ -32,7 +32,7 @@ import { adaptMessages } from './adapt-messages.ts';
 import { chatCodec } from './codec.ts';
 import { isSingleAnswer } from './request/parameters.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
-import type { ChatMessage, ChatRequest, ChatTool } from '../../wire/chat.ts';
+import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
 
 const probe: Probe = {
   codec: chatCodec,
@@ -49,9 +49,13 @@ const limitName: Adaptation = (body: ChatRequest, { profile }) => {
   return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
 };
 
-/** Vendors without this option always report the usage. */
-const streamUsage: Adaptation = (body, { profile }) =>
-  profile.quirks.stream_usage ? body : without(body, ['stream_options']);
+/** Vendors without this option always report the usage. The record needs it, whether or not the client wants it. */
+const streamUsage: Adaptation = (body: ChatRequest, { profile }) => {
+  const { stream_options: options, stream } = body;
+  if (!profile.quirks.stream_usage) return without(body, ['stream_options']);
+  if (!isJsonObject(options) || stream !== true) return body;
+  return withMember(body, 'stream_options', withMember<ChatStreamOptions>(options, 'include_usage', true));
+};
 
 const seedName: Adaptation = (body: ChatRequest, { profile }) => {
   const wanted = profile.quirks.seed_name;

@@ -10,6 +10,7 @@ import { ChatReplyRepair } from './repair/reply-repair.ts';
 import { ChatObserver } from './reply/observer.ts';
 import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
+import { hasBrokenCalls } from './request/broken-calls.ts';
 import { chatParameters, isSingleAnswer, reportedStops } from './request/parameters.ts';
 import { callsWithoutReasoning } from './request/read-reasoning.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
@@ -45,6 +46,7 @@ export const chat: ClientTextFormat = {
       omitResultImages,
       isSingleAnswer,
       callsWithoutReasoning,
+      hasBrokenCalls,
       hasFreeformTools: ({ tools }: ChatRequest) => hasToolOfType(tools, ['custom']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },

@@ -54,7 +54,7 @@ export interface ClientSide {
    */
   observe(id: string, body: JsonObject, onAnswer?: (answerId: string) => void): ReplyObserver;
   /** Repairs a reply that passes through; missing where no vendor deviates. @param profile of the route */
-  repairReply?(context: ReplyContext, profile: Profile): ReplyRepair;
+  repairReply?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
   /** Where answers name their model; missing in a format whose answers do not. */
   readonly modelPlace?: ModelPlace;
   /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
@@ -80,6 +80,8 @@ export interface InsertedMember {
 export interface ClientTextSide extends ClientCodec {
   /** The body without the images in tool results; the very same one when there are none. */
   omitResultImages(body: JsonObject): JsonObject;
+  /** True when clients take the last item of an answer for the answer itself. */
+  readonly endsWithAnswer?: boolean;
   /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
   /**
@@ -94,6 +96,8 @@ export interface ClientTextSide extends ClientCodec {
   answerUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
   /** True when a request has tools that take raw text; missing in a format that has none. */
   hasFreeformTools?(body: JsonObject): boolean;
+  /** True when a call in the history has no input or no result, or a result no call; missing where no vendor minds. */
+  hasBrokenCalls?(body: JsonObject): boolean;
   /** True when a request asks for a single answer, which can be decoded and encoded again. */
   isSingleAnswer(body: JsonObject): boolean;
 }

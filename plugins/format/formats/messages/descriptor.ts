@@ -7,8 +7,10 @@ import { adaptMessagesRequest } from './adaptations.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
 import { MessagesObserver } from './reply/observer.ts';
 import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
+import { MessagesReplyRepair } from './reply/reply-repair.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
 import { answerUnavailableTool } from './reply/unavailable-tool.ts';
+import { hasBrokenCalls } from './request/broken-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
 import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 
@@ -47,6 +49,7 @@ export const messages: ClientTextFormat = {
     ],
     parameters: messagesParameters,
     observe: (id, _body, onAnswer) => new MessagesObserver(id, onAnswer),
+    repairReply: (_context, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair()),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
     adaptReply: (request, origin) => new MessagesReplyAdapter(request, origin),
     ownReasoning: withOwnThinking,
@@ -54,8 +57,10 @@ export const messages: ClientTextFormat = {
     text: {
       ...messagesCodec,
       omitResultImages,
+      endsWithAnswer: true,
       isSingleAnswer: () => true,
       answerUnavailableTool,
+      hasBrokenCalls,
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },
   },

@@ -50,6 +50,7 @@ export const responses: ClientTextFormat = {
     text: {
       ...responsesCodec,
       omitResultImages,
+      endsWithAnswer: true,
       isSingleAnswer: () => true,
       hasFreeformTools: ({ tools }: ResponsesRequest) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),

@@ -173,6 +173,7 @@ export function guardOf(exchange: Exchange, client: ClientRequest, route: Route,
     tag: taggerOf(route),
     id: shortId(exchange.id),
     inputTokens: () => promptTokens(client.body),
+    endsWithAnswer: client.format.client.text?.endsWithAnswer,
     onComplete: kept && ((reply) => kept.keep(reply)),
   });
 }

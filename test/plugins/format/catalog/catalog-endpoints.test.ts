@@ -21,6 +21,9 @@ const host = hostOf([
 const bodyOf = ({ body }: Reply) => JSON.parse(String(body));
 const asking = (id = '') => new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), params: { id } });
 
+const paged = (query: string) =>
+  new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), query: new URLSearchParams(query) });
+
 /** Asks without an active period. */
 const inactive = (id = '', inactiveReason = 'No active plan. Choose one at https://gateway.example') => {
   const exchange = asking(id);
@@ -64,9 +67,6 @@ describe('the list of models', () => {
       retires_at: null,
     });
   });
-
-  const paged = (query: string) =>
-    new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), query: new URLSearchParams(query) });
 
   it.each([
     ['limit=2', ['dp/one', 'dp/vendor/two'], true],

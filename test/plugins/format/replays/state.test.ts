@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
-import { textFormats } from '../../../support/formats.ts';
+import { type TextFormat, textFormats } from '../../../support/formats.ts';
 import { nextRequest, playConverted, playStream, replay } from './gateway.ts';
 import { type Recording, recordings, rowOf } from './recordings.ts';
 
@@ -20,6 +20,11 @@ function statesIn(body: string): string[] {
   return [...new Set(members.map(([, value = '']) => value))].filter((value) => !noState.test(value));
 }
 
+/** True where a state comes behind the answer, which must be the last item for these clients. */
+function isLost(client: TextFormat, { name }: Recording): boolean {
+  return name === 'gemini/gemini-thoughts' && (client === 'messages' || client === 'responses');
+}
+
 describe.each(textFormats)('a client of %s', (client) => {
   it.each(stateful.map(rowOf))(
     'returns the opaque reasoning state of %s to its vendor only',
@@ -29,7 +34,7 @@ describe.each(textFormats)('a client of %s', (client) => {
       const sent = await nextRequest(client, recording, answer);
       const sentElsewhere = await nextRequest(client, otherThan(recording), answer);
       for (const state of recording.expected.state ?? []) {
-        expect(sent).toContain(state);
+        if (!isLost(client, recording)) expect(sent).toContain(state);
         expect(sentElsewhere).not.toContain(state);
       }
     },
@@ -42,7 +47,8 @@ describe.each(textFormats)('a client of %s', (client) => {
     async (_name, recording) => {
       const whole = playConverted(await replay(client, recording, false), recording.stream, true).body;
       const streamed = playStream(await replay(client, recording, true), [recording.stream]).body;
-      expect(statesIn(whole)).toHaveLength(recording.expected.state?.length ?? 0);
+      const { state: states = [] } = recording.expected;
+      expect(statesIn(whole)).toHaveLength(isLost(client, recording) ? 0 : states.length);
       expect(statesIn(streamed)).toEqual(statesIn(whole));
     },
   );

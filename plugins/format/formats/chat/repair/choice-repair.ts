@@ -155,7 +155,7 @@ export class ChoiceRepair {
   }
 }
 
-/** Members in which vendors give reasoning as text; clients read both. */
+/** Members in which vendors give reasoning as text. Clients get the first in any case: few read the second. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
 
 export interface MessageRepair {
@@ -205,7 +205,7 @@ function reasoningChanges(given: ChatMessage, { reasoning }: ChoiceUpdate): Chat
   const names = reasoningNames.filter((name) => asText(given[name]) !== '');
   const changes: Editable<ChatMessage> = {};
   for (const name of names) if (given[name] !== reasoning) changes[name] = reasoning;
-  if (names.length === 0 && reasoning !== '') changes.reasoning_content = reasoning;
+  if (reasoning !== '' && !names.includes('reasoning_content')) changes.reasoning_content = reasoning;
   return { ...changes, ...(names.length === 0 && detailChanges(given, reasoning)) };
 }
 

@@ -38,6 +38,7 @@ const notable =
 /** Members that other readers look for in chunks without a finish reason. */
 const telling = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
 const delta = '"delta":{';
+/** The name that clients read, and one that needs it as well. */
 const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
 /** The next piece of one call. */
 const nextInput = /"tool_calls":\[\{"index":(\d+),"function":\{"arguments":(?=")/g;
@@ -60,10 +61,11 @@ export class CleanChunks {
     if (at === -1 || notable.test(chunk)) return undefined;
     if (chunk.includes('"tool_calls":', at)) return this.#learned(chunk, inputPlace(chunk, at));
     const text = placeOf(chunk, 'text', '"content":"', at);
-    const reasoning = reasoningNames
+    const [reasoning, unnamed] = reasoningNames
       .map((name) => placeOf(chunk, 'reasoning', name, at))
-      .find((place) => place !== undefined && place.end > place.start);
+      .map((place) => (place !== undefined && place.end > place.start ? place : undefined));
     if (reasoning === undefined) {
+      if (unnamed !== undefined) return undefined;
       // Without a plain text of it, details may be cumulative.
       return chunk.includes('"reasoning_details":', at) ? undefined : this.#learned(chunk, text);
     }

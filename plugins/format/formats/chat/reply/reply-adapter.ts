@@ -5,18 +5,19 @@ import {
   type AnsweredRequest,
   filledUsage,
   isCounted,
+  objectOr,
   type ReplyAdapter,
   rewriteData,
 } from '../../contract/pass-through.ts';
 import { member } from '../../../wire/members.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
-import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage } from '../../../wire/chat.ts';
+import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
 /** Adds the counts that the client waits for, and hides those that only the gateway has asked for. */
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
-  readonly #hasOwnOptions: boolean;
+  readonly #wantsUsage: boolean;
   /** True while the client waits for a chunk with the usage. */
   #owesUsage: boolean;
   #last: StreamEvent | undefined;
@@ -24,8 +25,8 @@ export class ChatReplyAdapter implements ReplyAdapter {
   constructor(request: AnsweredRequest) {
     const { stream_options: options }: ChatRequest = request.outline;
     this.meter = new UsageMeter(request);
-    this.#hasOwnOptions = isJsonObject(options);
-    this.#owesUsage = member<ChatStreamOptions>(options, 'include_usage') === true;
+    this.#wantsUsage = member<ChatStreamOptions>(options, 'include_usage') === true;
+    this.#owesUsage = this.#wantsUsage;
   }
 
   event(event: StreamEvent, counted?: Usage): string {
@@ -33,7 +34,10 @@ export class ChatReplyAdapter implements ReplyAdapter {
     if (!event.isPlain && isUsageChunk(event)) {
       if (isCounted(counted)) this.#owesUsage = false;
       // Requested by the gateway, not by the client.
-      return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;
+      if (!this.#wantsUsage && /"choices"\s*:\s*\[\s*\]/.test(text)) return '';
+      const chunk: ChatReply = event.parse() ?? {};
+      const placed = withCachedTokens(chunk, counted);
+      return placed === chunk ? text : rewriteData(text, placed);
     }
     if (data?.startsWith('[DONE]') === true) return this.end(counted) + text;
     if (data !== undefined) {
@@ -44,7 +48,10 @@ export class ChatReplyAdapter implements ReplyAdapter {
   }
 
   whole(text: string, body: ChatReply, counted?: Usage): string {
-    if (isCounted(counted)) return text;
+    if (isCounted(counted)) {
+      const placed = withCachedTokens(body, counted);
+      return placed === body ? text : JSON.stringify(placed);
+    }
     this.meter.whole(body);
     return JSON.stringify({ ...body, usage: filledUsage(body.usage, this.#usage(counted)) });
   }
@@ -68,6 +75,19 @@ export class ChatReplyAdapter implements ReplyAdapter {
   #usage(counted: Usage | undefined): ChatUsage {
     return writeUsage(this.meter.complete(counted, true));
   }
+}
+
+/**
+ * The reply with the count of cached tokens where clients read it; the same object if it is there. DeepSeek, Moonshot and
+ * Mistral count them under names of their own.
+ */
+function withCachedTokens(reply: ChatReply, counted: Usage | undefined): ChatReply {
+  const { usage } = reply;
+  if (!isJsonObject(usage) || counted?.cacheRead === undefined) return reply;
+  const { prompt_tokens_details: details }: ChatUsage = usage;
+  if (typeof member<ChatUsageDetails>(details, 'cached_tokens') === 'number') return reply;
+  const placed = { ...objectOr(details), cached_tokens: counted.cacheRead };
+  return { ...reply, usage: { ...usage, prompt_tokens_details: placed } };
 }
 
 /** True for a chunk with usage where clients look for it: some vendors have it inside another member. */

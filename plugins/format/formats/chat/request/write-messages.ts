@@ -21,6 +21,7 @@ import {
 } from '../../../canonical/dialogue.ts';
 import { writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
+import { placeThoughts, takesReasoning } from './place-thoughts.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isRaw } from './write-tools.ts';
 import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
@@ -59,35 +60,21 @@ function writeAssistant(turn: AssistantTurn, target: EncodeTarget): ChatMessage[
   }
   const replayed = replay(thoughts, calls.length > 0, target);
   if (replayed === undefined && hasReasoning) target.notes.drop('reasoning of earlier turns');
-  return [
-    {
-      role: 'assistant',
-      ...withThoughts(text, replayed, target),
-      ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, target)) }),
-    },
-  ];
+  const message: ChatMessage = {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, target)) }),
+  };
+  return [replayed === undefined ? message : placeThoughts(message, replayed, target.profile)];
 }
 
 /**
- * The reasoning of a message where the vendor wants it back; the empty string when it is lost, because the member is
- * required.
+ * The reasoning of a message where the vendor takes it back. The empty string where it is lost and the vendor insists on
+ * the member.
  */
 function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: EncodeTarget): string | undefined {
-  return wantsReasoning(profile, hasCalls) ? thoughts.join(thoughtSeparator) : undefined;
-}
-
-/** A model that reasons inside the text gets it back there. */
-function withThoughts(text: string, thoughts: string | undefined, { profile }: EncodeTarget): ChatMessage {
-  const { inline_thinking } = profile.quirks;
-  const content = text === '' ? null : text;
-  if (thoughts === undefined) return { content };
-  if (!inline_thinking) return { content, reasoning_content: thoughts };
-  return { content: thoughts === '' ? content : inlineThoughts(thoughts) + text };
-}
-
-/** Reasoning as a model writes it that reasons inside its text. */
-export function inlineThoughts(text: string): string {
-  return `<think>\n${text}\n</think>\n\n`;
+  const isTaken = takesReasoning(profile, hasCalls) && (thoughts.length > 0 || wantsReasoning(profile, hasCalls));
+  return isTaken ? thoughts.join(thoughtSeparator) : undefined;
 }
 
 function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {

@@ -47,9 +47,14 @@ export class PartReader {
   #part(part: GeminiPart): Fragment[] {
     const call = part.functionCall;
     const signature = readSignature(part.thoughtSignature);
-    // The signature of a call belongs to the thoughts before it; that of a text comes after the text.
+    // The signature of a call belongs to the thoughts before it.
     if (isJsonObject(call)) return [...signature, ...this.#call(call)];
-    return [...this.#say(part), ...readDropped(part), ...signature];
+    const isSpoken = this.hasSpoken;
+    const said = [...this.#say(part), ...readDropped(part)];
+    if (part.thought === true) return [...said, ...signature];
+    // Google recommends to send it back, but insists on that of calls only. Source: Gemini API docs, "Thought signatures".
+    if (isSpoken) return [...said, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
+    return [...signature, ...said];
   }
 
   #say(part: GeminiPart): Fragment[] {
@@ -101,7 +106,7 @@ function wholeCall(key: number, args: JsonObject): Fragment[] {
   ];
 }
 
-function readSignature(value: JsonValue | undefined): Fragment[] {
+function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 'reasoning_state' }>[] {
   return typeof value === 'string' && value !== '' ? [{ type: 'reasoning_state', kind: 'thought', data: value }] : [];
 }
 

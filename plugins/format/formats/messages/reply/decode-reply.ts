@@ -3,7 +3,7 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { failed, type Fragment, usageFragment } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
-import { readFinish, secondStartError, UsageCounter } from './finish.ts';
+import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
 import { BlockReader } from './read-output.ts';
 import type {
   MessagesEnding,
@@ -19,7 +19,8 @@ import type {
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();
-  #hasStarted = false;
+  /** Data of the first event. */
+  #started: string | undefined;
 
   event(name: string | undefined, data: string): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
@@ -29,7 +30,7 @@ export class MessagesDecoder implements ReplyDecoder {
     const type = typeof own === 'string' ? own : (name ?? '');
     const isError = name === 'error' || type === 'error' || readReportedError(body) !== undefined;
     if (isError) return [failed(body)];
-    return this.#event(type, body);
+    return this.#event(type, body, data);
   }
 
   whole(body: JsonObject): Fragment[] {
@@ -45,11 +46,11 @@ export class MessagesDecoder implements ReplyDecoder {
     return [...read, ...this.#count(usage), ...finish, { type: 'end' }];
   }
 
-  #event(type: string, body: MessagesEvent): Fragment[] {
+  #event(type: string, body: MessagesEvent, data: string): Fragment[] {
     switch (type) {
       case 'message_start':
-        if (this.#hasStarted) return [{ type: 'error', error: secondStartError() }];
-        this.#hasStarted = true;
+        if (isSecondStart(this.#started, data)) return [{ type: 'error', error: secondStartError() }];
+        this.#started ??= data;
         return this.#start(member<MessagesReply>(body.message, 'usage'));
       case 'content_block_start':
         return this.#blocks.start(body.index, body.content_block);

@@ -2,8 +2,16 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, BlockHead, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
-import { writeUsage } from './finish.ts';
-import { inputObject, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
+import { writeUsage, writeWholeUsage } from './finish.ts';
+import {
+  type Ending,
+  inputObject,
+  noEnding,
+  writeBlock,
+  writeCitation,
+  writeEnding,
+  writeOpenBlock,
+} from './write-output.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
@@ -26,7 +34,7 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'start':
         // One output token, as Anthropic reports before it has counted.
         return write('message_start', {
-          message: { ...this.#message([], null, null), usage: writeUsage({ output: 1, ...known(event.usage) }) },
+          message: { ...this.#message([], noEnding), usage: writeWholeUsage({ output: 1, ...known(event.usage) }) },
         });
       case 'block_start':
         this.#isHeldBack = event.block.type === 'reasoning';
@@ -44,21 +52,17 @@ export class MessagesEncoder implements ReplyEncoder {
   }
 
   whole(reply: CompleteReply): MessagesReply {
-    const { stop_reason, stop_sequence, stop_details } = writeEnding(reply);
-    return {
-      ...this.#message(reply.blocks.map(writeBlock), stop_reason, stop_sequence),
-      stop_details,
-      usage: writeUsage(reply.usage),
-    };
+    return { ...this.#message(reply.blocks.map(writeBlock), writeEnding(reply)), usage: writeWholeUsage(reply.usage) };
   }
 
   failure(error: GatewayError): string {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'anthropic' });
   }
 
-  #message(content: MessagesBlock[], stop_reason: string | null, stop_sequence: string | null): MessagesReply {
+  /** Strict decoders insist on every member that the SDK's type has, null where it does not apply. */
+  #message(content: MessagesBlock[], ending: Ending | typeof noEnding): MessagesReply {
     const { id, model } = this.#context;
-    return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence };
+    return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, ...ending, diagnostics: null };
   }
 
   #delta(index: number, head: BlockHead, text: string): string {

@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
-import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
+import { type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
 import { member, count, sum } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
@@ -21,9 +21,31 @@ const reasons = new Map<string, FinishReason>([
 ]);
 const failures = new Set(['error', 'network_error']);
 
+/** The word for a finish reason. */
+export const stopReasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  stop_sequence: 'stop_sequence',
+  length: 'max_tokens',
+  context_length: 'model_context_window_exceeded',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+  pause: 'pause_turn',
+};
+
+/** The reported word, or the right one where it contradicts the content or is that of another format. */
+export function settledStopReason(reported: JsonValue | undefined, hasCalls: boolean): JsonValue | undefined {
+  const reason = typeof reported === 'string' ? reasons.get(reported) : undefined;
+  return reason === undefined ? reported : stopReasons[resolveFinish(reason, hasCalls)];
+}
+
 /** The failure of a stream in which a second response begins, whose relation to the first is unknown. */
 export function secondStartError(): GatewayError {
   return new GatewayError('upstream_failed', 'The upstream started its response a second time.');
+}
+
+/** True for an event that begins another response than the first. Some vendors send the same event twice. */
+export function isSecondStart(first: string | undefined, data: string | undefined): boolean {
+  return first !== undefined && first !== data;
 }
 
 /** The finish reason; undefined while the reply continues. */
@@ -85,5 +107,11 @@ export function writeUsage({
     cache_read_input_tokens: cacheRead,
     output_tokens: output,
     output_tokens_details: { thinking_tokens: reasoning },
+    server_tool_use: null,
   };
+}
+
+/** The same with the members that only a message has. Which of its caches Anthropic would have written is not known. */
+export function writeWholeUsage(usage: Usage): MessagesUsage {
+  return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null };
 }

@@ -6,7 +6,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
-import { secondStartError, UsageCounter } from './finish.ts';
+import { isSecondStart, secondStartError, UsageCounter } from './finish.ts';
 import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
@@ -19,7 +19,8 @@ export class MessagesObserver implements ReplyObserver {
   readonly #usage = new UsageCounter();
   readonly #id: string;
   readonly #onAnswer: ((answerId: string) => void) | undefined;
-  #hasStarted = false;
+  /** Data of the first event. */
+  #started: string | undefined;
 
   constructor(id: string, onAnswer?: (answerId: string) => void) {
     this.#id = id;
@@ -33,8 +34,8 @@ export class MessagesObserver implements ReplyObserver {
   event(event: StreamEvent): void {
     switch (event.name ?? member<MessagesEvent>(event.parse(), 'type')) {
       case 'message_start':
-        if (this.#hasStarted) this.failure = secondStartError();
-        this.#hasStarted = true;
+        if (isSecondStart(this.#started, event.data)) this.failure = secondStartError();
+        this.#started ??= event.data;
         this.#usage.add(member<MessagesReply>(member<MessagesEvent>(event.parse(), 'message'), 'usage'));
         this.#announce(member<MessagesReply>(member<MessagesEvent>(event.parse(), 'message'), 'id'));
         return;

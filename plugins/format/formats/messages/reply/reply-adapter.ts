@@ -13,7 +13,7 @@ import {
   withName,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
-import { writeUsage } from './finish.ts';
+import { writeUsage, writeWholeUsage } from './finish.ts';
 import { member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
@@ -21,6 +21,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #signatureTag: string;
   readonly #redactedTag: string;
+  #hasStarted = false;
 
   constructor(request: AnsweredRequest, origin: string) {
     this.meter = new UsageMeter(request);
@@ -32,6 +33,9 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const text = withName(event);
     switch (event.name ?? member<MessagesEvent>(event.parse(), 'type')) {
       case 'message_start':
+        // The SDK throws on a second one. One that differs is a failure, see `MessagesObserver`.
+        if (this.#hasStarted) return '';
+        this.#hasStarted = true;
         return this.#start(event, text, counted);
       case 'content_block_start':
         // Elsewhere these could be members of a tool's input.
@@ -54,7 +58,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const content = blocks.map((block) => this.#tagBlock(block));
     if (isComplete) return JSON.stringify({ ...body, content });
     this.meter.whole(body);
-    const usage = filledUsage(body.usage, writeUsage(this.meter.complete(counted, true)));
+    const usage = filledUsage(body.usage, writeWholeUsage(this.meter.complete(counted, true)));
     return JSON.stringify({ ...body, content, usage });
   }
 
@@ -73,7 +77,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const started: MessagesEvent | undefined = event.parse();
     if (started === undefined || counted?.input !== undefined) return text;
     const message: MessagesReply = objectOr(started.message);
-    const counts = writeUsage({ ...counted, input: this.meter.input });
+    const counts = writeWholeUsage({ ...counted, input: this.meter.input });
     return rewriteData(text, { ...started, message: { ...message, usage: filledUsage(message.usage, counts) } });
   }
 

@@ -1,30 +1,34 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../../../canonical/reply.ts';
+import type { Block, BlockHead, Citation, CompleteReply } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
+import { stopReasons } from './finish.ts';
 import type { MessagesBlock, MessagesCitation } from '../../../wire/messages.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
+/** Who makes a call: the model itself, not code that it runs. */
+const caller = { type: 'direct' } as const;
+
 /** An empty block, as it opens. `MessagesEncoder` opens reasoning itself. */
 export function writeOpenBlock(head: BlockHead): MessagesBlock {
-  if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {} };
-  return { type: 'text', text: '' };
+  if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {}, caller };
+  return { type: 'text', text: '', citations: null };
 }
 
 export function writeBlock(block: Block): MessagesBlock {
   switch (block.type) {
     case 'text': {
       const citations = block.citations.map(writeCitation);
-      return { type: 'text', text: block.text, ...(citations.length > 0 && { citations }) };
+      return { type: 'text', text: block.text, citations: citations.length > 0 ? citations : null };
     }
     case 'refusal':
-      return { type: 'text', text: block.text };
+      return { type: 'text', text: block.text, citations: null };
     case 'reasoning':
       return block.isRedacted
         ? { type: 'redacted_thinking', data: block.state }
         : { type: 'thinking', thinking: block.text, signature: block.state };
     case 'tool_call':
-      return { type: 'tool_use', id: block.id, name: block.name, input: inputObject(block) };
+      return { type: 'tool_use', id: block.id, name: block.name, input: inputObject(block), caller };
   }
 }
 
@@ -44,27 +48,22 @@ export function writeCitation({ url, title, quote }: Citation): MessagesCitation
   };
 }
 
-const stopReasons: Readonly<Record<FinishReason, string>> = {
-  stop: 'end_turn',
-  stop_sequence: 'stop_sequence',
-  length: 'max_tokens',
-  context_length: 'model_context_window_exceeded',
-  tool_calls: 'tool_use',
-  content_filter: 'refusal',
-  pause: 'pause_turn',
-};
-
 export interface Ending extends JsonObject {
+  readonly container: null;
   readonly stop_reason: string;
   readonly stop_sequence: string | null;
   readonly stop_details: JsonObject | null;
 }
+
+/** The same members of a reply that has not ended. */
+export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
 /** The finish reason. A refusal has its own, whatever the vendor reports. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);
   return {
+    container: null,
     stop_reason: isRefusal ? stopReasons.content_filter : stopReasons[finish],
     stop_sequence: finish === 'stop_sequence' ? (stopSequence ?? null) : null,
     stop_details: isRefusal ? { type: 'refusal', category: null, explanation: refusal?.text ?? null } : null,

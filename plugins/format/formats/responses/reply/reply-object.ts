@@ -17,7 +17,7 @@ import type {
 
 /** The changing part of a response object. */
 export interface ResponseState {
-  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly ResponsesItem[];
   readonly reply?: CompleteReply;
   /** Usage of a broken answer. */
@@ -39,6 +39,7 @@ export function responseObject(
   return {
     id: responseId(context),
     object: 'response',
+    access_programs: null,
     created_at: context.created,
     completed_at: status === 'completed' ? Math.max(context.created, Math.floor(Date.now() / 1000)) : null,
     status,

@@ -57,6 +57,17 @@ const finishesOf = (chunks: readonly JsonObject[], index = 0) =>
     .map(({ finish_reason }) => finish_reason ?? null)
     .filter((reason) => reason !== null);
 
+describe('reasoning under another name', () => {
+  it('is there under the name that clients read as well, streamed and whole', () => {
+    const chunks = repaired([begin, chunk({ reasoning: 'Hm' }), chunk({ reasoning: '.' }), chunk({ content: 'Hi' })]);
+    expect(textOf(chunks, 'reasoning_content')).toBe('Hm.');
+    expect(textOf(chunks, 'reasoning')).toBe('Hm.');
+    const message = { role: 'assistant', content: 'Hi', reasoning: 'Hm.' };
+    const body = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    expect(choicesOf(wholeOf(body))[0]?.['message']).toEqual({ ...message, reasoning_content: 'Hm.' });
+  });
+});
+
 describe('a clean stream', () => {
   const clean = [
     begin,

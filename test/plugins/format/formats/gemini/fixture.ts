@@ -3,7 +3,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext, EncodeTarget } from '../../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../../plugins/format/canonical/conversation.ts';
-import { GrammarGuard } from '../../../../../plugins/format/canonical/guard.ts';
+import { GrammarGuard, type GuardOptions } from '../../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import type { Fragment, ReplyEvent } from '../../../../../plugins/format/canonical/reply.ts';
 import { ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
@@ -35,8 +35,12 @@ export const asking = (request: JsonObject = {}): ReplyContext => ({
 });
 export const withThoughts: JsonObject = { generationConfig: { thinkingConfig: { includeThoughts: true } } };
 
-export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; events: ReplyEvent[] } {
+export function guarded(
+  fragments: readonly Fragment[],
+  options: Partial<GuardOptions> = {},
+): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
+    ...options,
     names: new ToolNames({ tools: [], items: [] }, toolNames),
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x',

@@ -155,6 +155,12 @@ describe('a Messages stream without counts', () => {
     });
   });
 
+  it('has one message_start, of those that a vendor repeats', () => {
+    const adapter = adapterOf('messages');
+    const text = event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } });
+    expect([adapter.event(text, { input: 3 }), adapter.event(text, { input: 3 })]).toEqual([text, '']);
+  });
+
   it('has its message_start as it came where the upstream has counted there', () => {
     const text = event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } });
     expect(adapterOf('messages').event(text, { input: 3, output: 1 })).toBe(text);
@@ -171,7 +177,7 @@ describe('a Messages stream without counts', () => {
     adapter.event(event('content_block_delta', { type: 'content_block_delta', index: 0, delta }));
     const text = adapter.event(event('message_delta', { ...ending, ...given }), { input: 3, output: 1 });
     const cached = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
-    const details = { output_tokens_details: { thinking_tokens: 0 } };
+    const details = { output_tokens_details: { thinking_tokens: 0 }, server_tool_use: null };
     expect(dataOf(text)['usage']).toEqual({ input_tokens: 3, ...cached, output_tokens: 10, ...details });
     expect(adapter.meter.complete({ input: 3, output: 1 }, true)).toMatchObject({ output: 10, isEstimated: true });
   });
@@ -273,6 +279,31 @@ describe('a Chat stream', () => {
 
   it('hides the usage that only the gateway has asked for', () => {
     expect(adapterOf('chat', { stream: true }).event(usage)).toBe('');
+  });
+
+  it('hides the usage from a client that has declined it, and gets it for the record', () => {
+    const declined = { stream: true, stream_options: { include_usage: false, include_obfuscation: false } };
+    expect(adapterOf('chat', declined).event(usage)).toBe('');
+    const { body } = sent('chat', { messages: [], ...declined });
+    expect(body['stream_options']).toEqual({ include_usage: true, include_obfuscation: false });
+  });
+
+  it.each([
+    ['DeepSeek', { prompt_cache_hit_tokens: 5 }],
+    ['Moonshot', { cached_tokens: 5 }],
+    ['Mistral', { num_cached_tokens: 5, prompt_tokens_details: { audio_tokens: 0 } }],
+  ])('has the cached tokens of %s where clients read them, streamed and whole', (_vendor, counts) => {
+    const options = { stream: true, stream_options: { include_usage: true } };
+    const counted = { input: 9, output: 2, cacheRead: 5 };
+    const reported = { prompt_tokens: 9, completion_tokens: 2, ...counts };
+    const streamed = adapterOf('chat', options).event(
+      `data: ${JSON.stringify({ choices: [], usage: reported })}\n\n`,
+      counted,
+    );
+    const whole = adapterOf('chat').whole(JSON.stringify({ choices: [], usage: reported }), counted);
+    for (const body of [dataOf(streamed), JSON.parse(whole) as JsonObject]) {
+      expect(body['usage']).toMatchObject({ ...reported, prompt_tokens_details: { cached_tokens: 5 } });
+    }
   });
 
   it('shows the usage that the client has asked for', () => {

@@ -168,9 +168,11 @@ describe('a request of the client’s own format', () => {
     expect(sent('chat', { stream: true, messages: [] }).body['stream_options']).toEqual({ include_usage: true });
   });
 
-  it('does not ask again when the client has said what it wants', () => {
+  it('asks for it too when the client has declined it, and not without a stream', () => {
     const stream_options = { include_usage: false };
-    expect(sent('chat', { stream: true, stream_options, messages: [] }).body['stream_options']).toEqual(stream_options);
+    const options = (more: JsonObject) =>
+      sent('chat', { stream_options, messages: [], ...more }).body['stream_options'];
+    expect([options({ stream: true }), options({})]).toEqual([{ include_usage: true }, stream_options]);
   });
 
   it.each<[string, QuirkSettings, JsonObject, JsonObject, string[]]>([

@@ -352,6 +352,114 @@ describe('a web search of a Chat client on a route of its own format', () => {
   });
 });
 
+describe('reasoning that a Chat client returns to a vendor that takes it elsewhere', () => {
+  const thought = { role: 'assistant', content: 'Done.', reasoning_content: 'Hm.' };
+  const asks = { messages: [hi, thought, hi] };
+
+  it.each([
+    ['reasoning', { content: 'Done.', reasoning: 'Hm.' }],
+    ['think_tags', { content: '<think>\nHm.\n</think>\n\nDone.' }],
+    [
+      'thinking_parts',
+      {
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+          { type: 'text', text: 'Done.' },
+        ],
+      },
+    ],
+  ] as const)('is sent as %s', (replay_as, expected) => {
+    const quirks = { replay_as, refuses: ['messages.reasoning_content'] };
+    const { body, notes } = sent('chat', asks, quirks);
+    expect((body['messages'] as JsonObject[])[1]).toEqual({ role: 'assistant', ...expected });
+    expect(notes).toEqual([]);
+  });
+
+  it('stays as it came where the member is taken', () => {
+    expect(sent('chat', asks).body['messages']).toEqual(asks.messages);
+  });
+});
+
+const chatCall = (id: string, input: string) => ({
+  id,
+  type: 'function',
+  function: { name: 'look', arguments: input },
+});
+const calling = (...tool_calls: JsonObject[]) => ({ role: 'assistant', content: null, tool_calls });
+const returned = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'seen' });
+const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} });
+const used = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'seen' });
+const says = (role: string, ...content: JsonObject[]) => ({ role, content });
+
+describe('a broken history on a route of its own format', () => {
+  const missing = 'Error: No result: the call was not executed.';
+
+  it.each<[string, JsonObject[], JsonObject[]]>([
+    [
+      'with empty arguments',
+      [hi, calling(chatCall('a', '')), returned('a')],
+      [hi, calling(chatCall('a', '{}')), returned('a')],
+    ],
+    [
+      'without a result',
+      [hi, calling(chatCall('a', '{}'), chatCall('b', '{}')), returned('b'), hi],
+      [
+        hi,
+        calling(chatCall('a', '{}'), chatCall('b', '{}')),
+        { ...returned('a'), content: missing },
+        returned('b'),
+        hi,
+      ],
+    ],
+    [
+      'with a result of no call',
+      [hi, returned('x')],
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Hi' },
+            { type: 'text', text: 'seen' },
+          ],
+        },
+      ],
+    ],
+  ])('of Chat %s is completed for a vendor that rejects it', (_what, messages, expected) => {
+    expect(sent('chat', { messages }, { strict_calls: true }).body['messages']).toEqual(expected);
+    expect(sent('chat', { messages }).body['messages']).toEqual(messages);
+  });
+
+  it('of Chat stays as it came when nothing is broken', () => {
+    const messages = [hi, calling(chatCall('a', '{"x": 1}'), chatCall('b', '{}')), returned('b'), returned('a'), hi];
+    const { call: made, route } = callOf('chat', { messages }, { strict_calls: true });
+    expect(Buffer.isBuffer(made.encode(route).body)).toBe(true);
+  });
+
+  it.each<[string, JsonObject[], unknown]>([
+    [
+      'without a result',
+      [hi, says('assistant', use('a'), use('b')), says('user', used('b')), hi],
+      [
+        { type: 'tool_result', tool_use_id: 'a', is_error: true },
+        { type: 'tool_result', tool_use_id: 'b' },
+        { type: 'text', text: 'Hi' },
+      ],
+    ],
+    [
+      'with a result behind text',
+      [hi, says('assistant', use('a')), says('user', { type: 'text', text: 'So:' }, used('a'))],
+      [
+        { type: 'tool_result', tool_use_id: 'a' },
+        { type: 'text', text: 'So:' },
+      ],
+    ],
+  ])('of Messages %s is completed for a vendor that rejects it', (_what, messages, expected) => {
+    const { body } = sent('messages', { max_tokens: 9, messages }, { strict_calls: true });
+    expect((body['messages'] as JsonObject[]).at(-1)?.['content']).toMatchObject(expected as object);
+    expect(sent('messages', { max_tokens: 9, messages }).body['messages']).toEqual(messages);
+  });
+});
+
 describe('reasoning that a Chat client returns to who thinks inside the text', () => {
   const quirks = { replay_reasoning: 'tool_turns', inline_thinking: true } as const;
   const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };

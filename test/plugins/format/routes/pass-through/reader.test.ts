@@ -247,9 +247,16 @@ describe('a messages stream', () => {
     expect(reader.end().toString()).toBe(stop);
   });
 
+  it('does not fail when it repeats its start exactly', () => {
+    const reader = messages();
+    reader.push(bytes(start, start, delta, end, stop));
+    expect(reader).toMatchObject({ failure: undefined, isComplete: true });
+  });
+
   it('fails when it starts a second time', () => {
     const reader = messages();
-    expect(reader.push(bytes(start, start, delta, end, stop)).toString()).toBe(start);
+    const other = start.replace('"message":{', '"message":{"id":"other",');
+    expect(reader.push(bytes(start, other, delta, end, stop)).toString()).toBe(start);
     expect(reader.failure?.message).toContain('a second time');
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type {
   Conversation,
   Item,
@@ -242,7 +243,26 @@ describe('encoding reasoning of earlier turns as Chat', () => {
     expect(thoughts({ replay_reasoning: 'never' })).toEqual([undefined, undefined]);
     expect(thoughts({ replay_reasoning: 'tool_turns' })).toEqual(['One.\n\nTwo.', undefined]);
     expect(thoughts({ replay_reasoning: 'always' })).toEqual(['One.\n\nTwo.', '']);
-    expect(encode({ items }).notes).toEqual(['dropped reasoning of earlier turns']);
+    expect(encode({ items }, parameters({ replay_reasoning: 'never' })).notes).toEqual([
+      'dropped reasoning of earlier turns',
+    ]);
+  });
+
+  it('Chat reasoning is sent back as far as it is known, if the vendor does not insist on it', () => {
+    expect(thoughts({})).toEqual(['One.\n\nTwo.', undefined]);
+    expect(encode({ items }).notes).toEqual([]);
+  });
+
+  it.each([
+    ['reasoning', { content: null, reasoning: 'One.\n\nTwo.' }],
+    ['thinking_parts', { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'One.\n\nTwo.' }] }] }],
+    ['think_tags', { content: '<think>\nOne.\n\nTwo.\n</think>\n\n' }],
+    ['text', { content: 'One.\n\nTwo.\n\n' }],
+  ] as const)('Chat reasoning is sent back as %s', (replay_as, expected) => {
+    const [, called, , done] = messagesOf(items, parameters({ replay_as })) as JsonObject[];
+    expect(called).toMatchObject(expected);
+    expect(called).not.toHaveProperty('reasoning_content');
+    expect(done).toEqual({ role: 'assistant', content: 'Done' });
   });
 
   it('Chat reasoning is sent back inside the text to models that reason there', () => {

@@ -128,6 +128,19 @@ describe('decoding a Gemini reply', () => {
     ]);
   });
 
+  it('the signature of a Gemini text is the state of reasoning before it, and no item behind an answer that must be last', () => {
+    const whole = replyTo(says([{ text: 'Hello', thoughtSignature: 'Zz==' }], stop)).blocks;
+    expect(whole).toMatchObject([
+      { type: 'reasoning', text: '' },
+      { type: 'text', text: 'Hello' },
+    ]);
+    const pieces = [says([{ text: 'Hel' }]), says([{ text: 'lo', thoughtSignature: 'Zz==' }], stop)];
+    const { guard } = guarded(fragmentsOf(...pieces), { endsWithAnswer: true });
+    expect(guard.reply?.blocks).toMatchObject([{ type: 'text', text: 'Hello' }]);
+    expect(guard.notes.entries).toEqual(['dropped signature at the end of the answer']);
+    expect(replyTo(...pieces).blocks).toMatchObject([{ type: 'text' }, { type: 'reasoning', text: '' }]);
+  });
+
   it('a Gemini stream is decoded to the same answer wherever its bytes are cut', () => {
     const bytes = Buffer.from(recorded.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join(''));
     const expected = read(bytes);

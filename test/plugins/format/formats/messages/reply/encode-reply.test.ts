@@ -134,6 +134,9 @@ describe('encoding a Messages stream', () => {
           content: [],
           stop_reason: null,
           stop_sequence: null,
+          stop_details: null,
+          container: null,
+          diagnostics: null,
           // The upstream counts at its end: until then a guess.
           usage: {
             input_tokens: 25,
@@ -141,21 +144,27 @@ describe('encoding a Messages stream', () => {
             cache_read_input_tokens: 0,
             output_tokens: 1,
             output_tokens_details: { thinking_tokens: 0 },
+            server_tool_use: null,
+            cache_creation: null,
+            inference_geo: null,
+            service_tier: null,
+            speed: null,
           },
         },
       },
-      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: null } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
       { type: 'content_block_stop', index: 0 },
       {
         type: 'message_delta',
-        delta: { stop_reason: 'end_turn', stop_sequence: null, stop_details: null },
+        delta: { container: null, stop_reason: 'end_turn', stop_sequence: null, stop_details: null },
         usage: {
           input_tokens: 13,
           cache_creation_input_tokens: 2,
           cache_read_input_tokens: 5,
           output_tokens: 9,
           output_tokens_details: { thinking_tokens: 3 },
+          server_tool_use: null,
         },
       },
       { type: 'message_stop' },
@@ -207,7 +216,7 @@ describe('encoding Messages blocks', () => {
       { type: 'thinking', thinking: 'Hm.', signature: 'dps1s0a1b2c3d.EqQB' },
       { type: 'redacted_thinking', data: 'dps1x0a1b2c3d.Zz' },
       { type: 'thinking', thinking: 'So.', signature: 'dps1n0a1b2c3d.' },
-      { type: 'text', text: 'Hi' },
+      { type: 'text', text: 'Hi', citations: null },
     ]);
   });
 
@@ -222,13 +231,14 @@ describe('encoding Messages blocks', () => {
   });
 
   it('input of a Messages call is an object, whatever the model wrote', () => {
+    const caller = { type: 'direct' };
     expect(
       contentOf(...call(0, 'a', '{"x":1}'), ...call(1, 'b'), ...call(2, 'c', '{"x":'), ...call(3, 'patch', '*** B')),
     ).toEqual([
-      { type: 'tool_use', id: 'toolu_0', name: 'a', input: { x: 1 } },
-      { type: 'tool_use', id: 'toolu_1', name: 'b', input: {} },
-      { type: 'tool_use', id: 'toolu_2', name: 'c', input: { _raw: '{"x":' } },
-      { type: 'tool_use', id: 'toolu_3', name: 'patch', input: { input: '*** B' } },
+      { type: 'tool_use', id: 'toolu_0', name: 'a', input: { x: 1 }, caller },
+      { type: 'tool_use', id: 'toolu_1', name: 'b', input: {}, caller },
+      { type: 'tool_use', id: 'toolu_2', name: 'c', input: { _raw: '{"x":' }, caller },
+      { type: 'tool_use', id: 'toolu_3', name: 'patch', input: { input: '*** B' }, caller },
     ]);
   });
 

@@ -199,8 +199,8 @@ describe('decoding a Responses reply', () => {
       { type: 'response.output_item.added', output_index: 0, item: { ...added, arguments: '' } },
       { type: 'response.output_item.done', output_index: 0, item: done },
     ];
-    for (const output of [[], [done], [added]]) {
-      const blocks = replyTo([...events, completed({ output })])?.blocks;
+    for (const repeated of [[], [done], [added]]) {
+      const blocks = replyTo([...events, completed({ output: repeated })])?.blocks;
       expect(blocks?.map(({ type }) => type)).toEqual(['tool_call']);
       expect(blocks).toMatchObject([{ id: 'call_1', input: JSON.stringify(done.arguments).replace(/^"|\\|"$/g, '') }]);
     }

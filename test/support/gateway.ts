@@ -30,8 +30,8 @@ export interface TestGateway extends AsyncDisposable {
   /** The temporary folder of gateway.yaml and the data. */
   readonly folder: string;
   readonly file: string;
-  /** Replaces gateway.yaml, without loading it. */
-  write(yaml: string): Promise<void>;
+  /** Replaces gateway.yaml, without loading it. @param listen members of the section */
+  write(yaml: string, listen?: string): Promise<void>;
 }
 
 /** Every stage, with limits that no test reaches. */

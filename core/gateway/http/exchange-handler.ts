@@ -13,6 +13,7 @@ import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { openExchange, type Serving } from './open-exchange.ts';
+import { allowOrigin } from './cors.ts';
 import type { EndpointTable } from './paths.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
@@ -79,6 +80,7 @@ export class ExchangeHandler {
   /** @param path without a query @throws what makes an exchange impossible; then nothing has begun */
   run(req: IncomingMessage, res: ServerResponse, path: string): void {
     const { serving } = this;
+    if (req.headers.origin !== undefined && allowOrigin(req, res, serving.corsOrigins)) return;
     const exchange = openExchange(req, path, serving, this.#endpoints, this.#refusal());
     this.#run(exchange, req, res, serving).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
   }

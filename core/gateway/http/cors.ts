@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Origins whose pages may call the API, as `listen.cors_origins`; `*` is any. */
+export type CorsOrigins = ReadonlySet<string>;
+
+/** Seconds for which a browser remembers the answer to a preflight; some limit it further. */
+const preflightAge = 7_200;
+
+const methods = 'GET, POST, DELETE';
+
+/** Names of headers. The list of the browser is returned, because SDKs add headers of their own. */
+const headerNames = /^[\w-]+(?: *, *[\w-]+)*$/;
+
+/**
+ * Lets pages of other origins call the API from a browser (Fetch Standard, "CORS protocol"). Only a key in a header
+ * identifies the caller, and credentials of the browser are never allowed, so that no page acts for a user who has not given it
+ * a key.
+ *
+ * @returns true for a preflight, which is answered here: browsers send it without a key
+ */
+export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: CorsOrigins): boolean {
+  const { origin, 'access-control-request-method': method } = request.headers;
+  if (origin === undefined) return false;
+  const isPreflight = request.method === 'OPTIONS' && method !== undefined;
+  const isAny = origins.has('*');
+  if (!isAny) response.setHeader('vary', 'origin');
+  if (isAny || origins.has(origin)) {
+    response.setHeader('access-control-allow-origin', isAny ? '*' : origin);
+    response.setHeader('access-control-expose-headers', '*');
+    if (isPreflight) allowRequest(request, response);
+  }
+  if (isPreflight) response.writeHead(204).end();
+  return isPreflight;
+}
+
+function allowRequest({ headers }: IncomingMessage, response: ServerResponse): void {
+  const asked = headers['access-control-request-headers'] ?? '';
+  response.setHeader('access-control-allow-methods', methods);
+  response.setHeader('access-control-max-age', preflightAge);
+  if (headerNames.test(asked)) response.setHeader('access-control-allow-headers', asked);
+}

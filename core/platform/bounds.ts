@@ -13,6 +13,8 @@ export const bounds = {
   requestBody: 32 * MiB,
   /** Body that is accepted even when there is no memory for larger ones; each byte takes several, see core/platform/memory/budget.ts. */
   smallBody: 64 * KiB,
+  /** Parts of a form with files; 400 over the limit. */
+  formParts: 200,
   /** Unread remainder of a refused body that is drained, so that its sender reads the refusal; the connection is closed over the limit. */
   refusedBody: 32 * MiB,
   /** The same of a request behind another one. */

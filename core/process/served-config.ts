@@ -169,7 +169,7 @@ export class ServedConfig {
     const { assembly, vendors } = this.#parts;
     const { services, keeper } = this.#parts.services;
     await nextTurn();
-    const catalog = buildCatalog(config, await vendors.running(config, undo));
+    const catalog = buildCatalog(config, await vendors.running(config, undo), assembly.registry.formats);
     const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog, config.stages);
     const section = config.get(listen);
     return {
@@ -178,6 +178,7 @@ export class ServedConfig {
       bodyLimits: bodyLimitsOf(section),
       writeTimeout: section.write_timeout,
       readConnection: connectionReader(host),
+      corsOrigins: new Set(section.cors_origins),
     };
   }
 }

@@ -1,6 +1,7 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';
 
@@ -55,7 +56,7 @@ export const cacheStage = defineStage({
         const asked = exchange.headers[header];
         if (asked === undefined || exchange.endpoint.isPublic) return;
         const seconds = readSeconds(String(asked), maxAge);
-        if (exchange.format === undefined || !exchange.endpoint.isMetered) return;
+        if (exchange.format === undefined || !exchange.endpoint.isMetered || isForm(exchange)) return;
         return cache.find(exchange, seconds);
       },
       leave: (exchange, reply) => cache.store(exchange, reply),
@@ -63,6 +64,11 @@ export const cacheStage = defineStage({
     };
   },
 });
+
+/** Uploads are not cached: two are rarely equal. */
+function isForm({ headers }: Exchange): boolean {
+  return headers['content-type']?.toLowerCase().startsWith('multipart/') === true;
+}
 
 function readSeconds(text: string, maximum: number): number {
   const seconds = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN;

@@ -38,6 +38,14 @@ export class DemoDelivery {
     }
   }
 
+  /** Sends an answer that is no conversation. */
+  async sendOther(type: string, body: string | Buffer, fault: DemoFault | undefined): Promise<void> {
+    if (fault?.kind === 'status') return this.#refuse(fault.status);
+    if (fault?.kind === 'html') return this.#body(502, { 'content-type': 'text/html' }, page);
+    await this.#wait(durations.start).catch(() => undefined);
+    if (!this.#gone.signal.aborted) this.#body(200, { 'content-type': type }, body);
+  }
+
   async #answer(answer: ChatAnswer, isStream: boolean, fault: DemoFault['kind'] | undefined): Promise<void> {
     if (fault === 'slow') await this.#wait(slowStart);
     const head = isStream ? eventStream : json;
@@ -91,7 +99,7 @@ export class DemoDelivery {
     this.#response.socket?.destroySoon();
   }
 
-  #body(status: number, headers: Readonly<Record<string, string>>, body: string): void {
+  #body(status: number, headers: Readonly<Record<string, string>>, body: string | Buffer): void {
     this.#response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 }

@@ -5,7 +5,15 @@ import { startDemoUpstream } from './server.ts';
 const demo: Vendor = {
   name: 'demo',
   title: 'Demo',
-  formats: ['chat'],
+  formats: ['chat', 'completions', 'embeddings', 'images', 'speech', 'transcriptions', 'moderations', 'rerank'],
+  models: [
+    { match: 'image', kind: 'image' },
+    { match: 'embedding', kind: 'embedding' },
+    { match: 'speech', kind: 'speech' },
+    { match: 'transcription', kind: 'transcription' },
+    { match: 'moderation', kind: 'moderation' },
+    { match: 'rerank', kind: 'rerank' },
+  ],
   baseUrl: 'http://demo.invalid/v1', // Replaced by the server's address, which is known once the server listens.
   auth: 'none',
   isDemo: true,

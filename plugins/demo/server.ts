@@ -9,6 +9,7 @@ import { ChatRequestError, writeChatError } from './chat-error.ts';
 import { lastUserText, readChatRequest } from './chat-request.ts';
 import { DemoDelivery } from './delivery.ts';
 import { findFault, modelNames } from './fault.ts';
+import { type OtherAnswer, otherEndpoints, readForm } from './other-answers.ts';
 
 export interface DemoUpstream extends AsyncDisposable {
   /** With a path that is known to this process only. */
@@ -78,6 +79,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, delayFa
   try {
     const body = await readBody(request);
     if (path === '/v1/models' && request.method === 'GET') return sendJson(response, 200, listModels());
+    const other = otherEndpoints.get(path.slice('/v1'.length));
+    if (other !== undefined) return await answerOther(request, body, other, delivery);
     if (path !== '/v1/chat/completions') throw new ChatRequestError(`Path ${path} not found.`, null, 404);
     if (request.method !== 'POST') throw new ChatRequestError('Method not allowed; use POST.', null, 405);
     const chat = readChatRequest(parseBody(body));
@@ -86,6 +89,19 @@ async function serve(request: IncomingMessage, response: ServerResponse, delayFa
     if (!(error instanceof ChatRequestError)) throw error;
     sendJson(response, error.status, writeChatError(error.status, error.message, error.param));
   }
+}
+
+/** Of the faults, these endpoints have statuses and HTML. */
+async function answerOther(
+  request: IncomingMessage,
+  body: string,
+  answer: (body: JsonObject) => OtherAnswer,
+  delivery: DemoDelivery,
+): Promise<void> {
+  const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
+  const asked = isForm ? readForm(body) : parseBody(body);
+  const { type, body: content } = answer(asked);
+  await delivery.sendOther(type, content, findFault(String(asked['model']), String(asked['prompt'] ?? '')));
 }
 
 /** Reads even an oversized body to its end, so that its sender sees the answer. */

@@ -103,10 +103,13 @@ function requestHeaders(api: DescribedApi, { endpoint }: DescribedEndpoint): obj
   }));
 }
 
-function requestBody({ documentation: { body, example } }: DescribedEndpoint, model: string): object | undefined {
+function requestBody(
+  { documentation: { body, example, isForm } }: DescribedEndpoint,
+  model: string,
+): object | undefined {
   if (body === undefined) return undefined;
   const media = { schema: body, ...(example !== undefined && { example: example(model) }) };
-  return { required: true, content: { 'application/json': media } };
+  return { required: true, content: { [isForm === true ? 'multipart/form-data' : 'application/json']: media } };
 }
 
 function dialectOf({ format, dialect = 'openai' }: DescribedEndpoint['endpoint']): Dialect {

@@ -4,7 +4,7 @@ import { abilitiesOf } from './catalog/abilities.ts';
 import { getGeminiModel, listGeminiModels, getModel, listModels } from './catalog/catalog-endpoints.ts';
 import { describeAdaptations } from './catalog/describe-adaptations.ts';
 import { documentedEndpoints } from './catalog/documentation.ts';
-import { describeMatrix, findUselessBackups } from './catalog/matrix.ts';
+import { describeMatrix, findUnservedKinds, findUselessBackups } from './catalog/matrix.ts';
 import { formats } from './formats/formats.ts';
 import { formatStage } from './stage.ts';
 import { registerResponsesStore } from './state/responses-store/register.ts';
@@ -19,7 +19,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.texts(defineTexts({ en, id }));
     registerResponsesStore(server);
     server.gateway.catalogReview({
-      problems: findUselessBackups,
+      problems: (catalog) => [...findUnservedKinds(catalog), ...findUselessBackups(catalog)],
       describe: (catalog) => [...describeMatrix(catalog), ...describeAdaptations(catalog)],
     });
     server.gateway.abilities(abilitiesOf);

@@ -13,7 +13,9 @@ import { type ClientRequest, readClientRequest, findModel } from './request/clie
 import { countTokens } from './request/count-tokens.ts';
 import { answerUnavailableTools, addModelName } from './request/hosted-tools.ts';
 import { checkedBody, threadNotFound } from './request/thread.ts';
+import { requireKind } from './request/upstream-format.ts';
 import { isPassedToAll, openCall, openLongCall } from './routes/model-call.ts';
+import { isUpload, openUpload } from './routes/upload/open-upload.ts';
 import { ReasoningStore } from './state/kept-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ThreadStore } from './state/threads.ts';
@@ -42,7 +44,7 @@ function restarted(exchange: Exchange, reply: Reply): Reply {
  * Reads the client's request and finds its model in the catalog.
  *
  * @throws GatewayError `invalid_request` naming the parameter, `model_not_found`, `not_supported`,
- *   `previous_response_not_found`
+ *   `previous_response_not_found`, `wrong_endpoint`
  */
 export const formatStage = defineStage({
   name: 'format',
@@ -74,12 +76,14 @@ export const formatStage = defineStage({
       async enter(exchange) {
         const called = clientCall(exchange.endpoint);
         if (called === undefined) return;
+        if (isUpload(exchange, called)) return exchange.set(adapter, await openUpload(host, exchange, called));
         const { format, endpoint } = called;
         const read = await readClientRequest(exchange, format, endpoint);
         // Awaits only pending work: each `await` would create two promises.
         const stored = store.enter(exchange, read);
         const asked = stored instanceof Promise ? await stored : stored;
         const model = findModel(host, asked.model);
+        requireKind(model, asked.model, format);
         const request = asked.with({ model: nameInReply(model, asked.model) });
         const { content } = request;
         const { isLong } = content;

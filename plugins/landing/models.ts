@@ -10,6 +10,7 @@ const vendors: Readonly<Record<string, string>> = {
   responses: 'OpenAI',
   messages: 'Anthropic',
   gemini: 'Gemini',
+  'gemini-embeddings': 'Gemini',
 };
 
 /** Abilities that people choose a model by, with the names of their texts. */
@@ -47,7 +48,7 @@ function describeModel(gateway: Registry, model: Model, health: ModelHealth | un
   const can = abilities
     .filter(([feature]) => bestSupport(known, feature) !== 'no')
     .map(([, text]) => t(`landing.can.${text}`));
-  if (others.length > 0) can.push(t('landing.can.make_images'));
+  if (model.kind !== 'chat') can.push(t(`part.kind.${model.kind}`));
   const families = [...conversations.map((one) => one.format), ...others].map((name) => vendors[name] ?? 'OpenAI');
   const firstToken = health?.firstTokenMs;
   return {

@@ -88,7 +88,7 @@ describe('losses on vendors in the output of `gateway check`', async () => {
     () => expect.unreachable(),
   );
   const document = parseDocument(writeYaml('http://127.0.0.1:1'), '/etc/daypass/gateway.yaml', {});
-  const catalog = buildCatalog(validate(document, registry), registry.vendors);
+  const catalog = buildCatalog(validate(document, registry), registry.vendors, registry.formats);
   const pairs = descriptions.flatMap(({ name: vendor }) => textFormats.map((client) => ({ vendor, client })));
 
   it.each(pairs)('`gateway check` lists what a $client client loses on $vendor', ({ vendor, client }) => {

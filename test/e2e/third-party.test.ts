@@ -325,7 +325,7 @@ describe('README.md', () => {
         throw new Error('nothing is served here');
       });
       const config = validate(document, registry);
-      const catalog = buildCatalog(config, registry.vendors);
+      const catalog = buildCatalog(config, registry.vendors, registry.formats);
       const routes = catalog.resolve('gpt-5')?.routes.filter(({ upstream: { isEnabled } }) => isEnabled);
       expect(routes?.map(({ id }) => id)).toContain('openai/gpt-5');
       if ('plugins' in example) {

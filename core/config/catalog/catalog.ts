@@ -1,4 +1,5 @@
 import type { Logger } from '#core/platform/logger.ts';
+import type { ModelKind } from './kinds.ts';
 import type { Profile, ProfileSettings } from './profile.ts';
 
 /** The preset of a vendor. `upstream` registers them. */
@@ -16,11 +17,17 @@ export interface Vendor extends ProfileSettings {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The same for models whose upstream name matches; `*` matches anything. Later matches override earlier ones. */
-  readonly models?: readonly (ProfileSettings & { readonly match: string })[];
+  readonly models?: readonly VendorModels[];
   /** True for upstreams that make their answers up. Refused in production. */
   readonly isDemo?: boolean;
   /** Starts the server of a vendor that the gateway runs itself, once, when an upstream of it is used. */
   start?(parts: { readonly log: Logger }): Promise<{ readonly baseUrl: string } & AsyncDisposable>;
+}
+
+/** Models of a vendor by their upstream names. Their kind counts only where the upstream has an endpoint for it. */
+export interface VendorModels extends ProfileSettings {
+  readonly match: string;
+  readonly kind?: ModelKind;
 }
 
 /** Where a request carries its API key: `Authorization: Bearer`, a header of this name, or nowhere. */
@@ -64,6 +71,7 @@ export interface Model {
   readonly id: string; // the short name: its key in gateway.yaml
   readonly publicName: string; // prefix/id: what clients see
   readonly displayName: string;
+  readonly kind: ModelKind;
   readonly routes: readonly Route[];
   /** Seconds without content after which the next route is asked as well; undefined for never. */
   readonly hedgeAfter?: number | undefined;

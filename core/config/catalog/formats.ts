@@ -1,5 +1,6 @@
 import type { Audience } from '#core/platform/errors/table.ts';
 import type { ReplyText } from './reply-text.ts';
+import type { ModelKind } from './kinds.ts';
 import type { ReasoningStyle } from './quirks.ts';
 
 /**
@@ -10,6 +11,8 @@ import type { ReasoningStyle } from './quirks.ts';
 export interface WireFormat extends Audience {
   /** Name in gateway.yaml: chat, responses, messages, … */
   readonly name: string;
+  /** The models that are called in it. */
+  readonly kind: ModelKind;
   /** How reasoning can be requested; empty for formats without conversations. */
   readonly reasoningStyles: readonly ReasoningStyle[];
   /** Where its replies have the text of an answer; undefined for formats without client conversations. */

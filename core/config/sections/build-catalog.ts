@@ -1,6 +1,8 @@
 import { service } from './core-sections.ts';
 import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
+import type { WireFormats } from '../catalog/formats.ts';
 import { glob } from '../catalog/glob.ts';
+import { inferKind, type ModelKind } from '../catalog/kinds.ts';
 import { nameInReply, publicNameOf } from '../catalog/model-name.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
@@ -12,7 +14,11 @@ import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
 const rememberedNames = 10_000;
 
 /** Builds the catalog of a valid configuration. Routes of upstreams that are off are left out. */
-export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string, Vendor>): Catalog {
+export function buildCatalog(
+  config: SectionValues,
+  vendors: ReadonlyMap<string, Vendor>,
+  formats: WireFormats,
+): Catalog {
   const upstreamsByName = new Map(
     Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
   );
@@ -20,6 +26,7 @@ export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string,
     prefix: config.get(service).prefix,
     upstreams: upstreamsByName,
     vendors,
+    formats,
     profiles: new SharedProfiles(),
   };
   const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, parts));
@@ -124,23 +131,34 @@ interface Parts {
   readonly prefix: string;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly vendors: ReadonlyMap<string, Vendor>;
+  readonly formats: WireFormats;
   readonly profiles: SharedProfiles;
 }
 
 function readModel(id: string, value: SectionValue<typeof models>[string], parts: Parts): Model {
-  const routes = value.routes
-    .map((route, index) => readRoute(route, index, value, parts))
-    .filter(({ upstream }) => upstream.isEnabled);
+  const all = value.routes.map((route, index) => readRoute(route, index, value, parts));
+  const routes = all.filter(({ upstream }) => upstream.isEnabled);
   return {
     id,
     publicName: publicNameOf(parts.prefix, id),
     displayName: value.display_name ?? id,
+    kind: value.kind ?? kindOf(all, parts),
     routes,
     hedgeAfter: value.hedge_after,
     resume: value.resume,
     maxInputTokens: value.max_input_tokens,
     maxOutputTokens: value.max_tokens,
   };
+}
+
+function kindOf(routes: readonly Route[], { vendors, formats }: Parts): ModelKind {
+  const spoken = routes.flatMap(({ upstream }) => upstream.formats);
+  const preset = routes.flatMap(({ upstream, model }) => vendorKind(vendors.get(upstream.vendor ?? ''), model) ?? []);
+  return inferKind(preset[0], spoken, formats);
+}
+
+function vendorKind(vendor: Vendor | undefined, model: string): ModelKind | undefined {
+  return vendor?.models?.findLast(({ match, kind }) => kind !== undefined && glob(match)(model))?.kind;
 }
 
 function readRoute(

@@ -180,6 +180,13 @@ export const listen = defineSection({
         description:
           'Open connections of clients over which further ones get 503. Default, and upper limit: what the limit of open files (ulimit -n) allows.',
       },
+      cors_origins: {
+        type: 'array',
+        items: { type: 'string' },
+        default: ['*'],
+        description:
+          'Origins whose pages may call the API from a browser, with a key in a header and never with cookies, such as https://app.example.com. Default: any (*). An empty list allows none.',
+      },
       trusted_proxies: {
         type: 'array',
         items: { type: 'string' },
@@ -190,9 +197,13 @@ export const listen = defineSection({
     },
     additionalProperties: false,
   },
-  check({ host, trusted_proxies }, report) {
+  check({ host, cors_origins, trusted_proxies }, report) {
     const mistake = hostMistake(host);
     if (mistake !== undefined) report(['listen', 'host'], ...mistake);
+    for (const [index, origin] of cors_origins.entries()) {
+      if (origin === '*' || URL.parse(origin)?.origin === origin) continue;
+      report(['listen', 'cors_origins', index], 'is not an origin', 'use one such as https://app.example.com, or *');
+    }
     for (const [index, proxy] of trusted_proxies.entries()) {
       if (!isRange(proxy))
         report(['listen', 'trusted_proxies', index], 'is not an IP address or range', 'use one such as 10.0.0.0/8');

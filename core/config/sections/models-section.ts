@@ -9,6 +9,7 @@ import {
   type YamlPath,
 } from '../section.ts';
 import type { WireFormats } from '../catalog/formats.ts';
+import { modelKinds } from '../catalog/kinds.ts';
 import { capabilitiesSchema } from '../catalog/capabilities.ts';
 import { publicNameOf } from '../catalog/model-name.ts';
 import type { ProfileSettings } from '../catalog/profile.ts';
@@ -89,6 +90,12 @@ export const models = defineSection({
           type: 'string',
           minLength: 1,
           description: 'Name shown to people. Default: the name of the model.',
+        },
+        kind: {
+          type: 'string',
+          enum: modelKinds,
+          description:
+            'What the model is for, which decides the endpoints that call it. Default: as the vendor’s preset says, the kind that its upstreams serve if they serve only one, or chat.',
         },
         max_input_tokens: {
           type: 'integer',

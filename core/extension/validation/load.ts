@@ -147,7 +147,7 @@ function pathKey(path: YamlPath): string {
 function* reviewCatalog(values: SectionValues, registry: Registry, validator: Validator): Generator<undefined, void> {
   if (registry.catalogReviews.length === 0) return;
   yield;
-  const catalog = buildCatalog(values, registry.vendors);
+  const catalog = buildCatalog(values, registry.vendors, registry.formats);
   for (const review of registry.catalogReviews) {
     yield;
     for (const { model, route, wrong, right } of review.problems(catalog)) {

@@ -8,6 +8,8 @@ export interface EndpointDocumentation {
   readonly summary: string;
   /** The body of a request; left out for endpoints that read none. */
   readonly body?: JsonSchema;
+  /** True for a body that is a form with files. */
+  readonly isForm?: boolean;
   /** Parameters in the query, all optional. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
   /** A body that works. @param model a public name */

@@ -5,10 +5,12 @@ import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Host } from '../host/host.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ReadClientConnection } from './client-connection.ts';
+import type { CorsOrigins } from './cors.ts';
 import { callerDialect } from './dialect.ts';
 import { sendContinue } from './listener.ts';
-import type { EndpointTable, Match, WrongMethod } from './paths.ts';
+import { canonicalPath, type EndpointTable, type Match, type WrongMethod } from './paths.ts';
 import { type BodyLimits, RequestBody } from './request-body.ts';
+import { explainUnserved } from './unserved.ts';
 
 /** What new exchanges run on; a reload replaces it as a whole. */
 export interface Serving {
@@ -17,6 +19,7 @@ export interface Serving {
   readonly bodyLimits: BodyLimits;
   readonly writeTimeout: number; // seconds without a byte taken by the client
   readonly readConnection: ReadClientConnection;
+  readonly corsOrigins: CorsOrigins;
 }
 
 /**
@@ -94,6 +97,8 @@ function explainMismatch(
   match: WrongMethod | undefined,
   req: IncomingMessage,
 ): GatewayError {
+  const unserved = explainUnserved(canonicalPath(path));
+  if (unserved !== undefined) return new GatewayError('not_found', unserved);
   if (req.headers.upgrade?.toLowerCase() === 'websocket') {
     // Codex tries a WebSocket first and falls back to HTTP at once on this status, after seconds on any other.
     const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };

@@ -81,6 +81,11 @@ export class RequestBody implements BodySource {
     return this.received as Buffer;
   }
 
+  async form(): Promise<Buffer> {
+    if (this.#pieces === undefined) await this.#read(footprint.form);
+    return this.received as Buffer;
+  }
+
   text(): Promise<string> {
     this.#text ??= this.#decode();
     return this.#text;
@@ -131,12 +136,13 @@ export class RequestBody implements BodySource {
     return text;
   }
 
-  #read(): Promise<readonly Buffer[]> {
-    this.#reading ??= this.#readPieces();
+  /** @param perByte bytes to reserve for each byte */
+  #read(perByte: number = footprint.request): Promise<readonly Buffer[]> {
+    this.#reading ??= this.#readPieces(perByte);
     return this.#reading;
   }
 
-  async #readPieces(): Promise<readonly Buffer[]> {
+  async #readPieces(perByte: number): Promise<readonly Buffer[]> {
     const request = this.#request;
     const { maxBytes } = this.#limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -158,8 +164,8 @@ export class RequestBody implements BodySource {
       const source = decode === undefined ? request : request.pipe(decode());
       this.#pieces =
         source === request && request.complete
-          ? takeBuffered(request, this.#limits, this.#memory)
-          : await collect(request, source, this.#limits, this.#memory);
+          ? takeBuffered(request, this.#limits, this.#memory, perByte)
+          : await collect(request, source, this.#limits, this.#memory, perByte);
       return this.#pieces;
     } finally {
       this.#isReading = false;
@@ -168,7 +174,12 @@ export class RequestBody implements BodySource {
 }
 
 /** A body that has arrived with its head, as most do: it needs neither listeners nor a timer. @throws as `collect` */
-function takeBuffered(request: IncomingMessage, { maxBytes }: BodyLimits, memory: MemoryShare): readonly Buffer[] {
+function takeBuffered(
+  request: IncomingMessage,
+  { maxBytes }: BodyLimits,
+  memory: MemoryShare,
+  perByte: number,
+): readonly Buffer[] {
   const pieces: Buffer[] = [];
   let size = 0;
   // One chunk for each read: a body that has waited for its account to be looked up has several.
@@ -177,7 +188,7 @@ function takeBuffered(request: IncomingMessage, { maxBytes }: BodyLimits, memory
     size += piece.length;
   }
   if (size > maxBytes) throw tooLarge(maxBytes);
-  if (!memory.grow(size * footprint.request)) throw tooMuch(memory);
+  if (!memory.grow(size * perByte)) throw tooMuch(memory);
   return pieces;
 }
 
@@ -187,6 +198,7 @@ function collect(
   source: Readable,
   { maxBytes, timeout, minRate }: BodyLimits,
   memory: MemoryShare,
+  perByte: number,
 ): Promise<readonly Buffer[]> {
   const { promise, resolve, reject } = Promise.withResolvers<readonly Buffer[]>();
   const collected = new CollectedBytes();
@@ -211,7 +223,7 @@ function collect(
     const { size } = collected;
     const seconds = (performance.now() - stalledTime() - began) / 1000;
     if (size > maxBytes) fail(tooLarge(maxBytes));
-    else if (!memory.grow(chunk.length * footprint.request)) fail(tooMuch(memory));
+    else if (!memory.grow(chunk.length * perByte)) fail(tooMuch(memory));
     else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
   });
   source.once('end', () => {

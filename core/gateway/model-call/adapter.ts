@@ -72,6 +72,11 @@ export interface ReplyReader {
    * @throws GatewayError as `whole` does
    */
   steps?(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply>;
+  /**
+   * True for an answer of this content type that passes as bytes, such as audio: `push` takes its chunks, and it is complete
+   * when the upstream closes it. Missing where every answer is JSON or events.
+   */
+  isBytes?(contentType: string): boolean;
   /** Takes the next bytes of an event stream and returns the whole events that the client gets for them. */
   push(chunk: Buffer): Buffer;
   /** The upstream has closed the stream: returns what is left for the client. */

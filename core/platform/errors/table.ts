@@ -93,6 +93,12 @@ export const errorKinds = {
     anthropic: 'not_supported',
     final: true,
   },
+  /** A model that is called on other endpoints. */
+  wrong_endpoint: {
+    status: 400,
+    openai: { type: 'invalid_request_error', code: 'wrong_endpoint' },
+    anthropic: 'invalid_request_error',
+  },
   /** An image, file or audio for a model that does not accept it. */
   unsupported_content: {
     status: 400,

@@ -4,9 +4,10 @@ import { bounds } from '../bounds.ts';
  * Bytes that are reserved for each byte of a body: what its path needs at most. A request is held as bytes, text, parsed
  * strings and encoded for the upstream, as text and as bytes; a whole reply as chunks, bytes, text and parsed strings; a long
  * event as all of that, and written again as text and as bytes within the same turn.
+ * A form with files is held as it comes and as one piece, and never decoded.
  * A text with characters beyond ASCII takes two bytes for each character, twice.
  */
-export const footprint = { request: 5, wideText: 2, reply: 4, event: 8 } as const;
+export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8 } as const;
 
 /** How scarce memory is by the figures of the process: from `large` on large bodies are refused, then new requests too. */
 export type MemoryLevel = 'normal' | 'large' | 'all';

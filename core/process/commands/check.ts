@@ -25,7 +25,7 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
       const { document, config, registry } = await load();
       await loadPages(registry);
       await checkMigrations(registry);
-      const built = buildCatalog(config, registry.vendors);
+      const built = buildCatalog(config, registry.vendors, registry.formats);
       const isProduction = productionOf(config, document.isProduction) !== undefined;
       const host = { section: config.get.bind(config), isProduction, catalog: built };
       const reviews = registry.configReviews.map(({ name, describe }) => ({ name, ...describe(host) }));

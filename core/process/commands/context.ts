@@ -56,7 +56,7 @@ export function createContext(file: () => string, log: Logger): CoreCommandConte
         mode: 'command',
         host: () => host,
       });
-      const host = createHost(open.services, config, buildCatalog(config, registry.vendors));
+      const host = createHost(open.services, config, buildCatalog(config, registry.vendors, registry.formats));
       return await work(host);
     },
   };

@@ -23,7 +23,14 @@ const families: Readonly<Record<string, string>> = {
   responses: 'OpenAI',
   messages: 'Anthropic',
   gemini: 'Gemini',
+  completions: 'OpenAI',
   images: 'OpenAI Images',
+  embeddings: 'OpenAI',
+  'gemini-embeddings': 'Gemini',
+  speech: 'OpenAI Audio',
+  transcriptions: 'OpenAI Audio',
+  moderations: 'OpenAI',
+  rerank: 'Rerank',
 };
 
 /** What is read of one model for its row. */
@@ -53,7 +60,7 @@ export function describeRow(
     path: addressOf({ ...query, open: isOpen ? '' : publicName }),
     about: [...(displayName === id ? [] : [displayName]), ...describeAliases(aliases, t)].join(' · '),
     speaks: speaksOf(abilities).join(' · '),
-    can: canDo(abilities, t),
+    can: canDo(model, abilities, t),
     context: abilities.maxInputTokens === undefined ? '' : format.compact(abilities.maxInputTokens),
     routes: format.number(model.routes.length),
     firstToken: health?.firstTokenMs === undefined ? '' : format.duration(health.firstTokenMs).text,
@@ -124,18 +131,18 @@ function describeAliases(aliases: readonly string[], t: PageRequest['t']): strin
 }
 
 export function speaksOf({ conversations, others }: ModelAbilities): string[] {
-  const formats = ['responses', 'chat', 'messages', 'gemini', 'images'];
   const available = new Set([...conversations.map(({ format }) => format), ...others]);
-  return [...new Set(formats.filter((format) => available.has(format)).map((format) => families[format] ?? format))];
+  const known = Object.keys(families).filter((format) => available.has(format));
+  return [...new Set(known.map((format) => families[format] ?? format))];
 }
 
-/** `Tools, images, reasoning`. */
-function canDo(abilities: ModelAbilities, t: PageRequest['t']): string {
+/** `Tools, images, reasoning`; of other kinds what they are for. */
+function canDo({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string {
   const features = (['tools', 'images', 'reasoning'] as const).filter(
     (feature) => bestSupport(abilities, feature) !== 'no',
   );
   const words = features.map((feature) => t(`models.can.${feature}`));
-  if (abilities.others.includes('images')) words.push(t('models.can.draw'));
+  if (kind !== 'chat') words.push(t(`part.kind.${kind}`));
   const text = words.join(', ');
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -79,9 +79,11 @@ function describePage(
   messages: readonly TryMessage[] = [],
 ) {
   const { host, t } = request;
-  const { models } = host.catalog;
+  // The page shows no calls with files or recordings.
+  const models = host.catalog.models.filter(({ kind }) => kind === 'chat' || kind === 'image');
   const talking = models.filter((model) => canTalk(server, model));
-  const model = (name === undefined ? undefined : host.catalog.resolve(name)) ?? talking[0] ?? models[0];
+  const named = name === undefined ? undefined : host.catalog.resolve(name);
+  const model = models.find((one) => one === named) ?? talking[0] ?? models[0];
   if (model === undefined) return { isEmpty: true };
   const isTalking = canTalk(server, model);
   const apiUrl = `${host.service.baseUrl}/v1`;

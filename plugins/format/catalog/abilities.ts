@@ -10,8 +10,8 @@ import {
 } from '#core/config/catalog/abilities.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
-import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
-import { clientTextFormats, formats } from '../formats/formats.ts';
+import type { ClientTextFormat, FormatDescriptor } from '../formats/contract/descriptor.ts';
+import { clientTextFormats, embeddingFormats, formats } from '../formats/formats.ts';
 import { preferredFormat } from '../request/upstream-format.ts';
 import { type Support, supportOf } from './matrix.ts';
 
@@ -36,7 +36,7 @@ function routeAbilitiesOf(model: Model): RouteAbilities {
   if (first === undefined) return readRoutes(model);
   const alike = known.get(first.profile.quirks) ?? new Map<string, RouteAbilities>();
   known.set(first.profile.quirks, alike);
-  const key = model.routes.map((route) => `${identify(route)} ${route.priority}`).join();
+  const key = [model.kind, ...model.routes.map((route) => `${identify(route)} ${route.priority}`)].join();
   const abilities = alike.get(key) ?? readRoutes(model);
   alike.set(key, abilities);
   return abilities;
@@ -53,15 +53,16 @@ function identify({ upstream, profile: { quirks } }: Route): string {
 
 function readRoutes(model: Model): RouteAbilities {
   return {
-    conversations: clientTextFormats.flatMap((client) => abilitiesIn(client, model)),
-    others: formats
-      .filter(({ client, text, name }) => client !== undefined && text === undefined && isSpoken(name, model))
-      .map(({ name }) => name),
+    conversations: model.kind === 'chat' ? clientTextFormats.flatMap((client) => abilitiesIn(client, model)) : [],
+    others: formats.filter((format) => isServed(format, model)).map(({ name }) => name),
   };
 }
 
-function isSpoken(format: string, { routes }: Model): boolean {
-  return routes.some(({ upstream }) => upstream.formats.includes(format));
+/** True for a format without conversations in which clients can call a model. Those of embeddings are translated. */
+function isServed({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
+  if (client === undefined || text !== undefined || kind !== model.kind) return false;
+  const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];
+  return model.routes.some(({ upstream }) => upstream.formats.some((spoken) => names.includes(spoken)));
 }
 
 function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbilities[] {

@@ -1,11 +1,11 @@
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
+import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { entitlement } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { textFormats } from '../formats/formats.ts';
 import { findModel } from '../request/client-request.ts';
 import { limitsOf } from './abilities.ts';
 import { pageOf, readWanted } from './model-page.ts';
@@ -57,7 +57,11 @@ function describeModel({ name, model }: ListedModel, host: Host) {
   };
 }
 
-const textMethods = ['generateContent', 'countTokens'];
+/** Methods of Google's clients by the kind of model; other kinds have none. */
+const methods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
+  chat: ['generateContent', 'countTokens'],
+  embedding: ['embedContent', 'batchEmbedContents'],
+};
 
 /**
  * `GET /v1beta/models`: the catalog as Google's clients read it, in one page unless they want less. Source: Gemini API
@@ -80,9 +84,8 @@ export function getGeminiModel(host: Host, exchange: Exchange): Reply {
 }
 
 function describeGeminiModel({ name, model }: ListedModel) {
-  const { displayName, routes } = model;
+  const { displayName, kind } = model;
   const { input, output } = limitsOf(model);
-  const isForText = routes.some(({ upstream }) => textFormats.some((format) => upstream.formats.includes(format.name)));
   return {
     name: `models/${name}`,
     baseModelId: name,
@@ -91,7 +94,7 @@ function describeGeminiModel({ name, model }: ListedModel) {
     description: '',
     inputTokenLimit: input,
     outputTokenLimit: output,
-    supportedGenerationMethods: isForText ? textMethods : [],
+    supportedGenerationMethods: methods[kind] ?? [],
   };
 }
 

@@ -11,6 +11,12 @@ const references: Readonly<Record<string, string>> = {
   images: 'https://platform.openai.com/docs/api-reference/images/create',
   messages: 'https://docs.anthropic.com/en/api/messages',
   gemini: 'https://ai.google.dev/api/generate-content',
+  completions: 'https://platform.openai.com/docs/api-reference/completions/create',
+  embeddings: 'https://platform.openai.com/docs/api-reference/embeddings/create',
+  'gemini-embeddings': 'https://ai.google.dev/api/embeddings',
+  speech: 'https://platform.openai.com/docs/api-reference/audio/createSpeech',
+  transcriptions: 'https://platform.openai.com/docs/api-reference/audio/createTranscription',
+  moderations: 'https://platform.openai.com/docs/api-reference/moderations/create',
 };
 
 const hello = [{ role: 'user', content: 'Hello' }];
@@ -46,6 +52,7 @@ function describe(format: string, client: ClientSide, endpoint: ModelEndpoint): 
   return {
     summary: `format.docs.${name}`,
     body: bodySchema(parameters, isModelInPath ? required : ['model', ...required]),
+    ...(endpoint.isMultipart === true && { isForm: true }),
     stream: isStream === true ? 'always' : isStream === undefined && purpose === 'answer',
     ...(isModelInPath && isStream === true && { query: queries }),
     ...(example !== undefined && { example }),

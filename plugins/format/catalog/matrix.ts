@@ -185,6 +185,19 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   );
 }
 
+/** Reports routes without an endpoint for the kind of their model: they could serve no request. */
+export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
+  return models.flatMap(({ id, kind, routes }) =>
+    routes.flatMap((route) => {
+      const offered = formats.filter(({ name }) => route.upstream.formats.includes(name));
+      if (offered.some((format) => format.kind === kind)) return [];
+      const kinds = [...new Set(offered.map((format) => `kind: ${format.kind}`))];
+      const wrong = `has no endpoint for models of the kind ${kind}, only ${route.upstream.formats.join(', ')}`;
+      return [{ model: id, route: route.id, wrong, right: `give the model ${kinds.join(' or ')}, or another route` }];
+    }),
+  );
+}
+
 /** Client formats that a route can serve. */
 function servedBy({ upstream }: Route): FormatDescriptor[] {
   const speaksText = textFormats.some(({ name }) => upstream.formats.includes(name));

@@ -1,3 +1,5 @@
+import type { ModelKind } from '#core/config/catalog/kinds.ts';
+import type { Dialect } from '#core/platform/errors/table.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import {
   type ClientFormat,
@@ -8,8 +10,13 @@ import {
   type ModelEndpoint,
 } from './contract/descriptor.ts';
 import { chat } from './chat/descriptor.ts';
+import { completions } from './completions/descriptor.ts';
+import { embeddings, geminiEmbeddings } from './embeddings/descriptor.ts';
 import { gemini } from './gemini/descriptor.ts';
 import { images } from './images/descriptor.ts';
+import { moderations, rerank } from './lists/descriptors.ts';
+import { speech } from './media/speech.ts';
+import { transcriptions } from './media/transcriptions.ts';
 import { messages } from './messages/descriptor.ts';
 import { ollama } from './ollama/descriptor.ts';
 import { responses } from './responses/descriptor.ts';
@@ -18,10 +25,27 @@ import { responses } from './responses/descriptor.ts';
  * Every format, those first that can express most: of the formats that an upstream speaks, the first one in this list is
  * used for a request that must be translated.
  */
-export const formats: readonly FormatDescriptor[] = [responses, messages, chat, gemini, ollama, images];
+export const formats: readonly FormatDescriptor[] = [
+  responses,
+  messages,
+  chat,
+  gemini,
+  ollama,
+  completions,
+  embeddings,
+  geminiEmbeddings,
+  images,
+  speech,
+  transcriptions,
+  moderations,
+  rerank,
+];
 
 /** Those into which conversations can be translated. */
 export const textFormats = formats.filter(isTextFormat);
+
+/** Those in which vectors of texts are requested. */
+export const embeddingFormats = formats.filter(({ kind }) => kind === 'embedding');
 
 /** Those in which clients hold conversations. */
 export const clientTextFormats = textFormats.filter(isClientTextFormat);
@@ -30,6 +54,20 @@ export const clientTextFormats = textFormats.filter(isClientTextFormat);
 export interface ClientCall {
   readonly format: ClientFormat;
   readonly endpoint: ModelEndpoint;
+}
+
+/** The paths on which models of each kind are called, for clients of each dialect; those of OpenAI's where it has none. */
+export function endpointsOf(kind: ModelKind, dialect: Dialect): readonly string[] {
+  const serving = formats.filter(isClientFormat).filter((format) => format.kind === kind && format !== completions);
+  const own = serving.filter((format) => format.dialect === dialect);
+  const paths = (own.length > 0 ? own : serving).flatMap(({ client }) => client.endpoints.flatMap(listedPath));
+  return [...new Set(paths)];
+}
+
+/** Google's paths are listed under the version that its clients use. */
+function listedPath({ path, purpose, method }: ModelEndpoint): string[] {
+  const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
+  return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];
 }
 
 const calls: ReadonlyMap<string, ClientCall> = new Map(

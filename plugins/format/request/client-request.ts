@@ -2,7 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { exactSteps, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { inTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
@@ -18,6 +18,8 @@ import type { Thread } from './thread.ts';
 interface Said {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
+  /** See `ModelEndpoint`. */
+  readonly upstreamPath?: string | undefined;
   /** The model's name: as the client wrote it, and as answers carry it once the model has been found. */
   readonly model: string;
   readonly isStream: boolean;
@@ -32,6 +34,7 @@ interface Said {
 export class ClientRequest implements Said {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
+  readonly upstreamPath: string | undefined;
   readonly model: string;
   readonly isStream: boolean;
   readonly previousId: string | undefined;
@@ -42,6 +45,7 @@ export class ClientRequest implements Said {
   constructor(said: Said, content: RequestContent) {
     this.format = said.format;
     this.purpose = said.purpose;
+    this.upstreamPath = said.upstreamPath;
     this.model = said.model;
     this.isStream = said.isStream;
     this.previousId = said.previousId;
@@ -70,21 +74,23 @@ export class ClientRequest implements Said {
 export async function readClientRequest(
   { params, body: source }: Exchange,
   format: ClientFormat,
-  { purpose, isStream }: ModelEndpoint,
+  { purpose, upstreamPath, isStream }: ModelEndpoint,
 ): Promise<ClientRequest> {
   const reading = source.outline?.();
   const outline = reading === undefined ? undefined : await reading;
   const body = outline?.body ?? (await source.json());
-  const model = format.client.isModelInPath === true ? params['id'] : body['model'];
-  if (typeof model !== 'string' || model === '') {
-    const message =
-      model === undefined
-        ? 'Missing required parameter: `model`. GET /v1/models lists all models.'
-        : '`model` must be a string. GET /v1/models lists all models.';
-    throw new GatewayError('invalid_request', message, { param: 'model' });
-  }
-  const said = { format, purpose, model, isStream: isStream ?? body['stream'] === true };
+  const { client } = format;
+  const model = requireModel(client.isModelInPath === true ? params['id'] : body['model']);
+  const streams = isStream ?? client.isStream?.(body) ?? body['stream'] === true;
+  const said = { format, purpose, upstreamPath, model, isStream: streams };
   return new ClientRequest(said, await readContent(source, outline, format));
+}
+
+/** @throws GatewayError `invalid_request` */
+export function requireModel(model: JsonValue | undefined): string {
+  if (typeof model === 'string' && model !== '') return model;
+  const wrong = model === undefined ? 'Missing required parameter: `model`.' : '`model` must be a string.';
+  throw new GatewayError('invalid_request', `${wrong} GET /v1/models lists all models.`, { param: 'model' });
 }
 
 async function readContent(

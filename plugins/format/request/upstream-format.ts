@@ -1,13 +1,14 @@
-import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
+import { type Dialect, GatewayError } from '#core/platform/errors/table.ts';
 import {
   type ClientFormat,
   type FormatDescriptor,
   isTextFormat,
   type TextFormat,
 } from '../formats/contract/descriptor.ts';
-import { textFormats } from '../formats/formats.ts';
+import { embeddingFormats, endpointsOf, textFormats } from '../formats/formats.ts';
 import type { ClientRequest } from './client-request.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 
@@ -20,7 +21,9 @@ export function upstreamFormat(route: Route, { format, purpose, outline }: Clien
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
     if (formats.includes(format.name)) return format;
-    throw formatUnavailable(route, format);
+    const other = format.kind === 'embedding' ? embeddingFormats.find(({ name }) => formats.includes(name)) : undefined;
+    if (other === undefined) throw formatUnavailable(route, format);
+    return other;
   }
   if (purpose === 'count') {
     if (formats.includes(format.name) && profileIn(format.name, route.profile).quirks.count_tokens) return format;
@@ -43,8 +46,38 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
 }
 
-function formatUnavailable({ upstream }: Route, { name }: Pick<ClientFormat, 'name'>): GatewayError {
-  const available = upstream.formats.join(', ');
-  const message = `This model is not available in the ${name} format, only in ${available}.`;
-  return new GatewayError('not_supported', message, { param: 'model' });
+function formatUnavailable({ upstream }: Route, { name, kind, dialect }: ClientFormat): GatewayError {
+  const others = upstream.formats.filter((format) => format !== name).join(', ');
+  const message = `This model is not available in the ${name} format, only in ${others}. Use ${wordsFor(kind, dialect)}.`;
+  return new GatewayError('wrong_endpoint', message, { param: 'model' });
+}
+
+/** @throws GatewayError `wrong_endpoint` for a model without a route of the format */
+export function requireFormat({ routes }: Model, format: ClientFormat): void {
+  const [first] = routes;
+  if (first === undefined || routes.some(({ upstream }) => upstream.formats.includes(format.name))) return;
+  throw formatUnavailable(first, format);
+}
+
+/** @throws GatewayError `wrong_endpoint` for a model of another kind than the endpoint's, naming those that call it */
+export function requireKind(model: Model, requested: string, { kind, dialect }: ClientFormat): void {
+  if (model.kind === kind) return;
+  const message = `Model "${requested.slice(0, 200)}" is for ${kindWords[model.kind]}. Use ${wordsFor(model.kind, dialect)}.`;
+  throw new GatewayError('wrong_endpoint', message, { param: 'model' });
+}
+
+const kindWords: Readonly<Record<ModelKind, string>> = {
+  chat: 'conversations',
+  embedding: 'embeddings',
+  image: 'images',
+  speech: 'speech',
+  transcription: 'transcriptions',
+  rerank: 'reranking',
+  moderation: 'moderation',
+};
+
+/** `POST /v1/images/generations or POST /v1/images/edits`. */
+function wordsFor(kind: ModelKind, dialect: Dialect): string {
+  const paths = endpointsOf(kind, dialect);
+  return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');
 }

@@ -15,6 +15,7 @@ import { upstreamFormat } from '../request/upstream-format.ts';
 import { isForeign } from '../state/threads.ts';
 import { isPassedOn } from './pass-through/adapt-request.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
+import { EmbeddingCall, isEmbeddingCall } from './embeddings/embedding-call.ts';
 import { type PreparedCall, PreparedCalls } from './translation/prepared-call.ts';
 import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { CallTranslator } from './translation/translator.ts';
@@ -135,6 +136,8 @@ export class ModelCall implements Adapter {
 
   #open(route: Route): PreparedCall {
     const format = upstreamFormat(route, this.#request);
+    if (isEmbeddingCall(this.#request, format))
+      return new EmbeddingCall(this.#exchange.id, this.#request, route, format);
     if (isForeign(this.#request, route)) throw threadNotFound();
     if (format === this.#request.format && !needsTranslation(route, this.#request))
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
@@ -149,8 +152,10 @@ export function isPassedToAll({ routes, resume }: Model, request: ClientRequest)
 
 function isPassedTo(route: Route, request: ClientRequest): boolean {
   try {
+    const format = upstreamFormat(route, request);
     return (
-      upstreamFormat(route, request) === request.format &&
+      format === request.format &&
+      !isEmbeddingCall(request, format) &&
       !needsTranslation(route, request) &&
       isPassedOn(request, route)
     );

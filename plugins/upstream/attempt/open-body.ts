@@ -21,6 +21,7 @@ export function openBody(answer: Answer): AnswerBody {
 
 function openPlainBody(answer: Answer): AnswerBody {
   if (answer.status >= 300) return new RefusalBody(answer);
+  if (answer.reader.isBytes?.(contentTypeOf(answer)) === true) return new StreamBody(answer, contentTypeOf(answer));
   const isStream = isEventStream(contentTypeOf(answer));
   return isStream === undefined ? new UnlabelledBody(answer) : openBodyOf(answer, isStream);
 }

@@ -9,11 +9,13 @@ import { answerFault, interruptedFault, type Fault } from './fault.ts';
 const longestPacket = 65_536;
 
 /**
- * A stream of events that was requested. Gated until its first content: events are buffered here, and the client has
+ * A stream of events that was requested, or of bytes. Gated until its first content: events are buffered here, and the client has
  * received nothing. Then they are forwarded at the speed of the client.
  */
 export class StreamBody implements AnswerBody {
   readonly #answer: Answer;
+  /** Content type of bytes; undefined for events. */
+  readonly #bytesType: string | undefined;
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
   #isOpening = false; // the first content has arrived
@@ -22,8 +24,10 @@ export class StreamBody implements AnswerBody {
   #stream: ReplyStream | undefined; // once a byte may go to the client
   #isInGrace = false;
 
-  constructor(answer: Answer) {
+  /** @param bytesType content type of an answer that is not events, and whose end is that of the body */
+  constructor(answer: Answer, bytesType?: string) {
     this.#answer = answer;
+    this.#bytesType = bytesType;
     const { firstByteTimeout, progressTimeout } = answer.request.limits;
     answer.clock.allow(firstByteTimeout * 1000, progressTimeout * 1000);
   }
@@ -74,8 +78,9 @@ export class StreamBody implements AnswerBody {
     const remainder = reader.end();
     if (this.#stream === undefined) this.#gate(remainder);
     else this.#forward(this.#stream, remainder);
-    if (reader.isComplete && this.#isOpening) this.#open();
-    this.#answer.end(reader.isComplete ? undefined : (fault ?? closedEarly()));
+    const isComplete = this.#bytesType === undefined ? reader.isComplete : fault === undefined && reader.hasContent;
+    if (isComplete && this.#isOpening) this.#open();
+    this.#answer.end(isComplete ? undefined : (fault ?? closedEarly()));
   }
 
   /** Opens the gate soon after the first content. */
@@ -135,7 +140,7 @@ export class StreamBody implements AnswerBody {
     });
     this.#stream = body;
     const renderFailure = reader.renderFailure.bind(reader);
-    this.#answer.handOver({ body, renderFailure }, 'text/event-stream; charset=utf-8');
+    this.#answer.handOver({ body, renderFailure }, this.#bytesType ?? 'text/event-stream; charset=utf-8');
     this.#unfinished = 0;
     this.#forward(body, this.#gated.take());
   }

@@ -30,7 +30,7 @@ export const hostVendors: readonly Vendor[] = [
   {
     name: 'openrouter',
     title: 'OpenRouter',
-    formats: ['chat', 'responses', 'messages'],
+    formats: ['chat', 'responses', 'messages', 'completions', 'embeddings'],
     baseUrl: 'https://openrouter.ai/api/v1',
     auth: 'bearer',
     quirks: {
@@ -44,14 +44,21 @@ export const hostVendors: readonly Vendor[] = [
       by_format: { messages: { late_system: false, signed_thinking: false } },
     },
     // Only Claude verifies the signatures of its thinking.
-    models: [{ match: '*anthropic/*', quirks: { by_format: { messages: { signed_thinking: true } } } }],
+    models: [
+      { match: '*embed*', kind: 'embedding' },
+      { match: '*anthropic/*', quirks: { by_format: { messages: { signed_thinking: true } } } },
+    ],
   },
   {
     name: 'groq',
     title: 'Groq',
-    formats: ['chat', 'responses'],
+    formats: ['chat', 'responses', 'speech', 'transcriptions'],
     baseUrl: 'https://api.groq.com/openai/v1',
     auth: 'bearer',
+    models: [
+      { match: 'whisper*', kind: 'transcription' },
+      { match: '*-tts*', kind: 'speech' },
+    ],
     capabilities: { files: false, audio: false },
     quirks: {
       max_tokens_name: 'max_completion_tokens',
@@ -64,7 +71,7 @@ export const hostVendors: readonly Vendor[] = [
   {
     name: 'cerebras',
     title: 'Cerebras',
-    formats: ['chat'],
+    formats: ['chat', 'completions'],
     baseUrl: 'https://api.cerebras.ai/v1',
     auth: 'bearer',
     capabilities: { images: false, files: false, audio: false },
@@ -82,18 +89,25 @@ export const hostVendors: readonly Vendor[] = [
   {
     name: 'together',
     title: 'Together',
-    formats: ['chat', 'images'],
+    formats: ['chat', 'completions', 'embeddings', 'images', 'rerank'],
     baseUrl: 'https://api.together.xyz/v1',
     auth: 'bearer',
+    models: [
+      { match: '*FLUX*', kind: 'image' },
+      { match: '*stable-diffusion*', kind: 'image' },
+      { match: '*embed*', kind: 'embedding' },
+      { match: '*rerank*', kind: 'rerank' },
+    ],
     capabilities: { files: false, audio: false },
     quirks: { late_system: true, strict_calls: true },
   },
   {
     name: 'ollama',
     title: 'Ollama',
-    formats: ['chat', 'responses', 'messages'],
+    formats: ['chat', 'responses', 'messages', 'completions', 'embeddings'],
     baseUrl: 'http://127.0.0.1:11434/v1',
     auth: 'none',
+    models: [{ match: '*embed*', kind: 'embedding' }],
     capabilities: { files: false, audio: false },
     quirks: {
       late_system: true,
@@ -113,9 +127,14 @@ export const hostVendors: readonly Vendor[] = [
   {
     name: 'vllm',
     title: 'vLLM',
-    formats: ['chat', 'responses', 'messages'],
+    formats: ['chat', 'responses', 'messages', 'completions', 'embeddings', 'rerank', 'transcriptions'],
     baseUrl: 'http://127.0.0.1:8000/v1',
     auth: 'none',
+    models: [
+      { match: '*embed*', kind: 'embedding' },
+      { match: '*rerank*', kind: 'rerank' },
+      { match: '*whisper*', kind: 'transcription' },
+    ],
     // Chat templates differ: several fail on a system message that is not the first.
     quirks: { single_system: true, strict_calls: true, by_format: { messages: compatibleMessages } },
   },

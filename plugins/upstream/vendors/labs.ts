@@ -106,7 +106,8 @@ export const labVendors: readonly Vendor[] = [
   {
     name: 'zhipu',
     title: 'Zhipu GLM',
-    formats: ['chat'],
+    formats: ['chat', 'embeddings'],
+    models: [{ match: 'embedding*', kind: 'embedding' }],
     baseUrl: 'https://api.z.ai/api/paas/v4',
     auth: 'bearer',
     capabilities: { audio: false, structured_output: 'object' },
@@ -135,7 +136,8 @@ export const labVendors: readonly Vendor[] = [
   {
     name: 'dashscope',
     title: 'Alibaba Qwen',
-    formats: ['chat'],
+    formats: ['chat', 'embeddings'],
+    models: [{ match: '*embedding*', kind: 'embedding' }],
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     auth: 'bearer',
     capabilities: { structured_output: 'object' },
@@ -207,6 +209,7 @@ export const labVendors: readonly Vendor[] = [
       by_format: { messages: { ...compatibleMessages, late_system: false, hosted_search: false } },
     },
     models: [
+      { match: '*-image*', kind: 'image' },
       { match: 'grok-2*', ...grokPlain },
       { match: 'grok-3', ...grokPlain },
       { match: 'grok-3-fast*', ...grokPlain },
@@ -216,7 +219,8 @@ export const labVendors: readonly Vendor[] = [
   {
     name: 'mistral',
     title: 'Mistral',
-    formats: ['chat'],
+    formats: ['chat', 'embeddings'],
+    models: [{ match: '*-embed*', kind: 'embedding' }],
     baseUrl: 'https://api.mistral.ai/v1',
     auth: 'bearer',
     capabilities: { files: false },

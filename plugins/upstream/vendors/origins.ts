@@ -11,6 +11,30 @@ const openaiReasoning = { quirks: { sampling: false, stop: 0, system_role: 'deve
 /** Claude from 4.7 on: decides how long to think; refuses budgets, sampling and prefilled answers. */
 const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
 
+const openaiFormats = [
+  'responses',
+  'chat',
+  'completions',
+  'embeddings',
+  'images',
+  'speech',
+  'transcriptions',
+  'moderations',
+];
+
+/** Models of OpenAI that are not for conversations, by name. */
+const openaiKinds = [
+  { match: 'gpt-image*', kind: 'image' },
+  { match: 'chatgpt-image*', kind: 'image' },
+  { match: 'dall-e*', kind: 'image' },
+  { match: 'text-embedding*', kind: 'embedding' },
+  { match: 'tts-*', kind: 'speech' },
+  { match: '*-tts*', kind: 'speech' },
+  { match: 'whisper*', kind: 'transcription' },
+  { match: '*-transcribe*', kind: 'transcription' },
+  { match: '*-moderation*', kind: 'moderation' },
+] as const;
+
 /** OpenAI's models, wherever they are served. */
 const openaiModels = {
   quirks: {
@@ -22,8 +46,10 @@ const openaiModels = {
     freeform_tools: true,
     hosted_search: true,
     betas: true,
+    count_tokens: true,
   },
   models: [
+    ...openaiKinds,
     { match: 'o1*', ...openaiReasoning },
     { match: 'o3*', ...openaiReasoning },
     { match: 'o4*', ...openaiReasoning },
@@ -59,7 +85,7 @@ export const originVendors: readonly Vendor[] = [
   {
     name: 'openai',
     title: 'OpenAI',
-    formats: ['responses', 'chat', 'images'],
+    formats: openaiFormats,
     baseUrl: 'https://api.openai.com/v1',
     auth: 'bearer',
     ...openaiModels,
@@ -68,7 +94,7 @@ export const originVendors: readonly Vendor[] = [
     // Source: Microsoft Learn, "Azure OpenAI in Microsoft Foundry Models v1 API". Its URL begins with the resource's name.
     name: 'azure-openai',
     title: 'Azure OpenAI',
-    formats: ['responses', 'chat', 'images'],
+    formats: openaiFormats,
     auth: 'api-key',
     ...openaiModels,
   },
@@ -108,11 +134,12 @@ export const originVendors: readonly Vendor[] = [
   {
     name: 'gemini',
     title: 'Google Gemini',
-    formats: ['gemini'],
+    formats: ['gemini', 'gemini-embeddings'],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     auth: 'x-goog-api-key',
     quirks: { reasoning: 'level', hosted_search: true, count_tokens: true, stop: 5 },
     models: [
+      { match: '*embedding*', kind: 'embedding' },
       { match: 'gemini-2*', quirks: { reasoning: 'budget', tool_result_images: false } },
       // Their thinking cannot be turned off.
       { match: 'gemini-2.5-pro*', quirks: { efforts: ['minimal', 'low', 'medium', 'high'] } },
@@ -123,7 +150,11 @@ export const originVendors: readonly Vendor[] = [
   {
     name: 'gemini-openai',
     title: 'Google Gemini, Chat endpoint',
-    formats: ['chat', 'images'],
+    formats: ['chat', 'images', 'embeddings'],
+    models: [
+      { match: 'imagen*', kind: 'image' },
+      { match: '*embedding*', kind: 'embedding' },
+    ],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     auth: 'bearer',
     quirks: { end_user: false, replay_reasoning: 'never', refuses: geminiRefusals },

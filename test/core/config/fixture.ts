@@ -1,4 +1,5 @@
 import { catalogSections } from '#core/config/sections/models-section.ts';
+import type { WireFormats } from '#core/config/catalog/formats.ts';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/load.ts';
@@ -46,6 +47,8 @@ export const vendors: ReadonlyMap<string, Vendor> = new Map(
     { name: 'azure', title: 'Azure', formats: ['chat'] },
   ].map((vendor) => [vendor.name, { auth: 'bearer', ...vendor } as Vendor]),
 );
+
+export const formats: WireFormats = new Map(Object.entries(descriptors));
 
 const required = {
   pipeline: 'pipeline: [auth]',

@@ -102,6 +102,7 @@ export function exchangeFor(
     id: 'test',
     publicName: 'dp/test',
     displayName: 'test',
+    kind: 'chat',
     routes: routes.map((route, priority) => ({ ...route, priority: route.priority ?? priority })),
     resume,
     hedgeAfter,

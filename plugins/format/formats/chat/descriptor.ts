@@ -18,6 +18,7 @@ import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 /** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
 export const chat: ClientTextFormat = {
   name: 'chat',
+  kind: 'chat',
   dialect: 'openai',
   statuses: { not_supported: 400 },
   reasoningStyles: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],

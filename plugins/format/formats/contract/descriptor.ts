@@ -1,5 +1,6 @@
 import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
+import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
@@ -32,6 +33,10 @@ export type Purpose = 'answer' | 'count';
 
 /** A path on which a model is called. */
 export interface ModelEndpoint extends Endpoint {
+  /** Where upstreams have it, behind the base URL; left out where the format has one path. */
+  readonly upstreamPath?: string;
+  /** True where the body may be a form with files. */
+  readonly isMultipart?: boolean;
   readonly purpose: Purpose;
   /** Parameters that a request must have. */
   readonly required: readonly string[];
@@ -43,6 +48,15 @@ export interface ModelEndpoint extends Endpoint {
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   readonly parameters: ParameterRules;
+  /** True for a body that asks for a stream; left out where its member `stream` does. */
+  isStream?(body: JsonObject): boolean;
+  /**
+   * Accepts the content types of an answer that is no JSON, such as audio, and passes on as it comes; undefined for a
+   * request with any other answer.
+   */
+  bytes?(body: JsonObject): ((contentType: string) => boolean) | undefined;
+  /** The usage in an answer with more values than are parsed, such as the vectors of many texts; missing where that is a fault. */
+  readLarge?(text: string): Usage | undefined;
   /** True where the path names the model, not the body. */
   readonly isModelInPath?: boolean;
   /**

@@ -140,9 +140,7 @@ export const seed = integer(-(2 ** 63), 2 ** 63);
 
 /** @throws GatewayError `invalid_request` naming the first invalid parameter */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
-  for (const name of required) {
-    if (isMissing(body[name])) throw missing(name, rules);
-  }
+  requireParameters(body, rules, required);
   let first: { readonly order: number; readonly error: GatewayError } | undefined;
   for (const member of Object.keys(body)) {
     for (const { name, order, inner, rule } of rules.byMember.get(member) ?? []) {
@@ -154,6 +152,13 @@ export function checkParameters(body: JsonObject, rules: ParameterRules, require
     }
   }
   if (first !== undefined) throw first.error;
+}
+
+/** @throws GatewayError `invalid_request` naming the first that is missing */
+export function requireParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
+  for (const name of required) {
+    if (isMissing(body[name])) throw missing(name, rules);
+  }
 }
 
 function missing(name: string, { all }: ParameterRules): GatewayError {

@@ -53,6 +53,7 @@ function nameCounted(body: JsonObject, model: string): JsonObject {
 /** generateContent of Google's Gemini API. */
 export const gemini: ClientTextFormat = {
   name: 'gemini',
+  kind: 'chat',
   dialect: 'google',
   statuses: { not_supported: 400 },
   reasoningStyles: ['budget', 'level', 'none'],

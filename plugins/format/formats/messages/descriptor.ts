@@ -17,6 +17,7 @@ import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 /** The Messages API of Anthropic. */
 export const messages: ClientTextFormat = {
   name: 'messages',
+  kind: 'chat',
   dialect: 'anthropic',
   statuses: { unavailable: 529 },
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',

@@ -20,6 +20,7 @@ const adaptOllama = inOrder(
 /** The native chat API of Ollama, for upstreams: clients of Ollama's are better served by its server itself. */
 export const ollama: TextFormat = {
   name: 'ollama',
+  kind: 'chat',
   dialect: 'openai',
   reasoningStyles: ['effort', 'enable_thinking', 'none'],
   path: () => '/chat',

@@ -22,13 +22,14 @@ const responseEvents: ReadonlySet<string> = new Set(
 /** The Responses API of OpenAI. */
 export const responses: ClientTextFormat = {
   name: 'responses',
+  kind: 'chat',
   dialect: 'openai',
   // Codex repeats 402 and 404 on /v1/responses six times and shows 400 at once; Claude Code does the opposite.
   statuses: { plan_inactive: 400, upstream_account_rejected: 400, model_not_found: 400, not_supported: 400 },
   renderStreamError,
   reasoningStyles: ['effort', 'none'],
   replyText: responsesReplyText,
-  path: () => '/responses',
+  path: (_model, _isStream, purpose) => (purpose === 'count' ? '/responses/input_tokens' : '/responses'),
   betaHeaders: openaiBetaHeaders,
   client: {
     endpoints: [
@@ -39,6 +40,15 @@ export const responses: ClientTextFormat = {
         isMetered: true,
         isAliased: true,
         purpose: 'answer',
+        required: [],
+      },
+      {
+        name: 'responses_input_tokens',
+        method: 'POST',
+        path: '/v1/responses/input_tokens',
+        isMetered: false,
+        isAliased: true,
+        purpose: 'count',
         required: [],
       },
     ],
@@ -53,7 +63,7 @@ export const responses: ClientTextFormat = {
       endsWithAnswer: true,
       isSingleAnswer: () => true,
       hasFreeformTools: ({ tools }: ResponsesRequest) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
-      writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+      writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
     },
   },
   text: {

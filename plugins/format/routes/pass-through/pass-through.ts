@@ -14,6 +14,7 @@ import type { PreparedCall } from '../translation/prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
 import { betaHeaders } from '../../formats/adaptation/beta-headers.ts';
 import { ModelNamer } from './model-namer.ts';
+import { BytesReader } from './bytes-reader.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**
@@ -35,15 +36,15 @@ export class PassThrough implements PreparedCall {
     this.#exchange = exchange;
     this.#client = client;
     this.#route = route;
-    const { format, isStream, purpose } = client;
+    const { format, isStream, purpose, upstreamPath } = client;
     const { localStops = [], ...adapted } = adaptRequest(client, route);
     this.#localStops = localStops;
     this.request = {
       format: format.name,
-      path: format.path(route.model, isStream, purpose),
+      path: upstreamPath ?? format.path(route.model, isStream, purpose),
       headers: {
         'content-type': 'application/json',
-        accept: isStream ? 'text/event-stream' : 'application/json',
+        accept: acceptedBy(client),
         ...format.headers,
         ...betaHeaders(exchange.headers, format, profileIn(format.name, route.profile)),
       },
@@ -58,14 +59,17 @@ export class PassThrough implements PreparedCall {
     const { client } = format;
     const isAnswer = purpose === 'answer';
     const { upstream, profile } = this.#route;
-    return new PassThroughReader(this.#observe(), {
+    const isBytes = client.bytes?.(this.#client.outline);
+    const reader = new PassThroughReader(this.#observe(), {
       repair: isAnswer
         ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
         : undefined,
       adapter: isAnswer ? client.adaptReply?.(this.#client, originOf(upstream)) : undefined,
       namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
       converter: isText ? () => this.#translate(format) : undefined,
+      readLarge: client.readLarge,
     });
+    return isBytes === undefined ? reader : new BytesReader(isBytes, reader);
   }
 
   /** Keeps the text of reasoning if the vendor will want it back. */
@@ -85,4 +89,9 @@ export class PassThrough implements PreparedCall {
   #translate(format: TextFormat): ReplyReader {
     return readerBetween(this.#exchange, this.#client, this.#route, format, this.#localStops);
   }
+}
+
+function acceptedBy({ format, isStream, outline }: ClientRequest): string {
+  if (isStream) return 'text/event-stream';
+  return format.client.bytes?.(outline) === undefined ? 'application/json' : '*/*';
 }

@@ -22,6 +22,8 @@ export interface PassThroughOptions {
   readonly namer?: ModelNamer | undefined;
   /** Makes a reader that can convert; undefined where the format knows only one kind. */
   readonly converter?: (() => ReplyReader) | undefined;
+  /** See `ClientSide`. */
+  readonly readLarge?: ((text: string) => ReplyReader['usage']) | undefined;
 }
 
 /**
@@ -36,6 +38,7 @@ export class PassThroughReader implements ReplyReader {
   readonly #framer = new SseFramer();
   readonly #converter: (() => ReplyReader) | undefined;
   readonly #namer: ModelNamer | undefined;
+  readonly #readLarge: PassThroughOptions['readLarge'];
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
@@ -43,12 +46,13 @@ export class PassThroughReader implements ReplyReader {
   #isClosed = false;
   progress = 0;
 
-  constructor(observer: ReplyObserver, { repair, adapter, namer, converter }: PassThroughOptions = {}) {
+  constructor(observer: ReplyObserver, { repair, adapter, namer, converter, readLarge }: PassThroughOptions = {}) {
     this.#observer = observer;
     this.#repair = repair;
     this.#adapter = adapter;
     this.#converter = converter;
     this.#namer = namer;
+    this.#readLarge = readLarge;
   }
 
   get hasContent(): boolean {
@@ -110,7 +114,11 @@ export class PassThroughReader implements ReplyReader {
     const given = body.toString();
     yield;
     const excess = findExcess(given, bounds.replyValues);
-    if (excess !== undefined) throw malformed(`an answer with ${excess}`);
+    if (excess !== undefined) {
+      if (this.#readLarge === undefined) throw malformed(`an answer with ${excess}`);
+      const named = this.#namer?.whole(given) ?? given;
+      return { body: Buffer.from(named), contentType, usage: this.#readLarge(given) };
+    }
     yield;
     const parsed = parseObject(given);
     yield;

@@ -46,7 +46,7 @@ export class ResponsesStore {
    * @throws GatewayError what `expand` throws
    */
   enter(exchange: Exchange, request: ClientRequest): ClientRequest | Promise<ClientRequest> {
-    return exchange.endpoint.name === 'responses' ? this.#resolve(exchange, request) : request;
+    return request.format.name === 'responses' ? this.#resolve(exchange, request) : request;
   }
 
   async #resolve(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
@@ -57,7 +57,8 @@ export class ResponsesStore {
     const rows = new ResponseRows(host.database);
     const maxBytes = () => host.section(listen).max_body_bytes;
     const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
-    if (accountId !== undefined && body.store !== false) exchange.set(draft, { accountId, items, previousId });
+    if (accountId !== undefined && body.store !== false && request.purpose === 'answer')
+      exchange.set(draft, { accountId, items, previousId });
     return isExpanded ? await withBody(request.with({ previousId }), { ...body, input: [...items] }) : request;
   }
 

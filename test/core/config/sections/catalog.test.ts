@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { splitRoute } from '#core/config/sections/models-section.ts';
-import { read, vendors } from '../fixture.ts';
+import { formats, read, vendors } from '../fixture.ts';
 
-const build = (text: string, environment?: NodeJS.ProcessEnv) => buildCatalog(read(text, environment), vendors);
+const build = (text: string, environment?: NodeJS.ProcessEnv) =>
+  buildCatalog(read(text, environment), vendors, formats);
 
 const twoModels = 'models: { claude-sonnet: { routes: [one/a] }, gpt-5: { routes: [one/b] } }\n';
 const withAliases = (aliases: string) => build(`${twoModels}aliases: ${aliases}`);

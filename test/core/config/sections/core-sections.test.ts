@@ -86,6 +86,16 @@ describe('the sections service, listen, data and plugins', () => {
     },
   );
 
+  it.each(['https://x.test/', 'x.test', 'https://x.test/path', ''])('are refused with "%s" for an origin', (origin) => {
+    expect(mistakesIn(`listen: { cors_origins: ["${origin}"] }`)).toEqual([
+      'gateway.yaml:1:26 listen.cors_origins[0]: is not an origin; use one such as https://app.example.com, or *',
+    ]);
+  });
+
+  it.each(['*', 'https://x.test', 'http://localhost:3000'])('take the origin %s', (origin) => {
+    expect(mistakesIn(`listen: { cors_origins: ["${origin}"] }`)).toEqual([]);
+  });
+
   it.each(['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/9', '10.0.0.0/x', '10.0.0', '::1/129', ''])(
     'are refused with "%s" for a trusted proxy',
     (proxy) => {

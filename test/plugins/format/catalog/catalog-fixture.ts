@@ -1,5 +1,6 @@
 import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
-import type { Format } from '../../../support/formats.ts';
+import { inferKind } from '#core/config/catalog/kinds.ts';
+import { descriptors, type Format } from '../../../support/formats.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
@@ -9,6 +10,7 @@ export function modelOf(id: string, formats: readonly Format[] = ['chat'], setti
     id,
     publicName: `dp/${id}`,
     displayName: id,
+    kind: inferKind(undefined, formats, new Map(Object.entries(descriptors))),
     routes: [routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }))],
     maxInputTokens: undefined,
     maxOutputTokens: undefined,

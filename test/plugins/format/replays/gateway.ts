@@ -20,7 +20,7 @@ const { registry } = await assemble(
   createLogger(() => undefined),
   () => host,
 );
-const catalog = buildCatalog(configured(recordings), registry.vendors);
+const catalog = buildCatalog(configured(recordings), registry.vendors, registry.formats);
 const host = { catalog, now: () => Date.now() } as Host;
 const stage = await registry.stages.get('format')?.create({}, host);
 

@@ -116,7 +116,8 @@ export class ResponsesObserver implements ReplyObserver {
     if (status === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
     this.usage = responsesUsage(usage);
     this.finished = body;
-    this.hasContent = Array.isArray(output) && !(unfinished.has(status) && output.length === 0);
+    const isCount = typeof body['input_tokens'] === 'number';
+    this.hasContent = isCount || (Array.isArray(output) && !(unfinished.has(status) && output.length === 0));
     this.isComplete = true;
   }
 

@@ -1,0 +1,23 @@
+/** What a model is for. Each endpoint calls models of one kind. */
+export const modelKinds = ['chat', 'embedding', 'image', 'speech', 'transcription', 'rerank', 'moderation'] as const;
+
+export type ModelKind = (typeof modelKinds)[number];
+
+type KindsOfFormats = ReadonlyMap<string, { readonly kind: ModelKind }>;
+
+/**
+ * The kind of a model that declares none: that of the vendor's preset or, where its endpoints serve models of one kind only,
+ * that kind. Any other is a chat model.
+ *
+ * @param spoken names of the formats of its routes
+ */
+export function inferKind(
+  preset: ModelKind | undefined,
+  spoken: readonly string[],
+  formats: KindsOfFormats,
+): ModelKind {
+  const served = new Set(spoken.flatMap((name) => formats.get(name)?.kind ?? []));
+  if (preset !== undefined && served.has(preset)) return preset;
+  const [only] = served;
+  return served.size === 1 && only !== undefined ? only : 'chat';
+}

@@ -1,0 +1,34 @@
+/** APIs of the vendors that need a state that this service does not keep, by their paths; with what to do instead. */
+const unserved: readonly (readonly [path: RegExp, message: string])[] = [
+  [
+    /^\/(?:files|uploads|upload\/v1beta\/files)(?:[/:]|$)/,
+    'This service stores no files. Send the contents of a file inside the request.',
+  ],
+  [
+    /^\/(?:batches|messages\/batches)(?:[/:]|$)|:(?:batchGenerateContent|asyncBatchEmbedContent)$/,
+    'This service has no batches. Send the requests one by one.',
+  ],
+  [/^\/(?:fine_tuning|fine-tunes|tunedModels|tunings)(?:[/:]|$)/, 'This service has no fine-tuning.'],
+  [
+    /^\/realtime(?:[/?]|$)/,
+    'This service has no realtime API. Use POST /v1/audio/transcriptions and POST /v1/audio/speech.',
+  ],
+  [
+    /^\/(?:assistants|threads|conversations|chatkit)(?:[/:]|$)/,
+    'This service keeps no threads or assistants. Send the conversation with each request, or continue a response with previous_response_id.',
+  ],
+  [/^\/(?:vector_stores|fileSearchStores|corpora)(?:[/:]|$)/, 'This service has no vector stores.'],
+  [/^\/containers(?:[/:]|$)/, 'This service has no containers.'],
+  [/^\/cachedContents(?:[/:]|$)/, 'This service keeps no cached contents. Send the contents with each request.'],
+  [/^\/(?:videos|evals|skills)(?:[/:]|$)/, 'This service has neither videos nor evals nor skills.'],
+  [
+    /:(?:predict|predictLongRunning)$/,
+    'This service has no predict method. Use POST /v1/images/generations for images.',
+  ],
+];
+
+/** The sentence for a path of such an API; undefined for any other. @param path that begins with `/v1/` or `/v1beta/` */
+export function explainUnserved(path: string): string | undefined {
+  const behind = path.replace(/^\/v1(?:beta)?(?=\/)/, '');
+  return unserved.find(([pattern]) => pattern.test(behind))?.[1];
+}

@@ -1,0 +1,77 @@
+import { bothCases, integer, objects, object, parameters, text, word } from '../contract/parameters.ts';
+import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
+import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
+
+/** OpenAI's Embeddings. */
+export const embeddings: ClientFormat = {
+  name: 'embeddings',
+  kind: 'embedding',
+  dialect: 'openai',
+  reasoningStyles: [],
+  path: () => '/embeddings',
+  client: {
+    endpoints: [
+      {
+        name: 'embeddings',
+        method: 'POST',
+        path: '/v1/embeddings',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: ['input'],
+        isStream: false,
+      },
+    ],
+    // Source: OpenAI API reference, "Create embeddings".
+    parameters: parameters({
+      encoding_format: word(['float', 'base64'], '"float" or "base64"'),
+      dimensions: integer(1),
+      user: text,
+    }),
+    observe: (id) => new WholeObserver(id, 'openai', 'data'),
+    modelPlace: { member: 'model' },
+    readLarge: (body) => inputUsage(usageIn(body)),
+  },
+};
+
+/** The usage at the beginning or the end of an answer that is too large to parse. */
+function usageIn(body: string) {
+  const ends = body.slice(0, 1_024) + body.slice(-1_024);
+  const tokens = /"usage"\s*:\s*\{[^}]*?"(?:prompt|total)_tokens"\s*:\s*(\d{1,10})/.exec(ends)?.[1];
+  return tokens === undefined ? undefined : { prompt_tokens: Number(tokens) };
+}
+
+function endpointsUnder(root: string): ModelEndpoint[] {
+  const call = (name: string, method: string, required: string): ModelEndpoint => ({
+    name,
+    method: 'POST',
+    path: `${root}/models/{id*}:${method}`,
+    isMetered: true,
+    purpose: 'answer',
+    required: [required],
+    isStream: false,
+  });
+  return [
+    call('embed_content', 'embedContent', 'content'),
+    call('batch_embed_contents', 'batchEmbedContents', 'requests'),
+  ];
+}
+
+/** embedContent and batchEmbedContents of Google's Gemini API. */
+export const geminiEmbeddings: ClientFormat = {
+  name: 'gemini-embeddings',
+  kind: 'embedding',
+  dialect: 'google',
+  reasoningStyles: [],
+  path: (model) => `/models/${encodeURIComponent(model)}:batchEmbedContents`,
+  client: {
+    endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
+    parameters: parameters(
+      { content: object, requests: objects, taskType: text, title: text, outputDimensionality: integer(1) },
+      bothCases,
+    ),
+    isModelInPath: true,
+    observe: (id) => new WholeObserver(id, 'google', 'embeddings', 'embedding'),
+    readLarge: () => undefined,
+  },
+};

@@ -1,0 +1,55 @@
+import type { ModelKind } from '#core/config/catalog/kinds.ts';
+import type { ClientFormat } from '../contract/descriptor.ts';
+import { integer, parameters, type ParameterRules, text } from '../contract/parameters.ts';
+import { WholeObserver } from '../contract/whole-observer.ts';
+
+interface ListFormat {
+  readonly name: string;
+  readonly kind: ModelKind;
+  readonly required: readonly string[];
+  readonly parameters: ParameterRules;
+}
+
+/** An endpoint that takes JSON and returns a list of results. */
+function listFormat({ name, kind, required, parameters: rules }: ListFormat): ClientFormat {
+  return {
+    name,
+    kind,
+    dialect: 'openai',
+    reasoningStyles: [],
+    path: () => `/${name}`,
+    client: {
+      endpoints: [
+        {
+          name,
+          method: 'POST',
+          path: `/v1/${name}`,
+          isMetered: true,
+          isAliased: true,
+          purpose: 'answer',
+          required,
+          isStream: false,
+        },
+      ],
+      parameters: rules,
+      observe: (id) => new WholeObserver(id, 'openai', 'results'),
+      modelPlace: { member: 'model' },
+    },
+  };
+}
+
+/** Source: OpenAI API reference, "Create moderation". */
+export const moderations = listFormat({
+  name: 'moderations',
+  kind: 'moderation',
+  required: ['input'],
+  parameters: parameters({}),
+});
+
+/** Sources: Cohere and Jina API references, "Rerank"; vLLM and others serve the same. */
+export const rerank = listFormat({
+  name: 'rerank',
+  kind: 'rerank',
+  required: ['query', 'documents'],
+  parameters: parameters({ query: text, top_n: integer(1) }),
+});

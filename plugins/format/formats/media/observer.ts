@@ -1,0 +1,77 @@
+import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
+import { member } from '../../wire/members.ts';
+import type { ReplyObserver } from '../contract/pass-through.ts';
+import { responsesUsage } from '../responses/reply/observer.ts';
+
+/** What the answers of an endpoint for images or audio have in common. */
+export interface MediaAnswer {
+  /** Of events that hold a part of the answer. */
+  readonly parts: ReadonlySet<string>;
+  /** Of the events that end an image, a text or a recording. */
+  readonly ends: ReadonlySet<string>;
+  /** True for a whole answer that is not empty. */
+  hasContent(body: JsonObject): boolean;
+}
+
+/** Observes an answer with images, audio or their text. Its usage has the shape of the Responses format. */
+export class MediaObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  failure: GatewayError | undefined;
+  usage: Usage | undefined;
+  readonly #id: string;
+  readonly #answer: MediaAnswer;
+  #awaited: number;
+
+  /** @param requested number of images that the client asks for */
+  constructor(id: string, answer: MediaAnswer, requested = 1) {
+    this.#id = id;
+    this.#answer = answer;
+    this.#awaited = requested;
+  }
+
+  event(event: StreamEvent): void {
+    const { parts, ends } = this.#answer;
+    const { name } = event;
+    if (name !== undefined && parts.has(name)) {
+      this.hasContent = true;
+      return;
+    }
+    // Parsed only at the end, where events have names: each holds an image.
+    const body = event.parse();
+    const type = String(name ?? member(body, 'type'));
+    const error = readReportedError(body);
+    if (error !== undefined) this.failure = reportedFailure(error);
+    this.hasContent ||= parts.has(type) || ends.has(type);
+    if (!ends.has(type)) return;
+    this.isComplete = true;
+    this.#awaited--;
+    this.usage = responsesUsage(member(body, 'usage'));
+  }
+
+  whole(body: JsonObject): void {
+    const error = readReportedError(body);
+    if (error !== undefined) this.failure = reportedFailure(error);
+    this.usage = responsesUsage(body['usage']);
+    this.hasContent = this.#answer.hasContent(body);
+    this.isComplete = true;
+  }
+
+  get isFinished(): boolean {
+    return this.isComplete && this.#awaited <= 0;
+  }
+
+  /** There may be several images. */
+  get isOver(): boolean {
+    return false;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
+  }
+}

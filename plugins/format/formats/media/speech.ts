@@ -1,0 +1,52 @@
+import { mediaTypeOf } from '../../wire/media-type.ts';
+import type { ClientFormat } from '../contract/descriptor.ts';
+import { number, parameters, text, word } from '../contract/parameters.ts';
+import { type MediaAnswer, MediaObserver } from './observer.ts';
+
+/** Source: OpenAI API reference, "Create speech". */
+const speechParameters = parameters({
+  input: text,
+  speed: number(0.25, 4),
+  stream_format: word(['audio', 'sse'], '"audio" or "sse"'),
+});
+
+const answer: MediaAnswer = {
+  parts: new Set(['speech.audio.delta']),
+  ends: new Set(['speech.audio.done']),
+  // It is audio or events.
+  hasContent: () => false,
+};
+
+/** Types of servers that do not know which audio they send. */
+const unknownTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
+
+function isAudio(contentType: string): boolean {
+  const type = mediaTypeOf(contentType);
+  return type.startsWith('audio/') || unknownTypes.has(type);
+}
+
+/** OpenAI's endpoint that reads a text aloud. */
+export const speech: ClientFormat = {
+  name: 'speech',
+  kind: 'speech',
+  dialect: 'openai',
+  reasoningStyles: [],
+  path: () => '/audio/speech',
+  client: {
+    endpoints: [
+      {
+        name: 'speech',
+        method: 'POST',
+        path: '/v1/audio/speech',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: ['input'],
+      },
+    ],
+    parameters: speechParameters,
+    isStream: ({ stream_format }) => stream_format === 'sse',
+    bytes: ({ stream_format }) => (stream_format === 'sse' ? undefined : isAudio),
+    observe: (id) => new MediaObserver(id, answer),
+  },
+};

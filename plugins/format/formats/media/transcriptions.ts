@@ -1,0 +1,54 @@
+import { mediaTypeOf } from '../../wire/media-type.ts';
+import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
+import { number, parameters } from '../contract/parameters.ts';
+import { type MediaAnswer, MediaObserver } from './observer.ts';
+
+const answer: MediaAnswer = {
+  parts: new Set(['transcript.text.delta', 'transcript.text.segment']),
+  ends: new Set(['transcript.text.done']),
+  // Silence has an empty text.
+  hasContent: ({ text, segments }) => typeof text === 'string' || Array.isArray(segments),
+};
+
+/** Formats of answers that are not JSON. Source: OpenAI API reference, "Create transcription". */
+const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
+
+/** HTML comes from a proxy. */
+function isText(contentType: string): boolean {
+  const type = mediaTypeOf(contentType);
+  return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && type !== 'text/html');
+}
+
+function endpoint(name: string, path: string): ModelEndpoint {
+  return {
+    name,
+    method: 'POST',
+    path: `/v1${path}`,
+    upstreamPath: path,
+    isMetered: true,
+    isAliased: true,
+    purpose: 'answer',
+    required: ['file'],
+    isMultipart: true,
+  };
+}
+
+/** OpenAI's endpoints that write recorded speech down, in its language or in English. */
+export const transcriptions: ClientFormat = {
+  name: 'transcriptions',
+  kind: 'transcription',
+  dialect: 'openai',
+  reasoningStyles: [],
+  path: () => '/audio/transcriptions',
+  client: {
+    endpoints: [
+      endpoint('transcriptions', '/audio/transcriptions'),
+      endpoint('audio_translations', '/audio/translations'),
+    ],
+    parameters: parameters({ temperature: number(0, 1) }),
+    isStream: ({ stream }) => stream === true || stream === 'true',
+    bytes: ({ response_format, stream }) =>
+      textFormats.has(response_format) && String(stream) !== 'true' ? isText : undefined,
+    observe: (id) => new MediaObserver(id, answer),
+  },
+};

@@ -1,0 +1,94 @@
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { mediaTypeOf } from '../wire/media-type.ts';
+
+/** The text fields of a form, and where its model is named. A file is an empty text. */
+export interface Form {
+  readonly fields: JsonObject;
+  /** Undefined where no part is named `model`. */
+  readonly model: Span | undefined;
+  readonly bytes: Buffer;
+}
+
+interface Span {
+  readonly begin: number;
+  readonly end: number;
+}
+
+interface Part extends Span {
+  readonly name: string;
+  readonly isFile: boolean;
+}
+
+export function isForm(contentType: string | undefined): boolean {
+  return mediaTypeOf(contentType ?? '') === 'multipart/form-data';
+}
+
+/**
+ * Reads a form (RFC 7578) without copying its files.
+ *
+ * @throws GatewayError `invalid_request` for one that another parser may read differently
+ */
+export function readForm(bytes: Buffer, contentType: string): Form {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) throw malformed('its Content-Type has no boundary');
+  const fields: JsonObject = Object.create(null) as JsonObject;
+  let model: Span | undefined;
+  for (const part of partsOf(bytes, Buffer.from(`--${boundary}`, 'latin1'))) {
+    if (part.name === 'model') {
+      if (model !== undefined) throw malformed('it has two parts named "model"');
+      model = part;
+    }
+    const isText = !part.isFile && part.end - part.begin <= bounds.smallBody;
+    fields[part.name] = isText ? bytes.toString('utf8', part.begin, part.end) : '';
+  }
+  return { fields, model, bytes };
+}
+
+/** The same form with another model. */
+export function withModel({ bytes, model }: Form, name: string): readonly Buffer[] {
+  if (model === undefined) return [bytes];
+  return [bytes.subarray(0, model.begin), Buffer.from(name), bytes.subarray(model.end)];
+}
+
+const lineEnd = Buffer.from('\r\n');
+const blankLine = Buffer.from('\r\n\r\n');
+
+function* partsOf(bytes: Buffer, delimiter: Buffer): Generator<Part> {
+  const next = Buffer.concat([lineEnd, delimiter]);
+  let at = bytes.indexOf(delimiter);
+  if (at !== 0 && !bytes.subarray(at - 2, at).equals(lineEnd)) throw malformed('its first boundary is missing');
+  at += delimiter.length;
+  for (let count = 0; bytes.toString('latin1', at, at + 2) !== '--'; count++) {
+    if (count === bounds.formParts) throw malformed(`it has more than ${bounds.formParts} parts`);
+    const headEnd = bytes.indexOf(blankLine, at);
+    if (!bytes.subarray(at, at + 2).equals(lineEnd) || headEnd === -1 || headEnd - at > bounds.requestHead)
+      throw malformed('a part has no valid head');
+    const begin = headEnd + blankLine.length;
+    const end = bytes.indexOf(next, begin);
+    if (end === -1) throw malformed('its last boundary is missing');
+    yield { ...readHead(bytes.toString('utf8', at + 2, headEnd)), begin, end };
+    at = end + next.length;
+  }
+}
+
+const parameter = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*/gy;
+
+/** The name in `Content-Disposition: form-data; name="model"`. */
+function readHead(head: string): Pick<Part, 'name' | 'isFile'> {
+  const [, values] = /^content-disposition\s*:\s*form-data\s*((?:;.*)?)$/im.exec(head) ?? [];
+  const found = new Map<string, string>();
+  for (const [, name = '', quoted, plain] of (values ?? '').matchAll(parameter)) {
+    if (found.has(name.toLowerCase())) throw malformed('a part has two names');
+    found.set(name.toLowerCase(), quoted ?? plain ?? '');
+  }
+  const name = found.get('name');
+  if (name === undefined || found.has('name*')) throw malformed('a part has no name that every server reads');
+  return { name, isFile: found.has('filename') || found.has('filename*') };
+}
+
+function malformed(what: string): GatewayError {
+  return new GatewayError('invalid_request', `The form cannot be read: ${what}.`);
+}

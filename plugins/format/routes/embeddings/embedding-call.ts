@@ -1,0 +1,96 @@
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { Notes } from '../../canonical/notes.ts';
+import type { FormatDescriptor } from '../../formats/contract/descriptor.ts';
+import {
+  type EmbeddingRequest,
+  readGemini,
+  readOpenai,
+  toGeminiAnswer,
+  toOpenaiAnswer,
+  writeGemini,
+  writeOpenai,
+} from '../../formats/embeddings/convert.ts';
+import { embeddings, geminiEmbeddings } from '../../formats/embeddings/descriptor.ts';
+import type { ClientRequest } from '../../request/client-request.ts';
+import { asList } from '../../wire/members.ts';
+import { ModelNamer } from '../pass-through/model-namer.ts';
+import { PassThroughReader } from '../pass-through/reader.ts';
+import type { PreparedCall } from '../translation/prepared-call.ts';
+
+const headers = { 'content-type': 'application/json', accept: 'application/json' };
+
+/** True for a request that is written for its route: one of Google's clients, whose body names the model, or of the other format. */
+export function isEmbeddingCall({ format }: ClientRequest, upstream: FormatDescriptor): boolean {
+  return format === geminiEmbeddings || (format === embeddings && upstream === geminiEmbeddings);
+}
+
+/** A request for vectors, translated between the formats of OpenAI and Google. */
+export class EmbeddingCall implements PreparedCall {
+  readonly request: UpstreamRequest;
+  readonly #id: string;
+  readonly #client: ClientRequest;
+  readonly #upstream: FormatDescriptor;
+  /** Undefined for a request that is in the upstream's format. */
+  readonly #read: EmbeddingRequest | undefined;
+
+  /**
+   * @param id of the exchange
+   * @throws GatewayError `invalid_request`, `unsupported_content`
+   */
+  constructor(id: string, client: ClientRequest, route: Route, upstream: FormatDescriptor) {
+    this.#id = id;
+    this.#client = client;
+    this.#upstream = upstream;
+    const { format, body } = client;
+    const notes = new Notes();
+    const isSame = format === upstream;
+    const read = format === embeddings ? readOpenai(body, notes) : isSame ? undefined : readGemini(body, notes);
+    this.#read = read;
+    this.request = {
+      format: upstream.name,
+      path:
+        isSame && !isBatch(body)
+          ? `/models/${encodeURIComponent(route.model)}:embedContent`
+          : upstream.path(route.model, false, 'answer'),
+      headers,
+      body: JSON.stringify(read === undefined ? withModel(body, route.model) : this.#write(read, route.model)),
+      notes: notes.entries,
+    };
+  }
+
+  read(): ReplyReader {
+    const { format, model } = this.#client;
+    const { modelPlace } = format.client;
+    return new PassThroughReader(format.client.observe(this.#id, this.#client.outline), {
+      repair: { failure: undefined, event: (event) => [event], whole: (answer) => this.#convert(answer) },
+      namer: modelPlace && new ModelNamer(model, modelPlace),
+      readLarge: this.#read === undefined ? format.client.readLarge : undefined,
+    });
+  }
+
+  #write(request: EmbeddingRequest, model: string): JsonObject {
+    return this.#upstream === geminiEmbeddings ? writeGemini(request, model) : writeOpenai(request, model);
+  }
+
+  /** An error in place of an answer stays as it is. */
+  #convert(answer: JsonObject): JsonObject {
+    const { body } = this.#client;
+    if (this.#read === undefined || answer['error'] !== undefined) return answer;
+    if (this.#upstream === embeddings) return toGeminiAnswer(answer, isBatch(body));
+    return toOpenaiAnswer(answer, this.#read, body['encoding_format'] === 'base64' ? 'base64' : 'float');
+  }
+}
+
+function isBatch({ requests }: JsonObject): boolean {
+  return requests !== undefined;
+}
+
+/** Google's requests name the model inside, too. */
+function withModel(body: JsonObject, model: string): JsonObject {
+  const name = `models/${model}`;
+  if (!isBatch(body)) return { ...body, model: name };
+  const requests = asList(body['requests']).map((request) => ({ ...(request as JsonObject), model: name }));
+  return { ...body, requests };
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { explainUnserved } from '#core/gateway/http/unserved.ts';
+
+describe('the sentence about an API that this service does not have', () => {
+  it.each([
+    ['/v1/files', 'stores no files'],
+    ['/v1/files/file-1/content', 'stores no files'],
+    ['/v1beta/files:register', 'stores no files'],
+    ['/v1/batches', 'no batches'],
+    ['/v1/messages/batches', 'no batches'],
+    ['/v1beta/models/x:batchGenerateContent', 'no batches'],
+    ['/v1/fine_tuning/jobs', 'no fine-tuning'],
+    ['/v1/realtime', 'no realtime'],
+    ['/v1/realtime/client_secrets', 'no realtime'],
+    ['/v1/threads/x/runs', 'no threads'],
+    ['/v1beta/cachedContents', 'no cached contents'],
+    ['/v1beta/models/imagen:predict', 'no predict'],
+  ])('is given for %s', (path, part) => {
+    expect(explainUnserved(path)).toContain(part);
+  });
+
+  it.each(['/v1/profiles', '/v1/filesystem', '/v1/messages', '/v1/models/files', '/v1beta/models/x:embedContent'])(
+    'is not given for %s',
+    (path) => {
+      expect(explainUnserved(path)).toBeUndefined();
+    },
+  );
+});

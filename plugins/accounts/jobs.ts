@@ -1,3 +1,4 @@
+import { removeFormerKeys } from '#core/business/accounts/former-keys.ts';
 import { publishEvents, removeOldEvents } from '#core/business/accounts/account-events.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { cleanRecords, recentlyDeleted } from '#core/business/accounts/deletion.ts';
@@ -16,10 +17,11 @@ export const publishJob: JobDefinition = {
 
 export const retentionJob: JobDefinition = {
   name: 'remove-old-account-events',
-  description: 'Deletes events that were published more than 90 days ago.',
+  description: 'Deletes events that were published, and digests of keys that were replaced, more than 90 days ago.',
   schedule: { pattern: '23 3 * * *' },
   async run(_data, host) {
     await removeOldEvents(host.database);
+    await removeFormerKeys(host.database);
   },
 };
 

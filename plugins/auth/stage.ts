@@ -1,10 +1,14 @@
 import type { AccountRecord, KeyRecord } from '#core/business/accounts/account-record.ts';
+import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { FormerKeys } from '#core/business/accounts/former-keys.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { principal } from '#core/gateway/facts.ts';
+import { contactOf } from '#core/gateway/host/contact.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
+import { setupCommand, setupShellOf } from '#core/web/pages/setup-command.ts';
 import { identify, presentedAccessToken, presentedKeys } from './credentials.ts';
 import { failedAuthentications } from './failures.ts';
 import { createTokenHolder } from './token-holder.ts';
@@ -19,7 +23,8 @@ import { createTokenHolder } from './token-holder.ts';
  * Addresses with many failures are rejected until their limit recovers. Valid keys still pass: one that is not cached waits a
  * quarter of a second, so that all lookups for such addresses share a query.
  *
- * @throws GatewayError `invalid_api_key`, with the same message for every invalid key; `rate_limited` after many failures of an
+ * @throws GatewayError `invalid_api_key`, with the same message for every invalid key but one that was replaced, whose holder reads that;
+ * `rate_limited` after many failures of an
  * address; `account_blocked`; `unavailable` when the database does not respond and the key is not cached
  */
 export const auth = defineStage({
@@ -83,15 +88,25 @@ export const auth = defineStage({
     await directory.ready();
     const { prefix } = host.service;
     const failures = failedAuthentications(host);
+    const former = host.keep('former-keys', () => new FormerKeys(host.database));
     const holderOf = createTokenHolder(host, directory, maxAge);
 
-    const admitOrRefuse = (exchange: Exchange, account: AccountRecord | undefined, hint?: string): void => {
-      if (account?.blockedAt !== undefined) throw blocked(host.service);
+    const admitOrRefuse = (
+      exchange: Exchange,
+      account: AccountRecord | undefined,
+      keys: readonly string[],
+      hint?: string,
+    ): void | Promise<never> => {
+      if (account?.blockedAt !== undefined) throw blocked(host.service, account.blockedAt);
       if (account?.key !== undefined) return admit(exchange, account, account.key, hint);
       const wait = failures.waitOf(exchange.remoteAddress, limits);
       if (wait > 0) throw tooManyFailures(wait);
       failures.count(exchange.remoteAddress, limits);
-      throw invalidKey(host.service);
+      const asked = setupCommand(setupShellOf(exchange.headers['user-agent'] ?? ''), host.service.baseUrl);
+      if (keys.length === 0) throw invalidKey(host.service, asked);
+      return former.find(keys.map(digestApiKey)).then((date) => {
+        throw date === undefined ? invalidKey(host.service, asked) : replacedKey(host.service, asked, date);
+      });
     };
 
     return {
@@ -100,12 +115,12 @@ export const auth = defineStage({
         const keys = presentedKeys(exchange.headers, prefix);
         const token = keys.length === 0 ? presentedAccessToken(exchange.headers, prefix) : undefined;
         if (token !== undefined) {
-          return holderOf(token).then((account) => admitOrRefuse(exchange, account, playgroundHint));
+          return holderOf(token).then((account) => admitOrRefuse(exchange, account, keys, playgroundHint));
         }
         const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
         const found = identify(directory, keys, maxAge, isSuspect);
-        if (found instanceof Promise) return found.then((account) => admitOrRefuse(exchange, account));
-        admitOrRefuse(exchange, found);
+        if (found instanceof Promise) return found.then((account) => admitOrRefuse(exchange, account, keys));
+        return admitOrRefuse(exchange, found, keys);
       },
     };
   },
@@ -125,18 +140,35 @@ function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint:
   });
 }
 
-/** The same for a key that is missing, misspelt, unknown, rotated or in the URL, so that a stranger learns nothing from it. */
-function invalidKey({ name, prefix, baseUrl }: Service): GatewayError {
-  return new GatewayError(
-    'invalid_api_key',
-    `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL; see ${baseUrl}`,
-    { headers: { 'www-authenticate': 'Bearer' } },
+/** The same for a key that is missing, misspelt, unknown or in the URL, so that a stranger learns nothing from it. */
+function invalidKey({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
+  return keyError(
+    `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL. Get it at ${baseUrl}${keyPath}, or set up your tools with: ${setup}`,
   );
 }
 
-function blocked({ contact }: Service): GatewayError {
-  const where = contact === undefined ? 'Contact support.' : `Contact ${contact.replace(/^mailto:/, '')}.`;
-  return new GatewayError('account_blocked', `This account is blocked. ${where}`);
+function replacedKey({ name, baseUrl }: Service, setup: string, date: Date): GatewayError {
+  return keyError(
+    `This ${name} API key was replaced on ${dayOf(date)}. Use the new one, or create another at ${baseUrl}${keyPath}, then run: ${setup}`,
+  );
+}
+
+function keyError(message: string): GatewayError {
+  return new GatewayError('invalid_api_key', message, { headers: { 'www-authenticate': 'Bearer' } });
+}
+
+function blocked(service: Service, date: Date): GatewayError {
+  const { name, baseUrl } = service;
+  const message = `This ${name} account has been blocked since ${dayOf(date)}. Contact ${contactOf(service) ?? 'support'}; see ${baseUrl}`;
+  return new GatewayError('account_blocked', message);
+}
+
+/** The page of the key. */
+const keyPath = '/account/key';
+
+/** In UTC. */
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
 }
 
 /** @param wait seconds */

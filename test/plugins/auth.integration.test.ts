@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { changeLimits, rotateKey } from '#core/business/accounts/account-key.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
+import { removeFormerKeys } from '#core/business/accounts/former-keys.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -43,7 +44,7 @@ afterEach(async () => {
 const bearer = (credential: string): IncomingHttpHeaders => ({ authorization: `Bearer ${credential}` });
 
 const refusalText =
-  'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp-…", never in the URL; see https://gateway.example';
+  'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp-…", never in the URL. Get it at https://gateway.example/account/key, or set up your tools with: curl -fsSL https://gateway.example/setup.sh | sh';
 
 /** Lets a request in, or throws what refuses it. */
 async function enter(headers: IncomingHttpHeaders, query = '', remoteAddress = '127.0.0.1'): Promise<Principal> {
@@ -163,14 +164,14 @@ describe('one of several credentials', () => {
     await expect(enter(others)).resolves.toMatchObject({ accountId: second.accountId });
   });
 
-  it('several wrong keys are refused once, after one query', async () => {
+  it('several wrong keys are refused once, after a query for valid ones and one for former ones', async () => {
     const error = await refusalOf({
       ...bearer(generateApiKey('dp')),
       'x-api-key': generateApiKey('dp'),
       'x-goog-api-key': generateApiKey('dp'),
     });
     expect(error).toMatchObject({ code: 'invalid_api_key', message: refusalText });
-    expect(gauge.queries).toBe(1);
+    expect(gauge.queries).toBe(2);
   });
 
   it('a cached key passes while the database does not respond, whatever the other key is', async () => {
@@ -217,7 +218,8 @@ describe('an invalid key', () => {
 
   it('a key with a wrong checksum is refused without a query', async () => {
     await Promise.all(strange.map(([, headers]) => refusalOf(headers)));
-    expect(gauge.queries).toBe(1);
+    // Of the unknown key among them, and whether it is a former one.
+    expect(gauge.queries).toBe(2);
   });
 });
 
@@ -278,15 +280,17 @@ describe('an address whose keys fail', () => {
 
 describe('a blocked account', () => {
   it.each([
-    [undefined, 'Contact support.'],
-    ['mailto:help@gateway.example', 'Contact help@gateway.example.'],
+    [undefined, 'Contact support'],
+    ['mailto:help@gateway.example', 'Contact help@gateway.example'],
   ])('is refused, and told to contact %s', async (contact, words) => {
     const account = await createAccount(database, 'dp', { name: 'Citra' });
     await blockAccount(database, account.accountId, 'unpaid');
     Object.assign(host, { service: { ...host.service, contact } });
     stage = await auth.create({ cache_seconds: 60, failures }, host);
     const { code, message } = await refusalOf(bearer(account.key));
-    expect([code, message]).toEqual(['account_blocked', `This account is blocked. ${words}`]);
+    const today = new Date().toISOString().slice(0, 10);
+    const blocked = `This Daypass account has been blocked since ${today}. ${words}; see https://gateway.example`;
+    expect([code, message]).toEqual(['account_blocked', blocked]);
   });
 });
 
@@ -328,6 +332,30 @@ describe('a changed key', () => {
     const { key: next } = await rotateKey(database, 'dp', id);
     await expect(enter(bearer(next))).resolves.toMatchObject({ accountId: id });
     await refusedSoon(old);
+  });
+
+  it('the holder of a replaced key reads since when, and how to get the new one', async () => {
+    const { accountId: id, key: old } = await createAccount(database, 'dp', { name: 'Budi' });
+    await rotateKey(database, 'dp', id);
+    const today = new Date().toISOString().slice(0, 10);
+    const { code, message } = await refusalOf(bearer(old));
+    expect([code, message]).toEqual([
+      'invalid_api_key',
+      `This Daypass API key was replaced on ${today}. Use the new one, or create another at https://gateway.example/account/key, then run: curl -fsSL https://gateway.example/setup.sh | sh`,
+    ]);
+    await database.query("update api_key set rotated_at = rotated_at - interval '91 days' where account_id = ?", [id]);
+    await removeFormerKeys(database);
+    const [row] = await database.query('select former_sha256 from api_key where account_id = ?', [id]);
+    expect(row).toEqual({ former_sha256: null });
+    stage = await auth.create({ cache_seconds: 60, failures }, createStageHost(createGauge(database).gauged));
+    await expect(refusalOf(bearer(old))).resolves.toMatchObject({ message: refusalText });
+  });
+
+  it('only the last key before a rotation is known as replaced', async () => {
+    const { accountId: id, key: first } = await createAccount(database, 'dp', { name: 'Budi' });
+    await rotateKey(database, 'dp', id);
+    await rotateKey(database, 'dp', id);
+    await expect(refusalOf(bearer(first))).resolves.toMatchObject({ message: refusalText });
   });
 
   it('a changed key has its new limits within a second', async () => {

@@ -26,7 +26,7 @@ export async function rotateKey(
   await database.fork().transactional(async (transaction) => {
     const current = await lockKey(transaction, accountId);
     await transaction.execute(
-      `update api_key set sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp(), shown_at = clock_timestamp()
+      `update api_key set former_sha256 = sha256, sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp(), shown_at = clock_timestamp()
        where id = ?`,
       [digestApiKey(key), hint, current.id],
     );

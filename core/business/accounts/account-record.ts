@@ -39,6 +39,8 @@ export interface KeyRecord {
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
+  /** Its days, as sold. */
+  readonly days?: number;
   /** Its label, or its days when it has none, in English. */
   readonly label: string;
   /** Set when it has no label, for texts in another language. */
@@ -141,6 +143,7 @@ function toPeriods(json: string | null): PeriodRecord[] {
   return periods.map(([startsAt, endsAt, days, label, limits, grantedAt]) => ({
     startsAt: new Date(startsAt),
     endsAt: new Date(endsAt),
+    days,
     label: label ?? (days === 1 ? '1 day' : `${days} days`),
     ...(label === null && { unnamedDays: days }),
     limits: limits ?? undefined,

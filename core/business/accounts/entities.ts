@@ -37,6 +37,8 @@ export const ApiKey = defineEntity({
     limits: impersonal(p.json<RateLimits>().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
     rotatedAt: p.datetime().nullable(),
+    /** Of the key before the rotation, for 90 days: its holder reads that it was replaced. */
+    formerSha256: personal(p.blob().nullable().unique(), { isHidden: true }),
     /** Null: the key was never shown. */
     shownAt: p.datetime().nullable().defaultRaw('now()'),
   },

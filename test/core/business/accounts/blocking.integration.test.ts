@@ -57,7 +57,7 @@ describe('a blocked account', () => {
     Object.assign(host, { service: { ...host.service, contact: 'mailto:help@gateway.example' } });
     const stage = await auth.create({ cache_seconds: 60, failures: { limit: 60, period: 60 } }, host);
     await expect(stage.enter?.(createExchange({ authorization: `Bearer ${key}` }))).rejects.toThrow(
-      'This account is blocked. Contact help@gateway.example.',
+      /^This Daypass account has been blocked since [\d-]+\. Contact help@gateway\.example; see https:\/\/gateway\.example$/,
     );
   });
 

@@ -1,0 +1,63 @@
+import { LRUCache } from 'lru-cache';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { BatchLoader } from './batch-loader.ts';
+
+/** Days for which the digest of a replaced key is kept. */
+const keptDays = 90;
+
+/** Ms within which the database must answer; a caller whose key is refused waits no longer for the reason. */
+const deadline = 1_000;
+
+/** Ms for which the answer about a key counts: tools repeat a refused request. */
+const knownFor = 60_000;
+
+/** Finds when keys were replaced: only the holder of the former key can ask for it. */
+export class FormerKeys {
+  readonly #replacedAt: BatchLoader<Date>;
+  /** By digest; false for a key that was not replaced. */
+  readonly #known = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: knownFor });
+
+  constructor(database: Pick<Database, 'query'>) {
+    this.#replacedAt = new BatchLoader((digests) => readReplacements(database, digests));
+  }
+
+  /** When the first of these keys that was replaced was; undefined when none was, or the database does not answer. */
+  async find(digests: readonly string[]): Promise<Date | undefined> {
+    const found = Promise.all(digests.map((digest) => this.#find(digest)));
+    const dates: readonly (Date | false)[] = await withDeadline(found, deadline, 'the database did not answer').catch(
+      () => [],
+    );
+    return dates.find((date): date is Date => date !== false);
+  }
+
+  async #find(digest: string): Promise<Date | false> {
+    const known: Date | false = this.#known.get(digest) ?? (await this.#replacedAt.load(digest)) ?? false;
+    this.#known.set(digest, known);
+    return known;
+  }
+}
+
+async function readReplacements(
+  database: Pick<Database, 'query'>,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await database.query<{ digest: string; rotated_at: number }>(
+    `select encode(former_sha256, 'hex') as digest, ${epoch('rotated_at')} as rotated_at from api_key
+     where former_sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))
+       and rotated_at > clock_timestamp() - make_interval(days => ?)`,
+    [JSON.stringify(digests), keptDays],
+  );
+  return new Map(rows.map(({ digest, rotated_at: time }) => [digest, new Date(time)]));
+}
+
+/** Removes the digests of keys that were replaced long ago. */
+export async function removeFormerKeys(database: Pick<Database, 'query'>): Promise<void> {
+  await database.query(
+    `update api_key set former_sha256 = null
+     where former_sha256 is not null and rotated_at <= clock_timestamp() - make_interval(days => ?)`,
+    [keptDays],
+  );
+}

@@ -1,0 +1,12 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** The digest of the key before the last rotation. */
+export class Migration20261126000020_former_key extends Migration {
+  override up(): void {
+    this.addSql('ALTER TABLE api_key ADD COLUMN former_sha256 bytea NULL UNIQUE');
+  }
+
+  override down(): void {
+    this.addSql('ALTER TABLE api_key DROP COLUMN former_sha256');
+  }
+}

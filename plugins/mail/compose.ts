@@ -1,3 +1,4 @@
+import { contactOf } from '#core/gateway/host/contact.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -94,7 +95,7 @@ function frame(
   language: Language,
   t: Translate,
 ): Pick<MailContent, 'language' | 'service' | 'greeting' | 'closing'> {
-  const contact = service.contact?.replace(/^mailto:/, '');
+  const contact = contactOf(service);
   return {
     language,
     service: service.name,

@@ -2,6 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type AllowanceState, entitlement, principal, rateLimitState } from '#core/gateway/facts.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { contactOf } from '#core/gateway/host/contact.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import type { Limits, Take } from '#core/platform/shared/shared.ts';
 import { limiterOf, servingOf } from './allowance.ts';
@@ -29,6 +30,7 @@ export const rateLimitStage = defineStage({
   documentation: describeLimits,
   create(options, host) {
     const limiter = limiterOf(host);
+    const contact = contactOf(host.service);
     return {
       activate() {
         servingOf(host).options = options;
@@ -81,7 +83,7 @@ export const rateLimitStage = defineStage({
 
     function refuse(exchange: Exchange, take: Take, limits: Limits, state: AllowanceState): void {
       if (take.refusedBy === undefined) return;
-      throw new GatewayError('rate_limited', explainRefusal(take, limits, exchange.endpoint.isMetered), {
+      throw new GatewayError('rate_limited', explainRefusal(take, limits, exchange.endpoint.isMetered, contact), {
         retryAfter: take.retryAfter,
         headers: limitHeaders(exchange.dialect, state, host.now()),
       });
@@ -94,13 +96,19 @@ function leftOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remainin
 }
 
 /** The message of a refused request. @param isModelCall false for a request of the other allowance */
-function explainRefusal({ refusedBy, retryAfter }: Take, limits: Limits, isModelCall: boolean): string {
+function explainRefusal(
+  { refusedBy, retryAfter }: Take,
+  limits: Limits,
+  isModelCall: boolean,
+  contact: string | undefined,
+): string {
   const { limit, period, burst, concurrent = Infinity } = limits;
+  const more = contact === undefined ? '' : ` For a higher limit, contact ${contact}.`;
   if (refusedBy === 'concurrency')
-    return `Concurrency limit reached: ${count(concurrent, 'request')} in flight. Wait for one to finish.`;
+    return `Concurrency limit reached: ${count(concurrent, 'request')} in flight. Wait for one to finish.${more}`;
   const rate = `${count(limit, 'request')} per ${count(period, 'second')}, at most ${burst} at once`;
   const scope = isModelCall ? '' : ' for requests other than model calls';
-  return `Rate limit${scope} reached: ${rate}. Try again in ${count(Math.ceil(retryAfter), 'second')}.`;
+  return `Rate limit${scope} reached: ${rate}. Try again in ${count(Math.ceil(retryAfter), 'second')}.${more}`;
 }
 
 function count(number: number, noun: string): string {

@@ -61,6 +61,7 @@ async function open(options: RateLimitOptions, limiter?: Limiter): Promise<void>
   warn = vi.fn<(message: string) => void>();
   info = vi.fn<(message: string) => void>();
   const parts: Partial<Host> = {
+    service: { contact: 'mailto:help@gateway.example' } as Host['service'],
     shared: limiter === undefined ? shared : Object.assign(shared, { limiter }),
     log: { info, warn, error: () => undefined },
     now: () => clock + step,
@@ -202,11 +203,11 @@ describe('a request over the rate limit', () => {
     expect(error.code).toBe('rate_limited');
     expect(error.status(descriptors.chat)).toBe(429);
     expect(error.message).toBe(
-      'Rate limit reached: 6 requests per 60 seconds, at most 2 at once. Try again in 8 seconds.',
+      'Rate limit reached: 6 requests per 60 seconds, at most 2 at once. Try again in 8 seconds. For a higher limit, contact help@gateway.example.',
     );
     expect(error.details.retryAfter).toBeCloseTo(7.5, 6);
     clock += 7_000;
-    expect((await refusal()).message).toMatch(/Try again in 1 second\.$/);
+    expect((await refusal()).message).toMatch(/Try again in 1 second\. For/);
     expect(error.details.headers).toEqual({
       'x-ratelimit-limit-requests': '6',
       'x-ratelimit-remaining-requests': '0',
@@ -249,7 +250,9 @@ describe('a request over the concurrency limit', () => {
     await send();
     const error = await refusal();
     expect(error.code).toBe('rate_limited');
-    expect(error.message).toBe('Concurrency limit reached: 2 requests in flight. Wait for one to finish.');
+    expect(error.message).toBe(
+      'Concurrency limit reached: 2 requests in flight. Wait for one to finish. For a higher limit, contact help@gateway.example.',
+    );
     expect(error.details.retryAfter).toBe(1);
     expect(error.details.headers).toMatchObject({ 'x-ratelimit-remaining-requests': '98' });
   });
@@ -394,7 +397,7 @@ describe('a request that is not a model call', () => {
     const error = await refusal('key', list);
     expect(error.code).toBe('rate_limited');
     expect(error.message).toBe(
-      'Rate limit for requests other than model calls reached: 12 requests per 60 seconds, at most 3 at once. Try again in 5 seconds.',
+      'Rate limit for requests other than model calls reached: 12 requests per 60 seconds, at most 3 at once. Try again in 5 seconds. For a higher limit, contact help@gateway.example.',
     );
     expect(error.details.retryAfter).toBe(5);
     expect(error.details.headers).toMatchObject({

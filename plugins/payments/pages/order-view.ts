@@ -1,3 +1,4 @@
+import { contactOf } from '#core/gateway/host/contact.ts';
 import type { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { decisionDue } from '#core/business/payments/flags.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -93,6 +94,6 @@ export function describeDecision(
   const flag = flags.find(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt === undefined);
   const by = decisionDue(host, flag?.createdAt ?? readAt);
   if (by > readAt) return t(key, { time: format.time(by).text });
-  const contact = host.service.contact?.replace(/^mailto:/, '');
+  const contact = contactOf(host.service);
   return contact === undefined ? t(keyWithout, { code }) : t(keyLate, { code, contact });
 }

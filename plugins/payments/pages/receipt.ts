@@ -1,3 +1,4 @@
+import { contactOf } from '#core/gateway/host/contact.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
@@ -19,7 +20,7 @@ export const receiptPage: Page = {
     const order = await ownOrder(request);
     if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');
     const isSandbox = paymentProviders(request.host).get(order.provider)?.isSandbox === true;
-    const contact = request.host.service.contact?.replace(/^mailto:/, '') ?? '';
+    const contact = contactOf(request.host.service) ?? '';
     return {
       code: order.code,
       contact,

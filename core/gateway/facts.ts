@@ -29,10 +29,12 @@ export interface RateLimits {
 
 /**
  * What the account has paid for. Written by `plan`; the period is undefined when none is active. Adjacent periods count as
- * one, with the label of the first.
+ * one, with label and days of the first.
  */
 export interface Entitlement {
-  readonly period: { readonly startsAt: Date; readonly endsAt: Date; readonly label: string | undefined } | undefined;
+  readonly period:
+    | { readonly startsAt: Date; readonly endsAt: Date; readonly label: string | undefined; readonly days?: number }
+    | undefined;
   /** Limits of the period that runs now, which replace the configured ones. */
   readonly limits?: RateLimits | undefined;
   /** Whole seconds until the last paid period ends, future periods included. */

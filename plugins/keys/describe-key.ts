@@ -33,6 +33,7 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
     active_period: describePeriod(current),
     rate_limit: describeLimit(exchange.find(rateLimitState)),
     plan: current?.period?.label ?? null,
+    plan_days: current?.period?.days ?? null,
     key: caller.keyHint,
     renew_url: `${host.service.baseUrl}/buy`,
   };

@@ -40,7 +40,7 @@ const read = async () => JSON.parse(String((await describeKey(host, exchange)).b
 describe('GET /v1/key', () => {
   it('GET /v1/key returns balance, count, period, limits, plan, hint and renew URL, and nothing else', async () => {
     const { startsAt, endsAt } = await grantDays(database, accountId, { days: 1, label: 'trial' });
-    exchange.set(entitlement, { period: { startsAt, endsAt, label: 'trial' }, secondsLeft: 86_399 });
+    exchange.set(entitlement, { period: { startsAt, endsAt, label: 'trial', days: 1 }, secondsLeft: 86_399 });
     const limits = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 19 };
     exchange.set(rateLimitState, { ...limits, resetAfter: 1 });
     await expect(read()).resolves.toEqual({
@@ -50,6 +50,7 @@ describe('GET /v1/key', () => {
       active_period: { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() },
       rate_limit: limits,
       plan: 'trial',
+      plan_days: 1,
       key: hint,
       renew_url: 'https://gateway.example/buy',
     });
@@ -68,6 +69,7 @@ describe('GET /v1/key', () => {
       remaining_balance: { unit: 'second', amount: 0 },
       active_period: null,
       plan: null,
+      plan_days: null,
       rate_limit: null,
     });
   });

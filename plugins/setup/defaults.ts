@@ -18,7 +18,15 @@ export interface FormatDefaults {
   readonly model: ListedModel;
   /** For titles, summaries and other small tasks; undefined where the catalog has no small model. */
   readonly small: ListedModel | undefined;
+  /** Names of models that Claude Code's tiers have in theirs. */
+  readonly tiers: TierModels;
 }
+
+/** Tiers of models that tools choose from by task. */
+const tierNames = ['opus', 'sonnet', 'fable'] as const;
+
+/** The model of each tier; undefined where the catalog has none, for the one that is chosen. */
+export type TierModels = Readonly<Partial<Record<(typeof tierNames)[number], string>>>;
 
 /** Words in the names of models that are small and fast. */
 const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
@@ -65,7 +73,19 @@ function findDefaults(format: string, host: CatalogHost, registry: Abilities): F
   const able = setupModels(host, registry).filter(({ model }) => holdsConversations(model, format, registry));
   const model = configured('model', format, able, host) ?? firstOf(able, format);
   const small = configured('small_model', format, able, host) ?? firstOf(able.filter(isSmall), format);
-  return model && { format, model, small };
+  return model && { format, model, small, tiers: findTiers(able, format) };
+}
+
+function findTiers(able: readonly ListedModel[], format: string): TierModels {
+  const found = tierNames.flatMap((tier) => {
+    const word = new RegExp(`(^|[-_./])${tier}($|[-_./\\d])`, 'i');
+    const first = firstOf(
+      able.filter(({ name }) => word.test(name)),
+      format,
+    );
+    return first === undefined ? [] : [[tier, first.name]];
+  });
+  return Object.fromEntries(found) as TierModels;
 }
 
 /** The model that gateway.yaml names, if it is available and holds conversations in this format. */

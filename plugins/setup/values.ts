@@ -2,7 +2,7 @@ import { bestSupport, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { plainUrl } from '#core/web/pages/setup-command.ts';
-import { type Abilities, defaultsOf, type SetupHost, setupModels } from './defaults.ts';
+import { type Abilities, defaultsOf, type SetupHost, setupModels, type TierModels } from './defaults.ts';
 
 /** Stands where the key belongs. A page never prints a key here, and no address carries one. */
 export const keyPlaceholder = 'YOUR_KEY';
@@ -35,6 +35,7 @@ export interface SetupValues {
   readonly model: SetupModel;
   /** For titles, summaries and other small tasks; the very same object where the catalog has no small one. */
   readonly smallModel: SetupModel;
+  readonly tiers: TierModels;
 }
 
 /**
@@ -52,12 +53,17 @@ export function setupValues(
   if (defaults === undefined) return undefined;
   const named = setupModels(host, registry).find(({ name }) => name === chosen) ?? defaults.model;
   const model = toSetupModel(named, registry);
-  const { small = named } = defaults;
-  return valuesWith(host, model, small.name === named.name ? model : toSetupModel(small, registry));
+  const { small = named, tiers } = defaults;
+  return valuesWith(host, model, small.name === named.name ? model : toSetupModel(small, registry), tiers);
 }
 
 /** The values for these models. */
-export function valuesWith({ service }: Pick<Host, 'service'>, model: SetupModel, smallModel: SetupModel): SetupValues {
+export function valuesWith(
+  { service }: Pick<Host, 'service'>,
+  model: SetupModel,
+  smallModel: SetupModel,
+  tiers: TierModels = {},
+): SetupValues {
   const { name, slug } = service;
   const baseUrl = plainUrl(service.baseUrl);
   return {
@@ -69,6 +75,7 @@ export function valuesWith({ service }: Pick<Host, 'service'>, model: SetupModel
     key: keyPlaceholder,
     model,
     smallModel,
+    tiers,
   };
 }
 

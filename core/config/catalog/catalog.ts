@@ -91,13 +91,15 @@ export interface ListedModel {
 export interface Catalog {
   /** In the order of gateway.yaml. */
   readonly models: readonly Model[];
-  /** What `GET /v1/models` lists: the models by their public names, then the exact aliases. */
+  /** What `GET /v1/models` lists: the models by their public names, then the exact aliases with the same prefix. */
   readonly listed: readonly ListedModel[];
   readonly upstreams: readonly Upstream[];
   /** Models whose upstreams are all off. */
   readonly unavailable: readonly Model[];
   /** The model of this short name, public name or alias; an alias may have the prefix of public names. */
   resolve(name: string): Model | undefined;
+  /** True for a name, or alias, of a model whose upstreams are all off. */
+  isUnavailable(name: string): boolean;
   /** The most similar public name or alias, for "did you mean". */
   suggest(name: string): string | undefined;
 }

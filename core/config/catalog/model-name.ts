@@ -1,5 +1,23 @@
 import type { Model } from './catalog.ts';
 
+/** Names of models that Claude Code lists; it drops all others. */
+const claudeNames = /^(?:claude|anthropic)/i;
+const pickerPrefix = 'anthropic/';
+
+/**
+ * The name of a model in the list for Claude Code: without the prefix of public names where that is enough for it, and with
+ * another one where it is not.
+ */
+export function pickerNameOf(prefix: string, publicName: string): string {
+  const short = publicName.slice(publicNameOf(prefix, '').length);
+  return claudeNames.test(short) ? short : pickerPrefix + publicName;
+}
+
+/** The public name in a name of that list. */
+export function nameInPicker(name: string): string | undefined {
+  return name.startsWith(pickerPrefix) ? name.slice(pickerPrefix.length) : undefined;
+}
+
 /** `<prefix>/<name>`: the name under which clients see a model of the catalog. */
 export function publicNameOf(prefix: string, name: string): string {
   return `${prefix}/${name}`;

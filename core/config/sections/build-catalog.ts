@@ -3,7 +3,7 @@ import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../ca
 import type { WireFormats } from '../catalog/formats.ts';
 import { glob } from '../catalog/glob.ts';
 import { inferKind, type ModelKind } from '../catalog/kinds.ts';
-import { nameInReply, publicNameOf } from '../catalog/model-name.ts';
+import { nameInPicker, nameInReply, publicNameOf } from '../catalog/model-name.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
 import { closestName } from '../file/mistake.ts';
@@ -52,6 +52,8 @@ class FixedCatalog implements Catalog {
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #remembered = new Map<string, Model | undefined>();
+  /** Every name of models whose upstreams are all off. */
+  readonly #off: ReadonlySet<string>;
 
   constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>, prefix: string) {
     this.#prefix = publicNameOf(prefix, '');
@@ -63,11 +65,15 @@ class FixedCatalog implements Catalog {
       const model = byId.get(followAlias(name, names));
       return model === undefined ? [] : [{ name, model }];
     });
+    const exact = found.filter(({ name }) => !name.includes('*'));
     this.listed = [
       ...this.models.map((model) => ({ name: model.publicName, model })),
-      ...found.filter(({ name }) => !name.includes('*')),
+      ...exact.map(({ name, model }) => ({ name: this.#withPrefix(name), model })),
     ];
-    this.#byName = new Map([...byId, ...this.listed.map(({ name, model }) => [name, model] as const)]);
+    this.#byName = new Map([...byId, ...[...this.listed, ...exact].map(({ name, model }) => [name, model] as const)]);
+    const off = new Set(this.unavailable.map(({ id }) => id));
+    const offNames = Object.keys(names).filter((name) => off.has(followAlias(name, names)));
+    this.#off = new Set([...off, ...offNames].flatMap((name) => [name, this.#withPrefix(name)]));
     this.#byAlias = new Map(found.map(({ name, model }) => [name, model]));
     this.#patterns = found
       .filter(({ name }) => name.includes('*'))
@@ -78,11 +84,21 @@ class FixedCatalog implements Catalog {
     // Every model in the list has the prefix, so clients put it before aliases, too.
     const alias = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : undefined;
     const exact = this.#byName.get(name) ?? (alias === undefined ? undefined : this.#byAlias.get(alias));
+    const picked = exact === undefined ? this.#byName.get(nameInPicker(name) ?? '') : undefined;
+    if (picked !== undefined) return picked;
     if (exact !== undefined || this.#patterns.length === 0 || name.length > 256) return exact;
     if (this.#remembered.has(name)) return this.#remembered.get(name);
     const model = this.#patterns.find(({ matches }) => matches(name) || (alias !== undefined && matches(alias)))?.model;
     if (this.#remembered.size < rememberedNames) this.#remembered.set(name, model);
     return model;
+  }
+
+  isUnavailable(name: string): boolean {
+    return this.#off.has(name);
+  }
+
+  #withPrefix(name: string): string {
+    return name.startsWith(this.#prefix) ? name : this.#prefix + name;
   }
 
   suggest(name: string): string | undefined {

@@ -36,6 +36,7 @@ const emptyCatalog: Catalog = {
   unavailable: [],
   resolve: () => undefined,
   suggest: () => undefined,
+  isUnavailable: () => false,
 };
 
 /** Creates a host for a plugin under test. Using its database without giving one throws. */

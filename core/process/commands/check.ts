@@ -100,6 +100,7 @@ function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDoc
     unavailable: catalog.unavailable,
     resolve: (name) => catalog.resolve(name),
     suggest: (name) => catalog.suggest(name),
+    isUnavailable: (name) => catalog.isUnavailable(name),
   };
 }
 

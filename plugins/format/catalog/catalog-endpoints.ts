@@ -1,11 +1,12 @@
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
-import { nameInReply } from '#core/config/catalog/model-name.ts';
+import { nameInReply, pickerNameOf } from '#core/config/catalog/model-name.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { entitlement } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { isClaudeCode } from '../request/hosted-tools.ts';
 import { findModel } from '../request/client-request.ts';
 import { limitsOf } from './abilities.ts';
 import { pageOf, readWanted } from './model-page.ts';
@@ -19,12 +20,20 @@ import { pageOf, readWanted } from './model-page.ts';
 export function listModels(host: Host, exchange: Exchange): Reply {
   if (exchange.dialect === 'google') return listGeminiModels(host, exchange);
   const wanted = readWanted(exchange.query, { size: 'limit', after: 'after_id', before: 'before_id' });
-  return listOffered(host, exchange, (models) => {
+  return listOffered(host, exchange, (offered) => {
+    const models = isClaudeCode(exchange) ? forPicker(offered, host) : offered;
     const { page, hasMore } = pageOf(models, wanted);
     const data = page.map((model) => describeModel(model, host));
     const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
     return { object: 'list', data, has_more: hasMore, first_id, last_id };
   });
+}
+
+/** Its picker has only models to talk to. */
+function forPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
+  const talking = models.filter(({ model }) => model.kind === 'chat');
+  const named = talking.map(({ name, model }) => [pickerNameOf(service.prefix, name), model] as const);
+  return [...new Map(named)].map(([name, model]) => ({ name, model }));
 }
 
 /** `GET /v1/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */

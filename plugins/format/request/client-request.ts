@@ -180,6 +180,10 @@ function isVariant(name: string, { documented, folded }: ParameterRules): boolea
 export function findModel({ catalog }: Host, name: string): Model {
   const model = catalog.resolve(name);
   if (model !== undefined) return model;
+  if (catalog.isUnavailable(name)) {
+    const message = `Model "${name.slice(0, 200)}" is out of service: all of its routes are off. GET /v1/models lists the others.`;
+    throw new GatewayError('model_not_found', message, { param: 'model' });
+  }
   const suggestion = catalog.suggest(name);
   const hint = suggestion === undefined ? 'GET /v1/models lists all models.' : `Did you mean "${suggestion}"?`;
   const message = `Model "${name.slice(0, 200)}" not found. ${hint}`;

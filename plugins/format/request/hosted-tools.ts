@@ -46,8 +46,9 @@ export function answerUnavailableTools(
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body: answer };
 }
 
-function isClaudeCode({ headers }: Exchange): boolean {
-  return headers['x-app'] === 'cli' || headers['user-agent']?.startsWith('claude-cli') === true;
+/** Its list of models has another user agent than its calls. */
+export function isClaudeCode({ headers }: Exchange): boolean {
+  return headers['x-app'] === 'cli' || /^claude-(?:cli|code)\b/.test(headers['user-agent'] ?? '');
 }
 
 /** Adds the model's name to the message of a refusal of tools. */

@@ -153,13 +153,13 @@ function toScriptTool(
   tool: ScriptedTool,
   host: SetupHost,
   models: readonly ScriptModel[],
-  { small }: FormatDefaults,
+  { small, tiers }: FormatDefaults,
 ): ScriptTool {
   const smallTraits = models.find(({ name }) => name === small?.name)?.traits ?? '';
   const variants = new Map<string, { traits: string[]; actions: ScriptAction[] }>();
   for (const traits of traitsWith(models, small?.name)) {
     const main = modelWith(traits.replace('-same', ''), 'main');
-    const values = valuesWith(host, main, traits.endsWith('-same') ? main : modelWith(smallTraits, 'small'));
+    const values = valuesWith(host, main, traits.endsWith('-same') ? main : modelWith(smallTraits, 'small'), tiers);
     const written = withPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: placeholders.key })));
     const variant = variants.get(written) ?? { traits: [], actions: JSON.parse(written) as ScriptAction[] };
     variant.traits.push(traits);

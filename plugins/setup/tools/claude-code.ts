@@ -31,7 +31,7 @@ export const claudeCode: SetupTool = {
     places: [{ variable: 'CLAUDE_CONFIG_DIR', folder: '~/.claude' }],
     trial: (prompt) => ['-p', prompt],
   },
-  steps: ({ baseUrl, key, model, smallModel }) => [
+  steps: ({ baseUrl, key, model, smallModel, tiers }) => [
     {
       kind: 'file',
       place: { path: '~/.claude/settings.json' },
@@ -42,10 +42,12 @@ export const claudeCode: SetupTool = {
           ANTHROPIC_AUTH_TOKEN: key,
           ANTHROPIC_API_KEY: '',
           ANTHROPIC_MODEL: model.name,
-          ANTHROPIC_DEFAULT_OPUS_MODEL: model.name,
-          ANTHROPIC_DEFAULT_SONNET_MODEL: model.name,
-          ANTHROPIC_DEFAULT_FABLE_MODEL: model.name,
+          ANTHROPIC_DEFAULT_OPUS_MODEL: tiers.opus ?? model.name,
+          ANTHROPIC_DEFAULT_SONNET_MODEL: tiers.sonnet ?? model.name,
+          ANTHROPIC_DEFAULT_FABLE_MODEL: tiers.fable ?? model.name,
           ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel.name,
+          // Its picker then lists the whole catalog.
+          CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
           // Claude Code assumes a million tokens of models that it does not know.
           ...(model.maxInputTokens !== undefined && {
             CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(model.maxInputTokens),

@@ -45,6 +45,13 @@ export const vendors: ReadonlyMap<string, Vendor> = new Map(
     },
     { name: 'demo', title: 'Demo', formats: ['chat'], baseUrl: 'http://demo.test', auth: 'none', isDemo: true },
     { name: 'azure', title: 'Azure', formats: ['chat'] },
+    {
+      name: 'painting',
+      title: 'Painting',
+      formats: ['chat', 'images'],
+      baseUrl: 'https://painting.test/v1',
+      models: [{ match: 'dall-e*', kind: 'image' }],
+    },
   ].map((vendor) => [vendor.name, { auth: 'bearer', ...vendor } as Vendor]),
 );
 

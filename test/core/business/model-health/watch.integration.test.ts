@@ -34,7 +34,15 @@ function catalogOf(...ids: string[]): Catalog {
   const models = ids.map(modelNamed);
   const aliases = new Map(models.map((model) => [`alias-${model.id}`, model]));
   const resolve = (name: string) => models.find(({ publicName }) => publicName === name) ?? aliases.get(name);
-  return { models, listed: [], upstreams: [], unavailable: [], resolve, suggest: () => undefined };
+  return {
+    models,
+    listed: [],
+    upstreams: [],
+    unavailable: [],
+    resolve,
+    suggest: () => undefined,
+    isUnavailable: () => false,
+  };
 }
 
 const gateway = {

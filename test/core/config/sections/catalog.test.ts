@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
-import { nameInReply } from '#core/config/catalog/model-name.ts';
+import { nameInReply, pickerNameOf } from '#core/config/catalog/model-name.ts';
 import { splitRoute } from '#core/config/sections/models-section.ts';
 import { formats, read, vendors } from '../fixture.ts';
 
@@ -176,8 +176,8 @@ describe('the list of models', () => {
     expect(listed('{ fast: quick, quick: gpt-5 }')).toEqual([
       ['dp/claude-sonnet', 'claude-sonnet'],
       ['dp/gpt-5', 'gpt-5'],
-      ['fast', 'gpt-5'],
-      ['quick', 'gpt-5'],
+      ['dp/fast', 'gpt-5'],
+      ['dp/quick', 'gpt-5'],
     ]);
   });
 
@@ -187,6 +187,55 @@ describe('the list of models', () => {
 
   it('has no model whose upstreams are off, and no alias of one', () => {
     expect(build(halfOff).listed.map(({ name }) => name)).toEqual(['dp/both']);
+  });
+});
+
+describe('a model whose upstreams are off', () => {
+  it.each(['gone', 'dp/gone', 'lost', 'dp/lost'])('is known by the name %s', (name) => {
+    expect(build(halfOff).isUnavailable(name)).toBe(true);
+  });
+
+  it.each(['both', 'dp/both', 'other'])('is no other: %s', (name) => {
+    expect(build(halfOff).isUnavailable(name)).toBe(false);
+  });
+});
+
+describe('the list of Claude Code', () => {
+  it.each([
+    ['dp/claude-sonnet', 'claude-sonnet'],
+    ['dp/gpt-5', 'anthropic/dp/gpt-5'],
+    ['dp/fast', 'anthropic/dp/fast'],
+  ])('has %s as %s, which leads to it', (name, picked) => {
+    expect(pickerNameOf('dp', name)).toBe(picked);
+    const catalog = withAliases('{ fast: gpt-5, "anthropic/*": claude-sonnet }');
+    expect(catalog.resolve(picked)).toBe(catalog.resolve(name));
+  });
+});
+
+describe('the kind of a model', () => {
+  const kindOf = (upstream: string, model: string) =>
+    build(`upstreams: { one: ${upstream} }\nmodels: { test: ${model} }`).models[0]?.kind;
+  const base = 'base_url: "http://one.test"';
+
+  it.each([
+    ['as declared', `{ format: [chat, images], ${base} }`, '{ kind: image, routes: [one/a] }', 'image'],
+    ['the only one that its upstream serves', `{ format: images, ${base} }`, '{ routes: [one/a] }', 'image'],
+    ['chat where its upstream serves several', `{ format: [chat, images], ${base} }`, '{ routes: [one/a] }', 'chat'],
+    ['chat without a preset for it', '{ vendor: openai, api_keys: [k] }', '{ routes: [one/a] }', 'chat'],
+    [
+      'as the preset says',
+      `{ vendor: painting, format: [chat, images], api_keys: [k] }`,
+      '{ routes: [one/dall-e-3] }',
+      'image',
+    ],
+    [
+      'not what its upstream does not serve',
+      '{ vendor: painting, format: chat, api_keys: [k] }',
+      '{ routes: [one/dall-e-3] }',
+      'chat',
+    ],
+  ])('is %s', (_name, upstream, model, kind) => {
+    expect(kindOf(upstream, model)).toBe(kind);
   });
 });
 

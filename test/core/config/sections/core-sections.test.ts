@@ -120,7 +120,7 @@ describe('the section upstreams', () => {
     [
       'a vendor that is like no other',
       '{ vendor: mistral }',
-      '29 upstreams.one.vendor: names the vendor "mistral", which does not exist; use one of: openai, anthropic, demo, azure',
+      '29 upstreams.one.vendor: names the vendor "mistral", which does not exist; use one of: openai, anthropic, demo, azure, painting',
     ],
     ['a misspelt key', '{ vndor: openai }', '21 upstreams.one.vndor: is not a known key; did you mean "vendor"?'],
     [
@@ -494,7 +494,7 @@ upstreams: { demo: { vendor: demoo }, x: { format: chatt, base_url: "http://x" }
 aliases: { z: dmo }`;
     expect(mistakesIn(text)).toEqual([
       'gateway.yaml:1:28 models.demo.routes[0]: refers to the upstream "dem", which does not exist; did you mean "demo"?',
-      'gateway.yaml:1:41 models.demo.foo: is not a known key; use one of: routes, display_name, max_input_tokens, max_tokens, hedge_after, resume, capabilities, quirks',
+      'gateway.yaml:1:41 models.demo.foo: is not a known key; use one of: routes, display_name, kind, max_input_tokens, max_tokens, hedge_after, resume, capabilities, quirks',
       'gateway.yaml:1:65 models.b.routes[0]: refers to the upstream "nope", which does not exist; use one of: demo, x',
       'gateway.yaml:2:30 upstreams.demo.vendor: names the vendor "demoo", which does not exist; did you mean "demo"?',
       'gateway.yaml:2:52 upstreams.x.format: is "chatt"; did you mean "chat"?',

@@ -40,7 +40,7 @@ const ask = (model: string, caller?: Caller) => post('/v1/messages', { model, ma
 
 describe('the catalog for a key', () => {
   it('lists public names and exact aliases', async () => {
-    expect(await namesFor()).toEqual(['dp/small', 'claude-small-4']);
+    expect(await namesFor()).toEqual(['dp/small', 'dp/claude-small-4']);
   });
 
   it.each([
@@ -103,7 +103,7 @@ it('a reload that changes the prefix renames every model', async () => {
   const period = { days: 1, reason: 'grant', label: 'test' } as const;
   const { key } = await createAccount(renamed.database, 'rumah', { name: 'New', period });
   const there = { url: renamed.url, key };
-  expect(await namesFor(there)).toEqual(['rumah/small', 'claude-small-4']);
+  expect(await namesFor(there)).toEqual(['rumah/small', 'rumah/claude-small-4']);
   for (const name of ['rumah/small', 'small'])
     expect(await (await ask(name, there)).json()).toMatchObject({ model: 'rumah/small' });
   expect(await (await ask('dp/small', there)).text()).toContain('Did you mean \\"rumah/small\\"?');

@@ -162,8 +162,8 @@ describe('a model', () => {
 
   it('an image model refuses conversations', async () => {
     const { code, message } = await refusal({ model: 'painter', messages });
-    expect(code).toBe('not_supported');
-    expect(message).toContain('images');
+    expect(code).toBe('wrong_endpoint');
+    expect(message).toContain('/v1/images/generations');
   });
 });
 

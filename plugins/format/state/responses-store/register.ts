@@ -6,9 +6,6 @@ import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
 import { ResponseRows } from './rows.ts';
 
-/** Paths that clients try besides those of responses: Codex compacts there. */
-const siblings = ['compact', 'input_tokens'];
-
 /** Registers section, job and endpoints of stored responses. */
 export function registerResponsesStore(server: Server): void {
   const endpoint = (name: string, given: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
@@ -19,9 +16,8 @@ export function registerResponsesStore(server: Server): void {
     entities: async () => [(await import('./entities.ts')).ResponseStore],
   });
   server.gateway.job(cleanupJob);
-  for (const name of siblings) {
-    endpoint(`responses_${name}`, { method: 'POST', path: `/v1/responses/${name}`, answer: refuseUnsupported });
-  }
+  // Codex tries to compact there.
+  endpoint('responses_compact', { method: 'POST', path: '/v1/responses/compact', answer: refuseUnsupported });
   endpoint('get_response', {
     documentation: { summary: 'format.docs.get_response' },
     method: 'GET',

@@ -783,7 +783,9 @@ const rows: readonly Row[] = [
     'a vendor for a format',
     'format: chat',
     'format: openai',
-    ['21:18 upstreams.own.format: is "openai"; use one of: responses, messages, chat, gemini, ollama, images'],
+    [
+      '21:18 upstreams.own.format: is "openai"; use one of: responses, messages, chat, gemini, ollama, completions, embeddings, gemini-embeddings, images, speech, transcriptions, moderations, rerank',
+    ],
   ],
   [
     'an API key without its list',

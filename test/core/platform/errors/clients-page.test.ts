@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { GatewayError } from '#core/platform/errors/table.ts';
+import { errorKinds, GatewayError } from '#core/platform/errors/table.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { type Format, descriptors } from '../../../support/formats.ts';
 
@@ -14,6 +14,11 @@ function endOf(error: GatewayError, format: Format) {
   const body = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '');
   return (body.response ?? body).error as Record<string, string>;
 }
+
+it.each(Object.entries(errorKinds))('docs/clients.md has the sentence of %s', (code, { status }) => {
+  const shown = code === 'upstream_rejected' ? 'its own 4xx' : status;
+  expect(page).toContain(`\n| \`${code}\` | ${shown} | `);
+});
 
 it.each([
   ['cut, broken or failing upstream', 'upstream_failed'],

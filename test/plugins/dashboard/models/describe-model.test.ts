@@ -3,7 +3,9 @@ import { featureLosses } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { ModelHealth } from '#core/business/model-health/model-health.ts';
+import coreEn from '#core/web/texts/en.json' with { type: 'json' };
 import { formatterFor } from '#core/web/texts/formatter.ts';
+import coreId from '#core/web/texts/id.json' with { type: 'json' };
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeDetail, describeRow } from '../../../../plugins/dashboard/models/describe-model.ts';
 import { addressOf, matches, readQuery } from '../../../../plugins/dashboard/models/query.ts';
@@ -15,7 +17,10 @@ import type { Format } from '../../../support/formats.ts';
 import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
-const t = new Translator([{ en, id }]).in('en');
+const t = new Translator([
+  { en: coreEn, id: coreId },
+  { en, id },
+]).in('en');
 const request = { t, format: formatterFor('en', 'UTC') };
 const noQuery = { search: '', open: '' };
 

@@ -9,7 +9,14 @@ import { modelOf } from './catalog-fixture.ts';
 const routeOf = (formats: readonly Format[], priority: number, profile: ProfileSettings = {}) =>
   routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { priority, profile: mergeProfiles(profile) });
 
-const abilities = (...routes: ReturnType<typeof routeOf>[]) => abilitiesOf(modelOf('test', [], { routes }));
+const abilities = (...routes: ReturnType<typeof routeOf>[]) =>
+  abilitiesOf(
+    modelOf(
+      'test',
+      routes.flatMap(({ upstream }) => upstream.formats as Format[]),
+      { routes },
+    ),
+  );
 const blind = { capabilities: { images: false } };
 
 describe('the abilities of a model', () => {

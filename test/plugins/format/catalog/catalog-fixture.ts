@@ -30,6 +30,7 @@ export function hostOf(models: readonly Model[]): Host {
     listed,
     upstreams: models.flatMap(({ routes }) => routes.map(({ upstream }) => upstream)),
     unavailable: [],
+    isUnavailable: () => false,
     resolve: (name) => names.get(name),
     suggest: (name) => (name.startsWith('al') ? 'alias' : undefined),
   };

@@ -15,7 +15,13 @@ import { runs } from '../../../support/runs.ts';
 const formats = ['chat', 'responses', 'messages', 'gemini', 'images'] as const;
 const profile = mergeProfiles({ quirks: { count_tokens: true } });
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { profile });
-const host = { ...hostOf([modelOf('echo', formats, { routes: [route] })]), now: () => 0 } as Host;
+const host = {
+  ...hostOf([
+    modelOf('echo', formats, { routes: [route] }),
+    modelOf('drawer', formats, { kind: 'image', routes: [route] }),
+  ]),
+  now: () => 0,
+} as Host;
 
 function endpointOf(format: Format, name = ''): Endpoint {
   const known = descriptors[format];
@@ -102,7 +108,7 @@ describe.each(Object.entries(parsers))('an upstream whose parser is %s', (_name,
       '{"contents":[{"parts":[{"text":"a"}]}],"contents":[{"parts":[{"text":"b"}]}]}',
       [{ parts: [{ text: 'b' }] }],
     ],
-    ['images', 'model', '{"model":"other","prompt":"x","model":"echo"}', 'model-there'],
+    ['images', 'model', '{"model":"other","prompt":"x","model":"drawer"}', 'model-there'],
   ])('reads of %s the %s that the gateway read', async (format, name, body, value) => {
     expect(read(await sent(format, body), name)).toEqual(value);
   });

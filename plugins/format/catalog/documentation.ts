@@ -26,6 +26,7 @@ const helloGemini = () => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' 
 const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
   chat: (model) => ({ model, messages: hello }),
   responses: (model) => ({ model, input: 'Hello' }),
+  responses_input_tokens: (model) => ({ model, input: 'Hello' }),
   messages: (model) => ({ model, max_tokens: 1024, messages: hello }),
   count_tokens: (model) => ({ model, messages: hello }),
   generate_content: helloGemini,

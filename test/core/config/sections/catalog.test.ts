@@ -212,9 +212,10 @@ describe('the list of Claude Code', () => {
   });
 });
 
+const kindOf = (section: string, model: string) =>
+  build(`upstreams: { one: ${section} }\nmodels: { test: ${model} }`).models[0]?.kind;
+
 describe('the kind of a model', () => {
-  const kindOf = (upstream: string, model: string) =>
-    build(`upstreams: { one: ${upstream} }\nmodels: { test: ${model} }`).models[0]?.kind;
   const base = 'base_url: "http://one.test"';
 
   it.each([
@@ -234,8 +235,8 @@ describe('the kind of a model', () => {
       '{ routes: [one/dall-e-3] }',
       'chat',
     ],
-  ])('is %s', (_name, upstream, model, kind) => {
-    expect(kindOf(upstream, model)).toBe(kind);
+  ])('is %s', (_name, section, model, kind) => {
+    expect(kindOf(section, model)).toBe(kind);
   });
 });
 

@@ -11,6 +11,11 @@ it('tests reach what they import, directly or not', () => {
   expect(covering.testsThatReach('core/platform/bounds.ts', tests)).toContain(tests[0]);
 });
 
+it('tests that load a gateway reach all of its plugins', () => {
+  const tests = ['test/plugins/sign-in/sign-ins-page.integration.test.ts', 'test/plugins/sign-in/device.test.ts'];
+  expect(covering.testsThatReach('plugins/sign-in/sign-ins-page.ts', tests)).toEqual([tests[0]]);
+});
+
 it('tests that start a process reach everything', () => {
   const tests = ['test/core/process/commands.integration.test.ts'];
   expect(covering.testsThatReach('plugins/upstream/routing/key-pool.ts', tests)).toEqual(tests);

@@ -9,11 +9,14 @@ const startsProcess = /spawn|fork\(|openGatewayHome|execFile/;
 /** Which of a folder's tests can reach a file: by imports, direct or not, or by a process. */
 export class Covering {
   readonly #root: string;
+  /** Imported by their paths, by what loads a gateway. */
+  readonly #plugins: readonly string[];
   readonly #imports = new Map<string, readonly string[]>();
   readonly #reachable = new Map<string, ReadonlySet<string>>();
 
   constructor(root: string) {
     this.#root = root;
+    this.#plugins = globSync('plugins/*/index.ts', { cwd: root });
   }
 
   /** All tests of a folder. */
@@ -41,12 +44,14 @@ export class Covering {
     if (known !== undefined) return known;
     const source = this.#read(file);
     const { staticImports, staticExports, dynamicImports } = parseSync(file, source).module;
+    const dynamic = dynamicImports.map(({ moduleRequest: { start, end } }) => source.slice(start, end));
     const requests = [
       ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
       ...staticExports.flatMap(({ entries }) => entries.map(({ moduleRequest }) => moduleRequest?.value ?? '')),
-      ...dynamicImports.map(({ moduleRequest: { start, end } }) => source.slice(start + 1, end - 1)),
+      ...dynamic.map((request) => request.slice(1, -1)),
     ];
     const imported = requests.map((request) => locate(file, request)).filter((path) => this.#isSource(path));
+    if (dynamic.some((request) => request.includes('('))) imported.push(...this.#plugins);
     this.#imports.set(file, imported);
     return imported;
   }

@@ -30,7 +30,11 @@ export const refundPage: Page = actionPage({
         choice: {
           label: t('operator.refund_days'),
           hint: t('operator.refund_days_hint'),
-          options: waysOfDaysBack.map((value) => ({ value, label: t(`operator.refund_days.${value}`) })),
+          // As commands and the API do without it: a part, sent without a thought about days, must take none.
+          options: ['', ...waysOfDaysBack].map((value) => ({
+            value,
+            label: t(`operator.refund_days.${value === '' ? 'usual' : value}`),
+          })),
         },
       }),
       note: { label: t('operator.reason'), hint: t('operator.refund_hint') },

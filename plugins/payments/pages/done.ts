@@ -89,15 +89,20 @@ async function readFirst(request: PageRequest) {
   };
 }
 
-/** Active now, or added behind the current pass; until when all of it lasts. */
+/** Active now, added behind the current pass, or over; until when all of it lasts. */
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {
-  const isAdded = period !== undefined && period.startsAt > readAt;
   const active = account === undefined ? undefined : activePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
+  const until = active === undefined ? 'payments.done.ended' : 'payments.done.until';
   return {
-    paid: t(isAdded ? 'payments.done.added' : 'payments.done.paid', { count: days }),
-    until: endsAt === undefined ? '' : t('payments.done.until', { time: format.time(endsAt).text }),
+    paid: t(`payments.done.${passOf(period, readAt)}`, { count: days }),
+    until: endsAt === undefined ? '' : t(until, { time: format.time(endsAt).text }),
   };
+}
+
+function passOf(period: Order['period'], now: Date): 'added' | 'paid' | 'over' {
+  if (period === undefined || period.endsAt <= now) return 'over';
+  return period.startsAt > now ? 'added' : 'paid';
 }
 
 const isSecond = (kind: string) => kind === 'second_payment';

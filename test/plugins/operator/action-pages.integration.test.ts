@@ -452,6 +452,30 @@ describe('the account of an operator', () => {
   });
 });
 
+it('a part that is refunded leaves the days, unless the operator has chosen otherwise', async () => {
+  const paid = await order(95_000);
+  const path = `/operator/orders/${paid.code}/refund/${paid.payments[0]?.id}`;
+  const [, first] = /<select id="choice"[^>]*><option value="([^"]*)"/.exec((await ops.get(path)).text) ?? [];
+  await ops.submit(path, path, { note: reason, amount: '30000', choice: first ?? 'none', manual: 'true' });
+  expect((await read(paid)).refunds).toMatchObject([{ amount: 30_000, days: 'none', state: 'done' }]);
+  expect(first).toBe('');
+});
+
+it('the page of an order tells its payments apart', async () => {
+  const paid = await order(95_000);
+  await gateway.database.query(
+    `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+     select gen_random_uuid(), order_id, reference, provider, 'second', amount, currency, now(), 'second', '{}'
+     from payment where order_id = ?`,
+    [paid.id],
+  );
+  const { text } = await ops.get(`/operator/orders/${paid.code}`);
+  expect([...text.matchAll(/>(Refund [^<]+)</g)].map(([, label]) => label?.replace('\u00a0', ' '))).toEqual([
+    'Refund Rp 95.000 (Activated)',
+    'Refund Rp 95.000 (Second payment)',
+  ]);
+});
+
 it('the page of an account names days without a label in the reader’s language', async () => {
   const { id } = await account('', daysOf);
   await grantDays(gateway.database, id, { days: 1, note: 'bought' });

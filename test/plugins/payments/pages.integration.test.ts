@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
+import { endOrderPeriod } from '#core/business/accounts/ledger.ts';
 import { checkNow } from '#core/business/payments/checkout.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readQris } from '#core/business/payments/qris.ts';
@@ -385,6 +386,15 @@ describe('the page of a paid order', () => {
     await setState(path, 'expired');
     await pay(path);
     expect(textOf((await browser.get(`${path}/done`)).payload)).toContain('but it still counts.');
+  });
+
+  it('says that a pass is over, and since when', async () => {
+    const path = await buy();
+    await pay(path);
+    const { id } = await orderAt(path);
+    await database.fork().transactional((transaction) => endOrderPeriod(transaction, accountId, id));
+    const text = textOf((await browser.get(`${path}/done`)).payload);
+    expect(text).toMatch(/Paid\. Your 7-day pass is over\. It ended on \d+ \w+ \d{4}, \d\d:\d\d/);
   });
 
   it('of a refunded order offers plans instead of the key', async () => {

@@ -161,7 +161,8 @@ const select = `
     coalesce(p.amount, r.amount, (f.detail ->> 'amount')::bigint)::float8 as amount,
     coalesce(nullif(p.currency, ''), r.currency, f.detail ->> 'currency') as money_currency
   from order_flag f left join plan_order o on o.id = f.order_id left join account a on a.id = o.account_id
-    left join payment p on p.order_id = f.order_id and p.payment_id = f.subject
+    left join payment p on p.order_id = f.order_id
+      and (p.payment_id = f.subject or f.kind = 'deleted_account' and p.outcome = 'activated')
     left join refund r on r.key = f.subject`;
 
 type FlagRow = Row<typeof OrderFlag, 'id' | 'kind' | 'subject' | 'created_at' | 'order_id'> &

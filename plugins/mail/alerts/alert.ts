@@ -58,8 +58,9 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
   const flag = order.flags.findLast(({ kind }) => kind === reason);
   if (flag?.resolvedAt !== undefined) return 'the flag is resolved';
   const about =
-    order.payments.find(({ paymentId }) => paymentId === flag?.subject) ??
-    order.refunds.find(({ key }) => key === flag?.subject);
+    order.payments.find(({ paymentId, outcome }) =>
+      reason === 'deleted_account' ? outcome === 'activated' : paymentId === flag?.subject,
+    ) ?? order.refunds.find(({ key }) => key === flag?.subject);
   const money = about === undefined ? undefined : { amount: about.amount, currency: about.currency };
   const due = decisionDue(host, flag?.createdAt ?? order.readAt);
   return {

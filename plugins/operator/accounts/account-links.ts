@@ -7,6 +7,7 @@ import { slugOf } from '../action-page.ts';
 /** Links to what an operator can do about an account. */
 export function accountLinks(
   { id, email, blockedAt, deletedAt }: AccountRecord,
+  hasSignIn: boolean,
   { host, t }: Pick<PageRequest, 'host' | 't'>,
 ) {
   if (deletedAt !== undefined) return [];
@@ -14,6 +15,7 @@ export function accountLinks(
   return actionKinds
     .filter(({ subject, sparesOperators }) => subject === 'account' && !(isOperator && sparesOperators === true))
     .filter(({ name }) => name !== (blockedAt === undefined ? 'account.unblock' : 'account.block'))
+    .filter(({ input }) => hasSignIn || input.properties['sign_in'] === undefined)
     .map(({ name }) => ({
       path: `/operator/accounts/${id}/${slugOf(name)}`,
       label: t(`operator.act.${name}`),

@@ -53,7 +53,7 @@ export const accountPage: Page = {
       status: { kind: kind ?? '', text },
       back: { path: '/operator/accounts', label: t('operator.accounts') },
       facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
-      actions: accountLinks(record, request),
+      actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
         usageTable(usage, request),
         orderTable(orders.orders, undefined, request),

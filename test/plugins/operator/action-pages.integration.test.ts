@@ -476,6 +476,14 @@ it('the page of an order tells its payments apart', async () => {
   ]);
 });
 
+it('an account without a sign-in offers none to move or remove', async () => {
+  const { id } = await account('', signInsOf);
+  const offered = async () => (await ops.get(`/operator/accounts/${id}`)).text.match(/\/(?:move|remove)-sign-in"/g);
+  expect(await offered()).toHaveLength(2);
+  await gateway.database.query('delete from identity where account_id = ?', [id]);
+  expect(await offered()).toBeNull();
+});
+
 it('the page of an account names days without a label in the reader’s language', async () => {
   const { id } = await account('', daysOf);
   await grantDays(gateway.database, id, { days: 1, note: 'bought' });

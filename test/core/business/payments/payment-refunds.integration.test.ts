@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
+import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
 import { type Order, type Payment, readOrder, refundable } from '#core/business/payments/order.ts';
 import { type Money, PaymentError } from '#core/business/payments/payment-provider.ts';
@@ -129,6 +130,8 @@ describe('a refund of', () => {
     await database.query('update account set deleted_at = now() where id = ?', [accountId]);
     const { id } = await pay();
     expect((await books()).flags).toEqual(['deleted_account']);
+    const { flags } = await listOpenFlags(database, 1_000);
+    expect(flags.find((flag) => flag.order?.id === order.id)?.money).toEqual({ amount: price, currency: 'IDR' });
     await refundPayment(host, id, asked);
     expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
   });

@@ -1,4 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { abilitiesOf } from './catalog/abilities.ts';
 import { getGeminiModel, listGeminiModels, getModel, listModels } from './catalog/catalog-endpoints.ts';
@@ -15,6 +16,7 @@ import id from './texts/id.json' with { type: 'json' };
 export const plugin: GatewayPlugin = {
   name: 'format',
   register(server) {
+    const readStates = () => readModelStates(server.gateway, server.host());
     server.gateway.stage(formatStage);
     server.gateway.texts(defineTexts({ en, id }));
     registerResponsesStore(server);
@@ -52,7 +54,7 @@ export const plugin: GatewayPlugin = {
       path: '/v1/models',
       isMetered: false,
       isAliased: true,
-      answer: (exchange) => listModels(server.host(), exchange),
+      answer: async (exchange) => listModels(server.host(), exchange, await readStates()),
     });
     server.gateway.endpoint({
       name: 'get_model',
@@ -61,7 +63,7 @@ export const plugin: GatewayPlugin = {
       path: '/v1/models/{id*}',
       isMetered: false,
       isAliased: true,
-      answer: (exchange) => getModel(server.host(), exchange),
+      answer: async (exchange) => getModel(server.host(), exchange, await readStates()),
     });
   },
 };

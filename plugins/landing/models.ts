@@ -2,6 +2,7 @@ import { bestSupport, type ModelFeature, readAbilities } from '#core/config/cata
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
+import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** Whose clients speak a format. */
@@ -19,8 +20,6 @@ const abilities: readonly (readonly [feature: ModelFeature, text: string])[] = [
   ['images', 'images'],
   ['reasoning', 'reasoning'],
 ];
-
-const kinds = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'none' } as const;
 
 /** Models that the front page lists; the status page has all. */
 const listedModels = 100;
@@ -57,14 +56,8 @@ function describeModel(gateway: Registry, model: Model, health: ModelHealth | un
     can: capitalize(can.join(', ')),
     routes: format.number(model.routes.length),
     firstToken: firstToken === undefined ? '' : format.duration(firstToken).text,
-    state: stateOf(health, request),
+    state: describeModelState(health, request, request.host.now()),
   };
-}
-
-function stateOf(health: ModelHealth | undefined, { t }: PageRequest) {
-  const state = health?.state ?? 'no_data';
-  const isSlow = state === 'degraded' && health?.trouble?.cause === 'slow';
-  return { kind: kinds[state], text: t(`landing.state.${isSlow ? 'slow' : state}`) };
 }
 
 function capitalize(text: string): string {

@@ -38,9 +38,9 @@ const insertion = `
     SELECT ?, ${values.join(', ')} FROM json_to_recordset(?::json) AS line (${input.join(', ')})
     ORDER BY started_at, id
     ON CONFLICT (started_at, id) DO NOTHING
-    RETURNING account_id, outcome, is_metered
+    RETURNING account_id
   ), counted AS (
-    SELECT account_id, count(*) AS requests FROM inserted WHERE is_metered AND outcome <> 'refused' GROUP BY account_id
+    SELECT account_id, count(*) AS requests FROM inserted WHERE account_id IS NOT NULL GROUP BY account_id
   ), locked AS (
     SELECT account.id, counted.requests FROM account JOIN counted ON counted.account_id = account.id
     ORDER BY account.id FOR NO KEY UPDATE OF account

@@ -1,4 +1,4 @@
-import type { Incident } from '#core/business/model-health/incident.ts';
+import { endOf, type Incident } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
 
@@ -53,18 +53,20 @@ function toEntry(incident: Incident, page: string, t: Translate): string {
 }
 
 /** Times are in UTC, because the time zone of a feed reader is unknown. */
-function describe({ startedAt, endedAt, lowestAnswered }: Incident, t: Translate): string {
+function describe(incident: Incident, t: Translate): string {
+  const { startedAt, quietSince, lowestAnswered } = incident;
+  const endedAt = endOf(incident);
   const lowest =
     lowestAnswered === undefined ? '' : ` ${t('status.lowest', { share: `${Math.floor(lowestAnswered * 100)}%` })}`;
   if (endedAt === undefined) return t('status.since', { time: clockOf(startedAt) }) + lowest;
   const minutes = Math.max(1, Math.round((endedAt - startedAt) / 60_000));
   const span = { start: clockOf(startedAt), end: clockOf(endedAt), duration: `${minutes} min` };
-  return `${t('status.until', span)}.${lowest}`;
+  return `${t(quietSince === undefined ? 'status.until' : 'status.quiet', span)}.${lowest}`;
 }
 
 /** The time of an entry's latest change: its end, or its beginning. */
-function updatedAt({ startedAt, openedAt, endedAt }: Incident): number {
-  return endedAt ?? openedAt ?? startedAt;
+function updatedAt({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
+  return endedAt ?? quietSince ?? openedAt ?? startedAt;
 }
 
 function timeOf(time: number): string {

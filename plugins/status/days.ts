@@ -1,7 +1,7 @@
 import { localTime } from '#core/extension/commands/days.ts';
 import type { DayState } from '#core/web/pages/geometry.ts';
 import type { DailyAnswers } from '#core/business/model-health/daily-answers.ts';
-import type { Incident } from '#core/business/model-health/incident.ts';
+import { type Incident, lastSeen } from '#core/business/model-health/incident.ts';
 
 export interface DayStatus {
   readonly day: string; // `2026-11-22`
@@ -57,7 +57,7 @@ function shareOf(counts: readonly DailyAnswers[]): number | undefined {
 }
 
 /** The first and the last day of an incident; one that is going on reaches as far as it was watched. */
-function spanOf({ startedAt, endedAt, checkedAt }: Incident, timeZone: string) {
+function spanOf(incident: Incident, timeZone: string) {
   const dayOf = (time: number) => localTime(new Date(time), timeZone).day;
-  return { first: dayOf(startedAt), last: dayOf(endedAt ?? checkedAt) };
+  return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastSeen(incident)) };
 }

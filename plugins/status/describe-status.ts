@@ -1,7 +1,7 @@
-import type { Incident } from '#core/business/model-health/incident.ts';
-import type { ModelState } from '#core/business/model-health/model-health.ts';
+import { endOf, type Incident } from '#core/business/model-health/incident.ts';
 import { answeredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
+import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { DayStatus } from './days.ts';
 import { incidentTitle } from './incident-text.ts';
@@ -12,17 +12,17 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** Days that the style sheet leaves on phones: the last ones. */
 const daysOnPhones = 45;
+/** Digits of all percentages: services that work differ in the second. */
+const precision = 2;
 /** Incidents that the page lists. */
 const listedIncidents = 20;
-
-const iconOf: Readonly<Record<ModelState, string>> = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'none' };
 
 /** Everything that the page shows, ready to be printed. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
   const { t, format } = reader;
   const { health, models, incidents, isComplete, at } = status;
-  const current = incidents.filter(({ endedAt }) => endedAt === undefined);
-  const past = incidents.filter(({ endedAt }) => endedAt !== undefined);
+  const current = incidents.filter((incident) => endOf(incident) === undefined);
+  const past = incidents.filter((incident) => endOf(incident) !== undefined);
   const updated = format.clock(at);
   return {
     service,
@@ -36,7 +36,7 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
     },
     isComplete,
     flashes: current.map((incident) => describeCurrent(incident, status, reader)),
-    models: models.map((model) => describeModel(model, reader)),
+    models: models.map((model) => describeModel(model, reader, at.getTime())),
     pages: describePages(status, reader),
     past: past.slice(0, listedIncidents).map((incident) => describePast(incident, reader)),
   };
@@ -59,17 +59,15 @@ function describePages({ page, health }: ServiceStatus, { t, format }: Reader) {
 function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus, { t, format }: Reader) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = incidentTitle(incident, t);
-  const start = new Date(startedAt);
-  const isToday = format.day(start).text === format.day(at).text;
-  const since = t('status.since', { time: (isToday ? format.shortTime(start) : format.dayTime(start)).text });
+  const since = t('status.since', { time: sinceText(startedAt, format, at.getTime()) });
   if (calmSince !== undefined) {
     const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
     return { id, kind: 'info', title, text };
   }
   const health = all.find(({ id: name }) => name === model);
   const share = answeredShare(health?.traffic);
-  const answered = share === undefined ? undefined : format.percent(share);
-  const key = health === undefined || !isOnBackup(health.routes, at.getTime()) ? 'share' : 'backup';
+  const answered = share === undefined ? undefined : format.percent(share, precision);
+  const key = health === undefined || !isOnBackup(health.routes) ? 'share' : 'backup';
   const effect =
     answered === undefined
       ? key === 'backup'
@@ -80,20 +78,22 @@ function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus,
 }
 
 /** Some route is out, and another one takes its requests. */
-function isOnBackup(routes: ModelStatus['health']['routes'], now: number): boolean {
-  const states = new Set(routes.map((route) => availabilityOf(route, now)));
-  return (states.has('out') || states.has('probing')) && states.has('available');
+function isOnBackup(routes: ModelStatus['health']['routes']): boolean {
+  const states = new Set(routes.map(availabilityOf));
+  return (states.has('out') || states.has('unproven')) && states.has('available');
 }
 
-function describeModel({ health, days, answered }: ModelStatus, { t, format }: Reader) {
-  const { id, state } = health;
+function describeModel({ health, days, answered }: ModelStatus, { t, format }: Reader, now: number) {
+  const { id } = health;
   const badDays = days.filter((day) => day.state === 'warn' || day.state === 'bad').toReversed();
   return {
     id,
-    status: { kind: iconOf[state], text: t(`status.state.${state}`) },
+    status: describeModelState(health, { t, format }, now),
     ...describeBars(id, days, t),
     answered:
-      answered === undefined ? t('status.unanswered') : t('status.answered', { share: format.percent(answered) }),
+      answered === undefined
+        ? t('status.unanswered')
+        : t('status.answered', { share: format.percent(answered, precision) }),
     hasDays: days.length > 0,
     badDaysLabel: t('status.bad_days', { count: badDays.length }),
     badDays: badDays.map((day) => describeDay(day, { t, format })),
@@ -116,7 +116,10 @@ function describeDay({ day, state, answered, incidents }: DayStatus, { t, format
   const causes = incidents.map((incident) => incidentTitle(incident, t));
   return {
     ...dayText(day, format),
-    status: { kind: state === 'bad' ? 'bad' : 'warn', text: answered === undefined ? '' : format.percent(answered) },
+    status: {
+      kind: state === 'bad' ? 'bad' : 'warn',
+      text: answered === undefined ? '' : format.percent(answered, precision),
+    },
     cause: causes.length > 0 ? [...new Set(causes)].join(' ') : t('status.cause.share'),
   };
 }
@@ -127,11 +130,12 @@ function dayText(day: string, format: Reader['format']) {
 }
 
 function describePast(incident: Incident, { t, format }: Reader) {
-  const { id, kind, lowestAnswered, startedAt, endedAt = startedAt } = incident;
+  const { id, kind, lowestAnswered, startedAt, quietSince } = incident;
+  const endedAt = endOf(incident) ?? startedAt;
   const start = new Date(startedAt);
   const end = new Date(endedAt);
   const isOneDay = format.day(start).text === format.day(end).text;
-  const span = t('status.until', {
+  const span = t(quietSince === undefined ? 'status.until' : 'status.quiet', {
     start: format.dayTime(start).text,
     end: isOneDay ? format.shortTime(end).text : format.dayTime(end).text,
     duration: format.duration(Math.max(60_000, endedAt - startedAt)).text,
@@ -141,6 +145,7 @@ function describePast(incident: Incident, { t, format }: Reader) {
     kind: kind === 'down' ? 'bad' : 'warn',
     title: incidentTitle(incident, t),
     span,
-    lowest: lowestAnswered === undefined ? '' : t('status.lowest', { share: format.percent(lowestAnswered) }),
+    lowest:
+      lowestAnswered === undefined ? '' : t('status.lowest', { share: format.percent(lowestAnswered, precision) }),
   };
 }

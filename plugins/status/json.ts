@@ -1,4 +1,4 @@
-import type { Incident } from '#core/business/model-health/incident.ts';
+import { endOf, type Incident } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
 import type { DayStatus } from './days.ts';
@@ -26,11 +26,12 @@ export function toJson(status: ServiceStatus, service: string, t: Translate, lan
 }
 
 function modelToJson({ health, days, answered }: ModelStatus): object {
-  const { id, state, since, firstTokenMs } = health;
+  const { id, state, since, failedAt, firstTokenMs } = health;
   return {
     id,
     status: state,
     since: timeOf(since),
+    failed_at: timeOf(failedAt),
     first_token_ms: firstTokenMs === undefined ? null : Math.round(firstTokenMs),
     answered: shareOf(answered),
     days: days.map(dayToJson),
@@ -44,7 +45,8 @@ function dayToJson({ day, state, answered }: DayStatus): object {
 }
 
 function incidentToJson(incident: Incident, t: Translate): object {
-  const { id, model, kind, lowestAnswered, startedAt, calmSince, endedAt } = incident;
+  const { id, model, kind, lowestAnswered, startedAt, calmSince, quietSince } = incident;
+  const endedAt = endOf(incident);
   return {
     id,
     model,
@@ -54,6 +56,7 @@ function incidentToJson(incident: Incident, t: Translate): object {
     started_at: timeOf(startedAt),
     calm_since: timeOf(calmSince),
     ended_at: timeOf(endedAt),
+    outcome: endedAt === undefined ? null : quietSince === undefined ? 'recovered' : 'no_traffic',
   };
 }
 

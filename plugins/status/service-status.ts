@@ -4,7 +4,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { historyDays, healthReadings } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
-import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
+import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
 import { type DayStatus, describeDays, lastDays } from './days.ts';
 
 /** How the service is, in no language yet. */
@@ -55,7 +55,8 @@ export async function readServiceStatus(
   const days = lastDays(localTime(at, timeZone).day, historyDays);
   const ofModels = Map.groupBy(incidents ?? [], ({ model }) => model);
   const page = pageFor(wanted, health.length);
-  const all = page.count > 1 ? health.toSorted((one, other) => rankOf(one) - rankOf(other)) : health;
+  const all =
+    page.count > 1 ? health.toSorted((one, other) => severityOf(one.state) - severityOf(other.state)) : health;
   const first = (page.number - 1) * modelsPerPage;
   const models = all.slice(first, first + modelsPerPage).map((model): ModelStatus => {
     if (answers === undefined) return { health: model, days: [], answered: undefined };
@@ -71,9 +72,4 @@ export function pageFor(wanted: unknown, models: number): StatusPage {
   const count = Math.max(1, Math.ceil(models / modelsPerPage));
   const number = typeof wanted === 'string' && /^\d{1,6}$/.test(wanted) ? Number(wanted) : 1;
   return { number: Math.min(Math.max(1, number), count), count };
-}
-
-/** Whoever asks for the first page sees what is wrong. */
-function rankOf({ state }: ModelHealth): number {
-  return state === 'down' ? 0 : state === 'degraded' ? 1 : 2;
 }

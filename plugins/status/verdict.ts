@@ -2,7 +2,7 @@ import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
 export interface Verdict {
-  /** The worst state of any model; `no_data` when no model had a request. */
+  /** The worst state of any model; `no_data` when no model has answered a request. */
   readonly state: ModelState;
   readonly text: string;
 }
@@ -21,6 +21,8 @@ export function verdictOf(states: readonly ModelState[], t: Translate): Verdict 
     return { state: 'down', text: t('status.verdict.both', { count: down, degraded, total }) };
   if (down > 0) return { state: 'down', text: t('status.verdict.down', { count: down, total }) };
   if (degraded > 0) return { state: 'degraded', text: t('status.verdict.degraded', { count: degraded, total }) };
+  if (count('unknown') > 0)
+    return { state: 'unknown', text: t('status.verdict.unknown', { count: count('unknown'), total }) };
   if (count('no_data') === total) return { state: 'no_data', text: t('status.verdict.unused') };
   return { state: 'working', text: t('status.verdict.working') };
 }

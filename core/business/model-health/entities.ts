@@ -13,6 +13,11 @@ export const IncidentRow = defineEntity({
     /** The worst so far, with its cause. */
     kind: p.enum(['degraded', 'down'] as const),
     cause: p.enum(troubleCauses),
+    /** The latest trouble; null where an earlier version wrote the row. */
+    latestKind: p.enum(['degraded', 'down'] as const).nullable(),
+    latestCause: p.enum(troubleCauses).nullable(),
+    failedAt: p.datetime().nullable(),
+    quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1
     startedAt: p.datetime(),
     /** Null: only suspected, and shown to nobody. */

@@ -33,9 +33,13 @@ export async function listIncidents(
 }
 
 export async function writeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
-  const { startedAt, openedAt, calmSince, checkedAt, endedAt, lowestAnswered } = incident;
+  const { latest, startedAt, openedAt, calmSince, checkedAt, endedAt, lowestAnswered, ...rest } = incident;
   await transaction.upsert(await loadEntity(), {
-    ...incident,
+    ...rest,
+    latestKind: latest.kind,
+    latestCause: latest.cause,
+    failedAt: toDate(rest.failedAt),
+    quietSince: toDate(rest.quietSince),
     lowestAnswered: lowestAnswered ?? null,
     startedAt: new Date(startedAt),
     openedAt: toDate(openedAt),
@@ -64,6 +68,9 @@ function toIncident(row: InferEntity<typeof IncidentRow>): Incident {
     model: row.model,
     kind: row.kind,
     cause: row.cause,
+    latest: { kind: row.latestKind ?? row.kind, cause: row.latestCause ?? row.cause },
+    failedAt: row.failedAt?.getTime(),
+    quietSince: row.quietSince?.getTime(),
     lowestAnswered: row.lowestAnswered ?? undefined,
     startedAt: row.startedAt.getTime(),
     openedAt: row.openedAt?.getTime(),

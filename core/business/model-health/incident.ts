@@ -1,4 +1,4 @@
-import type { Trouble } from './trouble.ts';
+import type { Assessment, RememberedFailure, Trouble } from './trouble.ts';
 
 /** A time in which a model was in trouble, or one that is only suspected so far. Times are epoch ms. */
 export interface Incident {
@@ -7,6 +7,12 @@ export interface Incident {
   /** The worst so far, with its cause. */
   readonly kind: Trouble['kind'];
   readonly cause: Trouble['cause'];
+  /** The latest trouble. */
+  readonly latest: Trouble;
+  /** When a request last failed, as far as known; undefined where none did, as for slow models. */
+  readonly failedAt: number | undefined;
+  /** Since when the model has had no request, so that nobody knows whether it works; undefined while it has some. */
+  readonly quietSince: number | undefined;
   /** The smallest share of requests that were answered, 0 to 1; undefined where there were too few. */
   readonly lowestAnswered: number | undefined;
   readonly startedAt: number;
@@ -19,9 +25,8 @@ export interface Incident {
 }
 
 /** How a model is at one moment. */
-export interface Observation {
+export interface Observation extends Assessment {
   readonly at: number;
-  readonly trouble: Trouble | undefined;
   readonly answered: number | undefined; // share, 0 to 1
 }
 
@@ -44,45 +49,88 @@ export function follow(
   observation: Observation,
   createId: () => string,
 ): Incident | undefined {
-  const { at, trouble } = observation;
+  const { at, trouble, isRemembered, isQuiet } = observation;
   if (current === undefined) return trouble && suspect(model, observation, trouble, createId());
   if (at < current.checkedAt) return follow(model, movedTo(at, current), observation, createId);
-  if (at - current.checkedAt > longestGap) return end(current, current.calmSince ?? current.checkedAt);
+  if (at - current.checkedAt > longestGap && !isRemembered) return end(current, lastSeen(current));
+  if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
+  // Used again: what fails now is another incident.
+  if (current.quietSince !== undefined) return end(current, lastSeen(current));
   if (trouble !== undefined) return worsen(current, observation, trouble);
   const calmSince = current.calmSince ?? at;
   if (at - calmSince >= calmTime) return end(current, calmSince);
   return { ...current, calmSince, checkedAt: at };
 }
 
+/** What an incident remembers of the model's failures; undefined once the model has responded since, or was only slow. */
+export function rememberedBy(incident: Incident | undefined): RememberedFailure | undefined {
+  if (incident?.failedAt === undefined || incident.calmSince !== undefined) return undefined;
+  return { ...incident.latest, failedAt: incident.failedAt };
+}
+
+/** The end of an incident; the last failure of one whose model had no traffic since; undefined while it lasts. */
+export function endOf(incident: Incident): number | undefined {
+  return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastSeen(incident));
+}
+
+/** When the model was last known to be in trouble. */
+export function lastSeen({ calmSince, quietSince, failedAt, checkedAt, startedAt }: Incident): number {
+  return quietSince === undefined ? (calmSince ?? checkedAt) : Math.max(startedAt, failedAt ?? startedAt);
+}
+
 /** The clock was set back since it was observed: it lasts from now on, because times to come would delay it by as much. */
-function movedTo(at: number, { startedAt, calmSince, ...incident }: Incident): Incident {
+function movedTo(at: number, { startedAt, calmSince, failedAt, quietSince, ...incident }: Incident): Incident {
   return {
     ...incident,
     startedAt: Math.min(startedAt, at),
     calmSince: calmSince && Math.min(calmSince, at),
+    failedAt: failedAt && Math.min(failedAt, at),
+    quietSince: quietSince && Math.min(quietSince, at),
     checkedAt: at,
   };
 }
 
 /** The incident of a model that is no longer offered. */
 export function abandon(current: Incident): Incident | undefined {
-  return end(current, current.calmSince ?? current.checkedAt);
+  return end(current, lastSeen(current));
 }
 
-function suspect(model: string, { at, answered }: Observation, trouble: Trouble, id: string): Incident {
-  const calm = { openedAt: undefined, calmSince: undefined, endedAt: undefined };
-  return { id, model, ...trouble, lowestAnswered: answered, startedAt: at, checkedAt: at, ...calm };
+function suspect(model: string, observation: Observation, trouble: Trouble, id: string): Incident {
+  const { at, answered } = observation;
+  const unset = { openedAt: undefined, calmSince: undefined, quietSince: undefined, endedAt: undefined };
+  const failedAt = failureOf(observation, trouble);
+  return {
+    id,
+    model,
+    ...trouble,
+    latest: trouble,
+    failedAt,
+    lowestAnswered: answered,
+    startedAt: at,
+    checkedAt: at,
+    ...unset,
+  };
 }
 
-function worsen(current: Incident, { at, answered }: Observation, trouble: Trouble): Incident {
+/** Without a failed request on record, breakers have seen one. */
+function failureOf({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
+  return cause === 'slow' ? undefined : (failedAt ?? at);
+}
+
+function worsen(current: Incident, observation: Observation, trouble: Trouble): Incident {
+  const { at, answered } = observation;
   const isWorse = trouble.kind === 'down' && current.kind === 'degraded';
   const { kind, cause } = isWorse ? trouble : current;
-  const isOpen = at - current.startedAt >= patience[trouble.kind];
+  // A few failed requests of one account are no incident yet.
+  const isOpen = trouble.cause !== 'last_failed' && at - current.startedAt >= patience[trouble.kind];
+  const failedAt = observation.failedAt ?? current.failedAt ?? failureOf(observation, trouble);
   const shares = [current.lowestAnswered, answered].filter((share) => share !== undefined);
   return {
     ...current,
     kind,
     cause,
+    latest: trouble,
+    failedAt,
     lowestAnswered: shares.length === 0 ? undefined : Math.min(...shares),
     openedAt: current.openedAt ?? (isOpen ? at : undefined),
     calmSince: undefined,

@@ -3,15 +3,23 @@ import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { healthReadings } from './readings.ts';
-import { availabilityOf, findTrouble, type RecentTraffic, type Trouble } from './trouble.ts';
-import type { Incident } from './incident.ts';
+import { assess, type Assessment, availabilityOf, noTraffic, type RecentTraffic, type Trouble } from './trouble.ts';
+import { type Incident, rememberedBy } from './incident.ts';
 import type { ModelSpeed } from './model-speed.ts';
 
 /**
- * `working`: no impact on clients. `no_data`: no known problem, but also no request in the last 90 days that shows that the model
- * works. See `Trouble` for the others.
+ * `working`: no impact on clients. `no_data`: no known problem, but also no answer in the last 90 days that shows that the model
+ * works. `unknown`: it failed, and had no request since. See `Trouble` for the others.
  */
-export type ModelState = 'working' | 'degraded' | 'down' | 'no_data';
+export type ModelState = 'working' | 'degraded' | 'down' | 'unknown' | 'no_data';
+
+const troubled: readonly ModelState[] = ['down', 'degraded', 'unknown'];
+
+/** For sorting: the worst state is the smallest number. */
+export function severityOf(state: ModelState): number {
+  const index = troubled.indexOf(state);
+  return index < 0 ? troubled.length : index;
+}
 
 /** How a model of the catalog is now. */
 export interface ModelHealth {
@@ -21,6 +29,8 @@ export interface ModelHealth {
   readonly trouble: Trouble | undefined;
   /** Epoch ms at which its current incident began; undefined without one. */
   readonly since: number | undefined;
+  /** Epoch ms of its last known failure while it is in trouble. */
+  readonly failedAt: number | undefined;
   /** Median ms to the first token in the last hour; undefined without any. */
   readonly firstTokenMs: number | undefined;
   /** Its routes in the order of gateway.yaml; vendors' names and faults are for operators only. */
@@ -35,28 +45,33 @@ export interface ModelHealth {
  */
 export async function readModelHealth(gateway: StatusReports, host: Host): Promise<readonly ModelHealth[]> {
   const readings = healthReadings(host);
-  const [traffic, speed, days, incidents] = await Promise.all([
+  const [traffic, speed, days, current] = await Promise.all([
     readings.traffic.get().catch(() => undefined),
     readings.speed.get().catch(() => undefined),
     readings.days.get().catch(() => undefined),
-    readings.incidents.get().catch((): readonly Incident[] => []),
+    readings.current.get().catch((): readonly Incident[] => []),
   ]);
   const statuses = readRouteStatus(gateway, host);
-  const open = new Map(incidents.filter(({ endedAt }) => endedAt === undefined).map((one) => [one.model, one]));
+  const incidents = new Map(current.map((incident) => [incident.model, incident]));
   return host.catalog.models.map((model) => {
-    const recent = traffic && (traffic.get(model.publicName) ?? quiet);
-    const isUsed = days === undefined || days.has(model.publicName) || (recent?.answered ?? 0) > 0;
-    const current = open.get(model.publicName);
-    return describe(model, statuses, { recent, speed: speed?.get(model.publicName), isUsed, current }, host.now());
+    const name = model.publicName;
+    const recent = traffic && (traffic.get(name) ?? noTraffic);
+    const hasAnswered = days?.get(name)?.some(({ answered }) => answered > 0) ?? days === undefined;
+    const isUsed = hasAnswered || (recent?.answered ?? 0) > 0;
+    const known = { recent, speed: speed?.get(name), isUsed, current: incidents.get(name) };
+    return describe(model, statuses, known, host.now());
   });
 }
 
-const quiet: RecentTraffic = { answered: 0, failed: 0, firstTokenMs: undefined, timed: 0 };
+/** The states alone, by public name. Does not reject. */
+export async function readModelStates(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, ModelState>> {
+  return new Map((await readModelHealth(gateway, host)).map(({ id, state }) => [id, state]));
+}
 
 interface Known {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
-  /** False when it had no request in the last 90 days. */
+  /** False when it answered no request in the last 90 days. */
   readonly isUsed: boolean;
   readonly current: Incident | undefined;
 }
@@ -67,28 +82,30 @@ function describe(
   { recent, speed, isUsed, current }: Known,
   now: number,
 ): ModelHealth {
-  const trouble = troubleOf(model, statuses, recent, speed, now);
+  const { trouble, isQuiet, failedAt } = assessModel(model, statuses, recent, speed, current, now);
   return {
     id: model.publicName,
-    state: trouble?.kind ?? (isUsed ? 'working' : 'no_data'),
+    state: isQuiet ? 'unknown' : (trouble?.kind ?? (isUsed ? 'working' : 'no_data')),
     trouble,
-    since: current?.startedAt,
+    since: trouble && current?.startedAt,
+    failedAt: trouble && failedAt,
     firstTokenMs: speed?.lastHourMs,
     routes: model.routes.map(({ id }) => statuses.get(id) ?? closed(id)),
     traffic: recent,
   };
 }
 
-/** What is wrong with one model now. */
-export function troubleOf(
+/** How one model is now. @param current its incident without an end, suspected or not */
+export function assessModel(
   { routes }: Catalog['models'][number],
   statuses: ReadonlyMap<string, RouteStatus>,
   traffic: RecentTraffic | undefined,
   speed: ModelSpeed | undefined,
+  current: Incident | undefined,
   now: number,
-): Trouble | undefined {
-  const availability = routes.map(({ id }) => availabilityOf(statuses.get(id), now));
-  return findTrouble(availability, traffic, speed?.usualMs);
+): Assessment {
+  const availability = routes.map(({ id }) => availabilityOf(statuses.get(id)));
+  return assess(availability, traffic, speed?.usualMs, rememberedBy(current), now);
 }
 
 function closed(route: string): RouteStatus {

@@ -2,7 +2,7 @@ import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { readDailyAnswers } from './daily-answers.ts';
-import { listIncidents } from './incident-store.ts';
+import { listIncidents, readCurrentIncidents } from './incident-store.ts';
 import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
@@ -22,6 +22,8 @@ interface HealthReadings {
   readonly days: FreshValue<Awaited<ReturnType<typeof readDailyAnswers>>>;
   /** Incidents of the last 90 days, including current ones. */
   readonly incidents: FreshValue<Awaited<ReturnType<typeof listIncidents>>>;
+  /** Those without an end, suspected ones included. */
+  readonly current: FreshValue<Awaited<ReturnType<typeof readCurrentIncidents>>>;
 }
 
 export const healthReadings = perCatalog(createReadings);
@@ -44,5 +46,6 @@ function createReadings(host: Host): HealthReadings {
       ...current,
       read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: longestList }),
     }),
+    current: new FreshValue({ ...current, read: async () => readCurrentIncidents(database.fork()) }),
   };
 }

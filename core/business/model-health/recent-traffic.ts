@@ -10,11 +10,17 @@ interface Row {
   readonly failed: number;
   readonly timed: number;
   readonly first_token_ms: number | null;
+  readonly failed_accounts: number;
+  readonly failed_in_row: number;
+  readonly served_in_row: number;
+  readonly last_failed: number | null; // epoch ms
+  readonly last_served: number | null;
 }
 
 /**
  * What the records of the last minutes say of each model, by public name. Counted from records, not from the hourly usage, whose
- * hour shows neither that a fault has begun nor that it is over. Answers from the cache count as answered, and not as fast.
+ * hour shows neither that a fault has begun nor that it is over. Answers from the cache count as answered, but neither as fast nor
+ * as proof that the model responds.
  *
  * @param now epoch ms
  */
@@ -23,32 +29,73 @@ export async function readRecentTraffic(
   catalog: Pick<Catalog, 'resolve'>,
   now: number,
 ): Promise<ReadonlyMap<string, RecentTraffic>> {
-  const timed = `outcome = 'answered' AND first_content_ms IS NOT NULL AND cache IS DISTINCT FROM 'hit'`;
   const isOwn = `attempts IS NOT NULL AND (${ownFaults.map((fault) => `attempts @> '[{"fault": "${fault}"}]'`).join(' OR ')})`;
   const rows = await database.query<Row>(
-    `SELECT model, count(*) FILTER (WHERE outcome = 'answered')::float8 AS answered,
-       count(*) FILTER (WHERE outcome IN ('failed', 'interrupted') AND NOT (${isOwn}))::float8 AS failed,
-       count(*) FILTER (WHERE ${timed})::float8 AS timed,
-       percentile_disc(0.5) WITHIN GROUP (ORDER BY first_content_ms) FILTER (WHERE ${timed})::float8 AS first_token_ms
-     FROM request_log WHERE started_at >= ? AND started_at <= ? AND model IS NOT NULL AND is_metered GROUP BY model`,
+    `WITH recent AS MATERIALIZED (
+       SELECT coalesce(alias_of, model) AS model, account_id, first_content_ms, outcome = 'answered' AS is_answered,
+         outcome = 'answered' AND first_content_ms IS NOT NULL AND cache IS DISTINCT FROM 'hit' AS is_served,
+         outcome IN ('failed', 'interrupted') AND NOT (${isOwn}) AS is_failed,
+         started_at + coalesce(first_content_ms, duration_ms, 0) * interval '1 millisecond' AS at
+       FROM request_log WHERE started_at >= ? AND started_at <= ? AND model IS NOT NULL AND is_metered
+     ), latest AS (
+       SELECT model, max(at) FILTER (WHERE is_served) AS served, max(at) FILTER (WHERE is_failed) AS failed
+       FROM recent GROUP BY model
+     )
+     SELECT recent.model, count(*) FILTER (WHERE is_answered)::float8 AS answered,
+       count(*) FILTER (WHERE is_failed)::float8 AS failed, count(*) FILTER (WHERE is_served)::float8 AS timed,
+       percentile_disc(0.5) WITHIN GROUP (ORDER BY first_content_ms) FILTER (WHERE is_served)::float8 AS first_token_ms,
+       count(DISTINCT account_id) FILTER (WHERE is_failed)::float8 AS failed_accounts,
+       count(*) FILTER (WHERE is_failed AND (served IS NULL OR at > served))::float8 AS failed_in_row,
+       count(*) FILTER (WHERE is_served AND (failed IS NULL OR at > failed))::float8 AS served_in_row,
+       (extract(epoch FROM min(latest.failed)) * 1000)::float8 AS last_failed,
+       (extract(epoch FROM min(latest.served)) * 1000)::float8 AS last_served
+     FROM recent JOIN latest USING (model) GROUP BY recent.model`,
     [timestamp(now - trafficWindow), timestamp(now)],
   );
   const byModel = new Map<string, RecentTraffic>();
   for (const row of rows) {
     const name = catalog.resolve(row.model)?.publicName;
-    if (name !== undefined) byModel.set(name, add(byModel.get(name), row));
+    if (name !== undefined) byModel.set(name, add(byModel.get(name), toTraffic(row)));
   }
   return byModel;
 }
 
-/** Requests by alias are added to those by name; of two medians the one of more answers counts. */
-function add(sum: RecentTraffic | undefined, row: Row): RecentTraffic {
-  const firstTokenMs = row.first_token_ms ?? undefined;
-  if (sum === undefined) return { answered: row.answered, failed: row.failed, timed: row.timed, firstTokenMs };
+function toTraffic(row: Row): RecentTraffic {
   return {
-    answered: sum.answered + row.answered,
-    failed: sum.failed + row.failed,
-    timed: sum.timed + row.timed,
-    firstTokenMs: row.timed > sum.timed ? firstTokenMs : sum.firstTokenMs,
+    answered: row.answered,
+    failed: row.failed,
+    timed: row.timed,
+    firstTokenMs: row.first_token_ms ?? undefined,
+    failedAccounts: row.failed_accounts,
+    failedInRow: row.failed_in_row,
+    servedInRow: row.served_in_row,
+    lastFailedAt: row.last_failed ?? undefined,
+    lastServedAt: row.last_served ?? undefined,
   };
+}
+
+/** Requests by a former name are added to those by the present one; of two medians the one of more answers counts. */
+function add(sum: RecentTraffic | undefined, one: RecentTraffic): RecentTraffic {
+  if (sum === undefined) return one;
+  const lastFailedAt = latest(sum.lastFailedAt, one.lastFailedAt);
+  const lastServedAt = latest(sum.lastServedAt, one.lastServedAt);
+  const isFailing = (of: RecentTraffic) => (of.lastFailedAt ?? 0) > (lastServedAt ?? 0);
+  const isServed = (of: RecentTraffic) => (of.lastServedAt ?? 0) > (lastFailedAt ?? 0);
+  const both = [sum, one];
+  return {
+    answered: sum.answered + one.answered,
+    failed: sum.failed + one.failed,
+    timed: sum.timed + one.timed,
+    firstTokenMs: one.timed > sum.timed ? one.firstTokenMs : sum.firstTokenMs,
+    failedAccounts: Math.max(sum.failedAccounts, one.failedAccounts),
+    failedInRow: both.filter(isFailing).reduce((count, { failedInRow }) => count + failedInRow, 0),
+    servedInRow: both.filter(isServed).reduce((count, { servedInRow }) => count + servedInRow, 0),
+    lastFailedAt,
+    lastServedAt,
+  };
+}
+
+function latest(one: number | undefined, other: number | undefined): number | undefined {
+  const times = [one, other].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.max(...times);
 }

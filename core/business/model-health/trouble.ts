@@ -7,14 +7,15 @@ export interface Trouble {
 }
 
 /**
- * `routes_out`: no route takes requests. `failing`: too many requests fail. `recovering`: every route was out moments ago, and the
- * next requests show whether it is back. `slow`: the first token takes much longer than usual.
+ * `routes_out`: no route takes requests, or none has responded since its breaker opened. `failing`: too many requests fail.
+ * `last_failed`: too few requests to tell, but the last ones failed. `recovering`: most requests failed, and the last ones did not.
+ * `slow`: the first token takes much longer than usual.
  */
 export type TroubleCause = (typeof troubleCauses)[number];
 
-export const troubleCauses = ['routes_out', 'failing', 'recovering', 'slow'] as const;
+export const troubleCauses = ['routes_out', 'failing', 'recovering', 'slow', 'last_failed'] as const;
 
-/** Requests to a model within `trafficWindow`. */
+/** Requests to a model within `trafficWindow`. Times are epoch ms, of the first content or the failure. */
 export interface RecentTraffic {
   readonly answered: number;
   /** Failed, or interrupted by the end of the gateway's process. */
@@ -23,49 +24,109 @@ export interface RecentTraffic {
   readonly firstTokenMs: number | undefined;
   /** Answers that the median is of. */
   readonly timed: number;
+  /** Accounts whose requests failed. */
+  readonly failedAccounts: number;
+  /** Failures since a route last responded. */
+  readonly failedInRow: number;
+  /** Responses of a route since the last failure; those from the cache prove nothing. */
+  readonly servedInRow: number;
+  readonly lastFailedAt: number | undefined;
+  readonly lastServedAt: number | undefined;
 }
+
+export const noTraffic: RecentTraffic = {
+  answered: 0,
+  failed: 0,
+  firstTokenMs: undefined,
+  timed: 0,
+  failedAccounts: 0,
+  failedInRow: 0,
+  servedInRow: 0,
+  lastFailedAt: undefined,
+  lastServedAt: undefined,
+};
 
 /** Ms of traffic that show how a model is now. */
 export const trafficWindow = 5 * 60_000;
 
-/** Ms after a cooldown for which a route without requests still counts as down. */
-const probingTime = 5 * 60_000;
+/** Ms after the last failure from which on a model without any request counts as quiet: nobody knows whether it works. */
+const quietAfter = 15 * 60_000;
 
 /** From how many requests on, and at which share of failures, clients feel it. */
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
-  degraded: { requests: 20, failed: 3, share: 0.05 },
+  /** Few requests show it too, if those of several accounts failed one after the other. */
+  downOfFew: { inRow: 3, accounts: 2 },
+  degraded: { failed: 3, share: 0.05 },
   /** While a route is out, its breaker has already seen the failures: fewer of them count. */
-  routeOut: { requests: 20, failed: 2, share: 0.01 },
+  routeOut: { failed: 2, share: 0.01 },
+  /** Among so few requests, consecutive failures at the end count whatever their share. */
+  few: { requests: 20, inRow: 2 },
+  /** Consecutive responses that show a recovery, as a share of the failures. */
+  recovering: 0.1,
   slow: { answers: 10, factor: 2, leastMs: 500 },
 } as const;
 
-/** A route as its breaker leaves it to requests. */
-export type RouteAvailability = 'available' | 'probing' | 'out';
+/** A route as its breaker leaves it to requests; `unproven`: its cooldown is over, and it has not responded since. */
+export type RouteAvailability = 'available' | 'unproven' | 'out';
 
-/** @param now epoch ms */
-export function availabilityOf(status: RouteStatus | undefined, now: number): RouteAvailability {
+export function availabilityOf(status: RouteStatus | undefined): RouteAvailability {
   if (status === undefined || status.state === 'closed') return 'available';
-  if (status.state !== 'half_open') return 'out';
-  // Without requests a breaker stays half-open indefinitely, which says nothing about the route.
-  const isRecent = status.open_until === null || now - Date.parse(status.open_until) < probingTime;
-  return isRecent ? 'probing' : 'available';
+  return status.state === 'half_open' ? 'unproven' : 'out';
 }
 
-/** What is wrong with a model now; undefined when clients feel nothing. @param usualFirstTokenMs its median of last week */
+/** What is remembered of a model's failures when its traffic no longer shows them. */
+export interface RememberedFailure extends Trouble {
+  /** Of the last failure, epoch ms. */
+  readonly failedAt: number;
+}
+
+/** How a model is at one moment. */
+export interface Assessment {
+  readonly trouble: Trouble | undefined;
+  /** True when only the past shows the trouble: the model has not responded since. */
+  readonly isRemembered: boolean;
+  /** True when it has had no request for long: its trouble may be over. */
+  readonly isQuiet: boolean;
+  /** Of the last known failure, epoch ms. */
+  readonly failedAt: number | undefined;
+}
+
+/**
+ * Evaluates a model by its routes, its recent traffic and what is remembered. Only a response ends trouble, never time.
+ *
+ * @param usualFirstTokenMs its median of last week
+ * @param now epoch ms
+ */
+export function assess(
+  routes: readonly RouteAvailability[],
+  traffic: RecentTraffic | undefined,
+  usualFirstTokenMs: number | undefined,
+  remembered: RememberedFailure | undefined,
+  now: number,
+): Assessment {
+  const found = findTrouble(routes, traffic, usualFirstTokenMs);
+  const isProven = (traffic?.lastServedAt ?? 0) > (remembered?.failedAt ?? 0);
+  const isRemembered = found === undefined && remembered !== undefined && !isProven;
+  const trouble = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
+  const failedAt = traffic?.lastFailedAt ?? remembered?.failedAt;
+  const isUsed = traffic === undefined || countOf(traffic) > 0;
+  const wouldBeTried = routes.some((route) => route !== 'out');
+  const isOld = failedAt !== undefined && now - failedAt >= quietAfter;
+  return { trouble, isRemembered, isQuiet: trouble !== undefined && !isUsed && wouldBeTried && isOld, failedAt };
+}
+
+/** What routes and traffic alone show; undefined when clients feel nothing. @param usualFirstTokenMs its median of last week */
 export function findTrouble(
   routes: readonly RouteAvailability[],
   traffic: RecentTraffic | undefined,
   usualFirstTokenMs: number | undefined,
 ): Trouble | undefined {
-  const isOut = (route: RouteAvailability) => route === 'out';
-  if (routes.length > 0 && routes.every(isOut)) return { kind: 'down', cause: 'routes_out' };
-  if (isFailing(traffic, limits.down)) return { kind: 'down', cause: 'failing' };
-  if (routes.length > 0 && !routes.includes('available')) return { kind: 'degraded', cause: 'recovering' };
-  const least = routes.every((route) => route === 'available') ? limits.degraded : limits.routeOut;
-  if (isFailing(traffic, least)) return { kind: 'degraded', cause: 'failing' };
-  if (isSlow(traffic, usualFirstTokenMs)) return { kind: 'degraded', cause: 'slow' };
-  return undefined;
+  if (routes.length > 0 && !routes.includes('available')) return { kind: 'down', cause: 'routes_out' };
+  const hasRouteOut = routes.some((route) => route !== 'available');
+  const failing = traffic && findFailing(traffic, hasRouteOut ? limits.routeOut : limits.degraded);
+  if (failing !== undefined) return failing;
+  return isSlow(traffic, usualFirstTokenMs) ? { kind: 'degraded', cause: 'slow' } : undefined;
 }
 
 /** The share of requests that were answered, 0 to 1; undefined for too few to tell. */
@@ -74,13 +135,29 @@ export function answeredShare(traffic: RecentTraffic | undefined): number | unde
   return traffic === undefined || requests < limits.down.requests ? undefined : traffic.answered / requests;
 }
 
-function isFailing(
-  traffic: RecentTraffic | undefined,
-  least: { readonly requests: number; readonly failed: number; readonly share: number },
-): boolean {
-  if (traffic === undefined) return false;
+function findFailing(
+  traffic: RecentTraffic,
+  least: { readonly failed: number; readonly share: number },
+): Trouble | undefined {
+  const { failed, failedInRow, servedInRow, lastServedAt } = traffic;
+  if (failed === 0) return undefined;
   const requests = countOf(traffic);
-  return requests >= least.requests && traffic.failed >= least.failed && traffic.failed / requests >= least.share;
+  const share = failed / requests;
+  if (share >= limits.down.share && failed >= limits.degraded.failed) {
+    if (servedInRow > 0 && servedInRow >= failed * limits.recovering) return { kind: 'degraded', cause: 'recovering' };
+    if (isDown(traffic)) return { kind: 'down', cause: 'failing' };
+  }
+  const isFew = requests < limits.few.requests;
+  if (isFew && lastServedAt === undefined) return { kind: 'degraded', cause: 'last_failed' };
+  if (failed >= least.failed && share >= least.share) return { kind: 'degraded', cause: 'failing' };
+  return isFew && failedInRow >= limits.few.inRow ? { kind: 'degraded', cause: 'last_failed' } : undefined;
+}
+
+/** Of traffic of which most failed. */
+function isDown(traffic: RecentTraffic): boolean {
+  const { down, downOfFew } = limits;
+  if (countOf(traffic) >= down.requests && traffic.failed >= down.failed) return true;
+  return traffic.failedInRow >= downOfFew.inRow && traffic.failedAccounts >= downOfFew.accounts;
 }
 
 function isSlow(traffic: RecentTraffic | undefined, usual: number | undefined): boolean {

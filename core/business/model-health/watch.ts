@@ -3,12 +3,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
 import { abandon, follow, type Incident, type Observation } from './incident.ts';
 import { readCurrentIncidents, removeIncident, writeIncident, removeOldIncidents } from './incident-store.ts';
-import { troubleOf } from './model-health.ts';
+import { assessModel } from './model-health.ts';
 import { healthReadings } from './readings.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
-import { answeredShare } from './trouble.ts';
+import { answeredShare, noTraffic } from './trouble.ts';
 
 /** What an observation of all models has changed. */
 export interface IncidentChanges {
@@ -23,18 +24,20 @@ export interface IncidentChanges {
  * @returns undefined when another instance was at it
  */
 export async function watchModels(gateway: StatusReports, host: Host): Promise<IncidentChanges | undefined> {
-  const observations = await observe(gateway, host);
+  const observe = await readSources(gateway, host);
   return host.database.fork().transactional(async (transaction) => {
     const [lock] = await transaction.execute<{ is_mine: boolean }[]>(
       `SELECT pg_try_advisory_xact_lock(hashtext('watch-models')) AS is_mine`,
     );
     if (lock?.is_mine !== true) return undefined;
-    return record(transaction, observations);
+    return record(transaction, host.catalog.models, observe);
   });
 }
 
-/** Without the usual speeds, which take longest to read, slowness alone is not found. */
-async function observe(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, Observation>> {
+type Observe = (model: Model, current: Incident | undefined) => Observation;
+
+/** Reads what models are observed by. Without the usual speeds, which take longest to read, slowness alone is not found. */
+async function readSources(gateway: StatusReports, host: Host): Promise<Observe> {
   const { database, catalog } = host;
   const at = host.now();
   const [traffic, speed] = await Promise.all([
@@ -44,27 +47,27 @@ async function observe(gateway: StatusReports, host: Host): Promise<ReadonlyMap<
       .catch(() => undefined),
   ]);
   const statuses = readRouteStatus(gateway, host);
-  return new Map(
-    catalog.models.map((model) => {
-      const recent = traffic.get(model.publicName);
-      const trouble = troubleOf(model, statuses, recent, speed?.get(model.publicName), at);
-      return [model.publicName, { at, trouble, answered: answeredShare(recent) }];
-    }),
-  );
+  return (model, current) => {
+    const recent = traffic.get(model.publicName) ?? noTraffic;
+    const assessment = assessModel(model, statuses, recent, speed?.get(model.publicName), current, at);
+    return { at, ...assessment, answered: answeredShare(recent) };
+  };
 }
 
 async function record(
   transaction: EntityManager,
-  observations: ReadonlyMap<string, Observation>,
+  models: readonly Model[],
+  observe: Observe,
 ): Promise<IncidentChanges> {
   const current = new Map((await readCurrentIncidents(transaction)).map((incident) => [incident.model, incident]));
+  const offered = new Map(models.map((model) => [model.publicName, model]));
   const opened: Incident[] = [];
   const ended: Incident[] = [];
-  for (const model of new Set([...current.keys(), ...observations.keys()])) {
-    const before = current.get(model);
-    const observation = observations.get(model);
+  for (const name of new Set([...current.keys(), ...offered.keys()])) {
+    const before = current.get(name);
+    const model = offered.get(name);
     const after =
-      observation === undefined ? before && abandon(before) : follow(model, before, observation, randomUUIDv7);
+      model === undefined ? before && abandon(before) : follow(name, before, observe(model, before), randomUUIDv7);
     if (after !== undefined) await writeIncident(transaction, after);
     else if (before !== undefined) await removeIncident(transaction, before);
     if (after?.openedAt !== undefined && before?.openedAt === undefined) opened.push(after);
@@ -86,7 +89,10 @@ export function watchJob(gateway: StatusReports, onChange: (host: Host) => void)
     async run(_data, host) {
       const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};
       for (const { model, kind, cause } of opened) host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
-      for (const { model } of ended) host.log.info(`incident: model ${model} has recovered`);
+      for (const { model, quietSince } of ended) {
+        const how = quietSince === undefined ? 'has recovered' : 'had no traffic since it failed, and is used again';
+        host.log.info(`incident: model ${model} ${how}`);
+      }
       if (opened.length + ended.length > 0) onChange(host);
     },
   };

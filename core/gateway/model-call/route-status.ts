@@ -7,6 +7,8 @@ export interface RouteStatus {
   /** State of the breaker; `no_model` while a route without the model is tried last. */
   readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;
+  /** When its breaker opened, however often the probe has failed since; left out while it is closed. */
+  readonly open_since?: string;
   readonly reason: string | null;
   /** API keys of its upstream in a cooldown: throttled, refused or out of credit. */
   readonly keys_cooling_down?: number;

@@ -37,8 +37,8 @@ export interface Formatter {
   span(from: number, to: number): string;
   /** What is left, as a countdown shows it: `4 d 07:12:45`. */
   remaining(ms: number): FormattedRemaining;
-  /** `1.4%`, `41%`, `99.97%`: 0% and 100% only when it is exactly that. @param share from 0 to 1 */
-  percent(share: number): string;
+  /** `1.4%`, `41.0%`: 0% and 100% only when it is exactly that. @param share from 0 to 1 @param digits default: 1 */
+  percent(share: number, digits?: number): string;
   /** `96 kB`, in steps of 1000. */
   bytes(count: number): FormattedAmount;
   /** `1.3K`, for the axis of a chart. */
@@ -85,7 +85,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     money: formatMoney,
     number: (value) => numbers.format(value),
     compact: (value) => compact.format(value),
-    percent: (share) => formatPercent(share, locale),
+    percent: (share, digits = 1) => formatPercent(share, locale, digits),
     bytes: (count) => formatBytes(count, locale),
     time: time({ day: 'numeric', month: 'short', year: 'numeric', ...minutes, timeZoneName: 'short' }),
     day,
@@ -158,14 +158,13 @@ export function formatBytes(count: number, locale: string): FormattedAmount {
   return { value: text, unit, text: `${text}\u00A0${unit}` };
 }
 
-/** One decimal below 10 %, none below 99 %, then two: where the figures of a service that works differ. */
-export function formatPercent(share: number, locale: string): string {
+/** Of the digits of all percentages of its page; 0 % and 100 % only for exactly that. */
+export function formatPercent(share: number, locale: string, digits: number): string {
   const percent = Math.min(100, Math.max(0, share * 100));
-  const digits = percent < 10 ? 1 : percent < 99 ? 0 : 2;
-  const smallest = 0.1;
-  const largest = 99.99;
-  const shown = percent > 0 && percent < smallest ? smallest : percent < 100 ? Math.min(percent, largest) : percent;
-  return formatNumber(shown / 100, locale, { most: digits, share: true });
+  if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { most: 0, share: true });
+  const smallest = 10 ** -digits;
+  const shown = Math.min(Math.max(percent, smallest), 100 - smallest);
+  return formatNumber(shown / 100, locale, { least: digits, most: digits, share: true });
 }
 
 /** `0 – 412 ms`, `412 ms – 4.28 s`: one unit where both have the same. */

@@ -25,6 +25,7 @@ export function describeChart(hours: readonly HourSum[], range: Range, { t, form
   const most = bars.reduce((best, bar) => (bar.answered + bar.errors > best.answered + best.errors ? bar : best));
   const summary = t(`home.chart.summary.${range}`, {
     requests: answered + errors,
+    since: format.dayTime(new Date(bars[0]?.iso ?? 0)).text,
     errors,
     most: most.answered + most.errors,
     at: most.label,

@@ -27,20 +27,26 @@ const isHigher = (share: number) => share > 0;
 export function describeFigures(hours: readonly HourSum[], now: number, reader: Reader): FigureTile[] {
   const day = hours.slice(-24);
   const before = hours.slice(-48, -24);
-  return [describeRequests(day, before, now, reader), describeErrors(day, reader), describeFirstToken(day, reader)];
+  const since = reader.format.shortTime(new Date(day[0]?.hour ?? now)).text;
+  return [
+    describeRequests(day, before, now, since, reader),
+    describeErrors(day, since, reader),
+    describeFirstToken(day, reader),
+  ];
 }
 
 function describeRequests(
   day: readonly HourSum[],
   before: readonly HourSum[],
   now: number,
+  since: string,
   { t, format }: Reader,
 ): FigureTile {
   const counts = day.map(({ requests }) => requests);
   const all = sum(counts);
   return {
     id: 'requests',
-    label: t('home.tile.requests'),
+    label: t('home.tile.requests', { time: since }),
     value: format.number(all),
     unit: '',
     note: compare(all, countSoFar(before, now), { t, format }),
@@ -60,18 +66,18 @@ function compare(all: number, before: number, { t, format }: Reader): string {
   const change = all / before - 1;
   // Above a factor of ten, a percentage is meaningless.
   if (change > 9) return '';
-  const share = format.percent(Math.round(Math.abs(change) * 100) / 100);
-  if (Math.abs(change) < 0.005) return t('home.tile.same');
+  const share = format.percent(Math.abs(change));
+  if (Math.abs(change) < 0.0005) return t('home.tile.same');
   return t(isHigher(change) ? 'home.tile.more' : 'home.tile.less', { share });
 }
 
-function describeErrors(day: readonly HourSum[], { t, format }: Reader): FigureTile {
+function describeErrors(day: readonly HourSum[], since: string, { t, format }: Reader): FigureTile {
   const errors = day.map((hour) => hour.errors);
   const requests = sum(day.map((hour) => hour.requests));
   return {
     id: 'errors',
-    label: t('home.tile.errors'),
-    value: requests === 0 ? '–' : format.percent(sum(errors) / requests),
+    label: t('home.tile.errors', { time: since }),
+    value: requests === 0 ? '—' : format.percent(sum(errors) / requests),
     unit: '',
     note: t('home.tile.of', { errors: sum(errors), requests }),
     spark: { ...sparkOf(errors), isBad: true },
@@ -86,7 +92,7 @@ function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): Fig
   return {
     id: 'first-token',
     label: t('home.tile.first_token'),
-    value: shown?.value ?? '–',
+    value: shown?.value ?? '—',
     unit: shown?.unit ?? '',
     note: slow === undefined ? t('home.tile.none') : t('home.tile.under', { duration: format.duration(slow).text }),
     // An hour without requests has no value; it is not zero.

@@ -39,13 +39,16 @@ export function describeUsage(usage: AccountUsage, range: Range, now: number, re
 function describe({ rows, latest }: AccountUsage, range: Range, now: number, request: PageRequest) {
   const hours = sumHours(rows, Math.max(48, hoursOf(range)), now);
   const routes = routeNamesFor(request);
+  const chart = describeChart(hours.slice(-hoursOf(range)), range, request);
+  // The models are those of the bars, so that their requests add up to them.
+  const since = Date.parse(chart.bars[0]?.iso ?? '') || startOfHours(now, hoursOf(range));
   return {
     figures: describeFigures(hours, now, request),
     isEmpty: latest.length === 0,
-    chart: describeChart(hours.slice(-hoursOf(range)), range, request),
+    chart,
     models: {
-      ...describeModels(sumModels(rows, startOfHours(now, hoursOf(range))), request),
-      range: request.t(`home.range.${range}`),
+      ...describeModels(sumModels(rows, since), request),
+      range: request.t('home.since', { time: request.format.dayTime(new Date(since)).text }),
     },
     hasRoutes: routes.areShown,
     latest: describeRows(latest, request, routes, now),

@@ -6,14 +6,12 @@ import {
   modelFeatures,
 } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import type { ModelHealth, ModelState } from '#core/business/model-health/model-health.ts';
+import type { ModelHealth } from '#core/business/model-health/model-health.ts';
+import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { connectPath, tryPath } from '../paths.ts';
 import type { RouteNames } from '../route-names.ts';
 import { addressOf, type ModelsQuery } from './query.ts';
-
-/** Icons of the states. An unknown state is neither good nor bad. */
-const icons: Readonly<Record<ModelState, string>> = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'info' };
 
 const supportIcons: Readonly<Record<FeatureSupport, string>> = { yes: 'ok', partly: 'info', no: 'close' };
 
@@ -42,17 +40,17 @@ export interface ModelReading {
   readonly aliases: readonly string[];
 }
 
-/** The row of a model, ready to be printed. @param number makes the ids of the row */
+/** The row of a model, ready to be printed. @param number makes the ids of the row @param now epoch ms */
 export function describeRow(
   { model, abilities, health, aliases }: ModelReading,
   number: number,
   query: ModelsQuery,
   request: Pick<PageRequest, 't' | 'format'>,
+  now: number,
 ) {
   const { t, format } = request;
   const { publicName, displayName, id } = model;
   const isOpen = query.open === publicName;
-  const state = health?.state ?? 'no_data';
   return {
     id: `model-${number}`,
     name: publicName,
@@ -64,7 +62,7 @@ export function describeRow(
     context: abilities.maxInputTokens === undefined ? '' : format.compact(abilities.maxInputTokens),
     routes: format.number(model.routes.length),
     firstToken: health?.firstTokenMs === undefined ? '' : format.duration(health.firstTokenMs).text,
-    status: { icon: icons[state], tone: state === 'no_data' ? 'soft' : icons[state], text: t(`models.state.${state}`) },
+    status: describeModelState(health, request, now),
     tryPath: abilities.conversations.length === 0 ? '' : `${tryPath}?model=${encodeURIComponent(publicName)}`,
   };
 }

@@ -56,7 +56,7 @@ async function describeList(gateway: Gateway, request: PageRequest) {
   const readings = found.filter(({ model }, index) => index < listedModels || model.publicName === query.open);
   const routeNames = routeNamesFor(request);
   const rows = readings.map((reading, index) => {
-    const row = describeRow(reading, index + 1, query, request);
+    const row = describeRow(reading, index + 1, query, request, host.now());
     return { ...row, detail: row.isOpen ? describeDetail(reading, routeNames, request) : undefined };
   });
   return {

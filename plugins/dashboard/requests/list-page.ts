@@ -55,7 +55,7 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
     columns: columnsOf(routes),
     empty: why === undefined ? undefined : describeEmpty(why, query, t),
     hasRequests: why !== 'none',
-    count: t(`requests.count.${query.time}`, { count: counted.count, requests: numberOf(counted, request) }),
+    count: describeCount(counted, filter.since, request),
     zone: t('requests.zone', { zone: format.timeZone.replaceAll('_', ' ') }),
     newest: addressOf(query),
     older: page.next === undefined ? '' : addressOf(query, { before: page.next }),
@@ -82,6 +82,14 @@ async function whyEmpty(query: RequestsQuery, request: PageRequest): Promise<'no
   const { records } = await listRequests(request.host.database, { accountId: accountOf(request).id }, { limit: 1 });
   if (records.length === 0) return 'none';
   return isNarrowed(query) ? 'unmatched' : 'period';
+}
+
+/** Periods begin with an hour, so that the count says since when. */
+function describeCount(counted: RequestCount, since: number | undefined, request: PageRequest): string {
+  const { t, format } = request;
+  const values = { count: counted.count, requests: numberOf(counted, request) };
+  if (since === undefined) return t('requests.count.all', values);
+  return t('requests.count.since', { ...values, since: format.dayTime(new Date(since)).text });
 }
 
 function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest): string {

@@ -1,3 +1,4 @@
+import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import { nameInReply, pickerNameOf } from '#core/config/catalog/model-name.ts';
@@ -11,19 +12,22 @@ import { findModel } from '../request/client-request.ts';
 import { limitsOf } from './abilities.ts';
 import { pageOf, readWanted } from './model-page.ts';
 
+type ModelStates = ReadonlyMap<string, ModelState>;
+
 /**
  * `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; a single page unless the client wants less.
  * Google's clients ask here as well, since version 3 of `@google/genai` by default, and get their own format.
  *
+ * @param states as on the status page
  * @throws GatewayError `invalid_request`
  */
-export function listModels(host: Host, exchange: Exchange): Reply {
+export function listModels(host: Host, exchange: Exchange, states: ModelStates): Reply {
   if (exchange.dialect === 'google') return listGeminiModels(host, exchange);
   const wanted = readWanted(exchange.query, { size: 'limit', after: 'after_id', before: 'before_id' });
   return listOffered(host, exchange, (offered) => {
     const models = isClaudeCode(exchange) ? forPicker(offered, host) : offered;
     const { page, hasMore } = pageOf(models, wanted);
-    const data = page.map((model) => describeModel(model, host));
+    const data = page.map((model) => describeModel(model, host, states));
     const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
     return { object: 'list', data, has_more: hasMore, first_id, last_id };
   });
@@ -37,15 +41,15 @@ function forPicker(models: readonly ListedModel[], { service }: Host): ListedMod
 }
 
 /** `GET /v1/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
-export function getModel(host: Host, exchange: Exchange): Reply {
+export function getModel(host: Host, exchange: Exchange, states: ModelStates): Reply {
   if (exchange.dialect === 'google') return getGeminiModel(host, exchange);
-  return describeOffered(host, exchange, (model) => describeModel(model, host));
+  return describeOffered(host, exchange, (model) => describeModel(model, host, states));
 }
 
 /** Clients require a creation date, which the catalog does not have. */
 const created = new Date('2026-01-01T00:00:00Z');
 
-function describeModel({ name, model }: ListedModel, host: Host) {
+function describeModel({ name, model }: ListedModel, host: Host, states: ModelStates) {
   const { input, output } = limitsOf(model);
   return {
     id: name,
@@ -63,6 +67,7 @@ function describeModel({ name, model }: ListedModel, host: Host) {
     lifecycle: 'active',
     line: null,
     retires_at: null,
+    status: states.get(model.publicName) ?? 'no_data',
   };
 }
 

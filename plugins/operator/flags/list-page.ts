@@ -16,8 +16,6 @@ export const flagsPage: Page = {
   async show(request) {
     const { flags, total } = await listOpenFlags(request.host.database, listed);
     return {
-      checkNeeds: [],
-      keyNeeds: [],
       needs: flags.map((flag) => describeNeed(flag, request)),
       needsTotal: request.t('operator.needs_open', { count: total }),
       moreNeeds: '',

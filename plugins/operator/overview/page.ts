@@ -1,14 +1,11 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { type RouteStatus, readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
-import type { RecentRoutes } from '../route-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds } from './needs.ts';
-import { findRejectedKeys } from './rejected-keys.ts';
-import { overviewReadings } from '../readings.ts';
+import { type OverviewSources, readSources } from '../sources.ts';
 import { describeTiles } from './tiles.ts';
 
 /** Routes on the overview, at least; all routes of a model stay together. */
@@ -22,12 +19,11 @@ export function overviewPage(
   running: RunningRequests,
 ): Page {
   const values = async (request: PageRequest) => {
-    const statuses = readRouteStatus(gateway, request.host);
-    const recent = await overviewReadings(request.host).routes.get();
+    const sources = await readSources(gateway, request.host);
     return {
       tiles: await describeTiles(request, running),
-      ...(await describeNeeds(gateway, request, findRejectedKeys(statuses, recent))),
-      ...describeOverviewRoutes(statuses, recent, request),
+      ...(await describeNeeds(gateway, request, sources)),
+      ...describeOverviewRoutes(sources, request),
       cards: [describeJournal(gateway, request), await describeJobs(request)],
       asOf: request.format.clock(new Date(request.host.now())),
     };
@@ -54,14 +50,12 @@ export function overviewPage(
   };
 }
 
-function describeOverviewRoutes(
-  statuses: ReadonlyMap<string, RouteStatus>,
-  recent: RecentRoutes,
-  request: PageRequest,
-) {
+function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
   return {
-    routes: describeRoutes(request.host, statuses, recent, request, listedRoutes),
+    routes: describeRoutes(request.host, sources, request, listedRoutes),
     routesTotal: request.t('operator.all_routes', { count: countRoutes(request.host) }),
-    routesSince: request.t('operator.requests_since', { time: request.format.shortTime(new Date(recent.since)).text }),
+    routesSince: request.t('operator.requests_since', {
+      time: request.format.shortTime(new Date(sources.recent.since)).text,
+    }),
   };
 }

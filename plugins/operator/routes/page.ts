@@ -1,7 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { overviewReadings } from '../readings.ts';
+import { readSources } from '../sources.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
@@ -17,13 +16,13 @@ const interval = 5;
 export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
   const values = async (request: PageRequest) => {
     const { host, t, format } = request;
-    const recent = await overviewReadings(host).routes.get();
-    const routes = describeRoutes(host, readRouteStatus(gateway, host), recent, request, listedRoutes);
+    const sources = await readSources(gateway, host);
+    const routes = describeRoutes(host, sources, request, listedRoutes);
     const all = countRoutes(host);
     return {
       routes,
       listed: routes.length < all ? t('operator.routes_listed', { shown: routes.length, count: all }) : '',
-      routesSince: t('operator.requests_since', { time: format.shortTime(new Date(recent.since)).text }),
+      routesSince: t('operator.requests_since', { time: format.shortTime(new Date(sources.recent.since)).text }),
       canReset: true,
       asOf: format.clock(new Date(host.now())),
     };

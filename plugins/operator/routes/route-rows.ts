@@ -2,7 +2,9 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { RecentRoutes, RouteTraffic } from '../route-traffic.ts';
+import { severityOf } from '#core/business/model-health/model-health.ts';
+import type { OverviewSources } from '../sources.ts';
+import type { RouteTraffic } from '../route-traffic.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
@@ -25,24 +27,29 @@ export interface RouteRow {
   readonly resetPath: string;
 }
 
-/** Share of failed attempts from which on a route is shown among the first. */
+/** Shares of failed attempts from which on a route has trouble, and much of it. */
 const notable = 0.01;
+const alarming = 0.1;
 /** Characters of a fault in a row. */
 const longestFault = 80;
 
 /**
- * The routes of models with trouble, then of others, whole models in the order of gateway.yaml.
+ * The routes of the models with the worst trouble first, then those of others in the order of gateway.yaml; whole models.
  *
  * @param least rows, where there are as many
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
-  statuses: ReadonlyMap<string, RouteStatus>,
-  { routes }: RecentRoutes,
+  { models: health, statuses, recent: { routes } }: OverviewSources,
   reader: Reader,
   least: number,
 ): RouteRow[] {
-  return mostUrgent(catalog.models, least, (id) => isTroubled(statuses.get(id), routes.get(id))).flatMap((model) =>
+  const states = new Map(health.map(({ id, state }) => [id, state]));
+  const troubleOf = (model: Model) => [
+    severityOf(states.get(model.publicName) ?? 'working'),
+    Math.min(...model.routes.map(({ id }) => rankOf(statuses.get(id), routes.get(id)))),
+  ];
+  return mostUrgent(catalog.models, least, troubleOf).flatMap((model) =>
     model.routes.map(({ id }, index) => ({
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
@@ -56,21 +63,22 @@ export function countRoutes({ catalog }: Pick<Host, 'catalog'>): number {
   return catalog.models.reduce((sum, { routes }) => sum + routes.length, 0);
 }
 
-function mostUrgent(models: readonly Model[], least: number, isTroubledRoute: (id: string) => boolean): Model[] {
-  const [troubled, others] = partition(models, ({ routes }) => routes.some(({ id }) => isTroubledRoute(id)));
-  const chosen = new Set<Model>();
+/** @param troubleOf what models are sorted by, the most important first; smaller is worse */
+function mostUrgent(models: readonly Model[], least: number, troubleOf: (model: Model) => number[]): Model[] {
+  const ranked = models.map((model) => ({ model, rank: troubleOf(model) }));
+  const chosen: Model[] = [];
   let count = 0;
-  for (const model of [...troubled, ...others]) {
+  for (const { model } of ranked.toSorted((one, other) => compare(one.rank, other.rank))) {
     if (count >= least) break;
-    chosen.add(model);
+    chosen.push(model);
     count += model.routes.length;
   }
-  return models.filter((model) => chosen.has(model));
+  return chosen;
 }
 
-function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
-  const { yes = [], no = [] } = Object.groupBy(all, (one) => (test(one) ? 'yes' : 'no'));
-  return [yes, no];
+/** @returns negative when the first is worse */
+function compare(one: readonly number[], other: readonly number[]): number {
+  return one.map((rank, index) => rank - (other[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
 }
 
 function failedShare(traffic: RouteTraffic | undefined): number | undefined {
@@ -78,9 +86,14 @@ function failedShare(traffic: RouteTraffic | undefined): number | undefined {
   return tried === 0 ? undefined : (traffic?.failed ?? 0) / tried;
 }
 
-function isTroubled(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): boolean {
-  if ((failedShare(traffic) ?? 0) >= notable) return true;
-  return status !== undefined && (status.state !== 'closed' || (status.keys_cooling_down ?? 0) > 0);
+const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
+
+/** How much trouble a route has, 0 for an open breaker to 5 for none. */
+function rankOf(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
+  const share = failedShare(traffic) ?? 0;
+  const ofTraffic = share >= alarming ? 3 : share >= notable ? 4 : 5;
+  const ofKeys = (status?.keys_cooling_down ?? 0) > 0 ? 2 : 5;
+  return Math.min(ranks[status?.state ?? 'closed'], ofKeys, ofTraffic);
 }
 
 function describeRoute(
@@ -99,10 +112,10 @@ function describeRoute(
     keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
     failed: share === undefined ? '' : format.percent(share),
-    isFailing: (share ?? 0) >= 0.1,
+    isFailing: (share ?? 0) >= alarming,
     firstToken: traffic?.firstTokenMs === undefined ? '' : format.duration(traffic.firstTokenMs).text,
     ...describeFault(traffic, reader),
-    isTroubled: isTroubled(status, traffic),
+    isTroubled: rankOf(status, traffic) < 5,
     resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,
   };
 }
@@ -114,7 +127,8 @@ const kinds: Readonly<Record<RouteStatus['state'], string>> = {
   no_model: 'bad',
 };
 
-function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
+/** The state of a breaker for `parts/status`. */
+export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
   const state = status?.state ?? 'closed';
   const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
   const seconds = Math.max(1, Math.ceil(left / 1_000));

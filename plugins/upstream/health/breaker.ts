@@ -31,6 +31,8 @@ export interface BreakerStatus {
   readonly state: BreakerState;
   /** Ms until it is half-open; not positive unless it is open. */
   readonly opensFor: number;
+  /** Ms since it opened, however often its probe has failed; undefined while it is closed. */
+  readonly openFor?: number | undefined;
   /** Why it opened last. */
   readonly reason: string | undefined;
   /** Openings since it was last closed. */
@@ -65,6 +67,7 @@ export class Breaker {
   #openings = 0;
   #opensUntil = 0;
   #isOpen = false;
+  #openedAt = 0;
   /** The probe while half-open, and until when its outcome is awaited. */
   #probe: Admission | undefined;
   #probeUntil = 0;
@@ -77,7 +80,8 @@ export class Breaker {
 
   status(now: number): BreakerStatus {
     const opensFor = this.#opensUntil - now;
-    return { state: this.#state(now), opensFor, reason: this.#reason, openings: this.#openings };
+    const openFor = this.#isOpen ? now - this.#openedAt : undefined;
+    return { state: this.#state(now), opensFor, openFor, reason: this.#reason, openings: this.#openings };
   }
 
   get isClosed(): boolean {
@@ -160,7 +164,8 @@ export class Breaker {
   }
 
   /** Takes over the open breaker of another instance, for no longer than its own would be open. */
-  adopt({ opensFor, reason, openings }: BreakerStatus, now: number): void {
+  adopt({ opensFor, openFor = 0, reason, openings }: BreakerStatus, now: number): void {
+    if (!this.#isOpen) this.#openedAt = now - openFor;
     this.#isOpen = true;
     this.#opensUntil = Math.max(this.#opensUntil, now + Math.min(opensFor, this.#options.longestCooldown));
     this.#reason = reason;
@@ -192,6 +197,7 @@ export class Breaker {
   }
 
   #open(now: number, reason: string, pause = this.#cooldown): void {
+    if (!this.#isOpen) this.#openedAt = now;
     this.#isOpen = true;
     this.#opensUntil = now + pause;
     this.#openings++;

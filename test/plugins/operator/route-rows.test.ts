@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
@@ -28,6 +29,7 @@ function rowsOf(
   recent: RouteTraffic[] = [],
   language: 'en' | 'id' = 'en',
   least = 100,
+  health: Pick<ModelHealth, 'id' | 'state'>[] = [],
 ): RouteRow[] {
   const catalog = catalogOf(models) as Catalog;
   const reader = {
@@ -37,8 +39,11 @@ function rowsOf(
   };
   return describeRoutes(
     { catalog },
-    new Map(statuses.map((one) => [one.route, one])),
-    { since: now, routes: new Map(recent.map((one) => [one.route, one])) },
+    {
+      models: health as ModelHealth[],
+      statuses: new Map(statuses.map((one) => [one.route, one])),
+      recent: { since: now, routes: new Map(recent.map((one) => [one.route, one])) },
+    },
     reader,
     least,
   );
@@ -69,8 +74,18 @@ describe('the rows of routes', () => {
       rowsOf({ 'dp/x': ['a/x', 'b/x', 'c/x', 'd/x'] }, states, [], language).map((row) =>
         row.status.text.replaceAll('\u00a0', ' '),
       );
-    expect(texts('en')).toEqual(['Open 23 s', 'Probing', 'Open 5 min', 'Closed']);
-    expect(texts('id')).toEqual(['Terputus 23 dtk', 'Mencoba', 'Terputus 5 mnt', 'Normal']);
+    expect(texts('en')).toEqual([
+      'Open, next probe in 23 s',
+      'Half-open, not proven',
+      'Open, next probe in 5 min',
+      'Closed',
+    ]);
+    expect(texts('id')).toEqual([
+      'Terbuka, dicoba lagi dalam 23 dtk',
+      'Setengah terbuka, belum terbukti',
+      'Terbuka, dicoba lagi dalam 5 mnt',
+      'Tertutup',
+    ]);
   });
 
   it('name a model once, and leave out what is not known', () => {
@@ -96,7 +111,7 @@ describe('the rows of routes', () => {
     );
     expect(row).toMatchObject({
       requests: '1,120',
-      failed: '41%',
+      failed: '41.0%',
       firstToken: '0.71\u00a0s',
       faultAt: '14:31',
       isTroubled: true,
@@ -112,11 +127,18 @@ describe('the rows of routes', () => {
 });
 
 describe('routes that are more than a page lists', () => {
-  it('are those of models in trouble, then others, whole models in the order of gateway.yaml', () => {
-    const models = Object.fromEntries(
-      ['a', 'b', 'c', 'd', 'e'].map((name) => [`dp/${name}`, [`one/${name}`, `two/${name}`]]),
-    );
-    const rows = rowsOf(models, [status('two/e', 'open', 10)], [], 'en', 6);
-    expect(rows.map(({ route }) => route)).toEqual(['one/a', 'two/a', 'one/b', 'two/b', 'one/e', 'two/e']);
+  const models = Object.fromEntries(
+    ['a', 'b', 'c', 'd', 'e'].map((name) => [`dp/${name}`, [`one/${name}`, `two/${name}`]]),
+  );
+
+  it('are those of models in trouble first, whichever stand first in gateway.yaml', () => {
+    const slightly = traffic('one/b', { attempts: 200, served: 198, failed: 2 });
+    const rows = rowsOf(models, [status('two/e', 'open', 10)], [slightly], 'en', 6);
+    expect(rows.map(({ route }) => route)).toEqual(['one/e', 'two/e', 'one/b', 'two/b', 'one/a', 'two/a']);
+  });
+
+  it('are those of a model that is down before open breakers of others', () => {
+    const rows = rowsOf(models, [status('two/e', 'open', 10)], [], 'en', 4, [{ id: 'dp/d', state: 'down' }]);
+    expect(rows.map(({ modelName }) => modelName)).toEqual(['dp/d', 'dp/d', 'dp/e', 'dp/e']);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { readEmphasis } from '../../../plugins/operator/overview/needs.ts';
+import { readEmphasis } from '../../../plugins/operator/overview/need.ts';
 import { RunningRequests } from '../../../plugins/operator/running-requests.ts';
 
 function exchange(receivedAt: number, isMetered = true): Exchange {

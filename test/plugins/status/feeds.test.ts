@@ -16,6 +16,9 @@ function incident(change: Partial<Incident> = {}): Incident {
     model: 'dp/<b>&"',
     kind: 'down',
     cause: 'failing',
+    latest: { kind: 'down', cause: 'failing' },
+    failedAt: undefined,
+    quietSince: undefined,
     lowestAnswered: 0.2599,
     startedAt: Date.parse('2031-05-12T10:00:00Z'),
     openedAt: Date.parse('2031-05-12T10:01:00Z'),
@@ -71,6 +74,7 @@ describe('the JSON of the status', () => {
     state: 'degraded',
     trouble: { kind: 'degraded', cause: 'slow' },
     since: Date.parse('2031-05-12T10:00:00Z'),
+    failedAt: undefined,
     firstTokenMs: 812.6,
     routes: [{ route: 'secret-vendor/a', state: 'open', open_until: null, reason: 'sk-secret' }],
     traffic: undefined,
@@ -99,6 +103,7 @@ describe('the JSON of the status', () => {
           id: 'dp/a',
           status: 'degraded',
           since: '2031-05-12T10:00:00.000Z',
+          failed_at: null,
           first_token_ms: 813,
           answered: 0.9999,
           days: [{ date: '2031-05-12', status: 'degraded', answered: 0.9876 }],
@@ -114,6 +119,7 @@ describe('the JSON of the status', () => {
           started_at: '2031-05-12T10:00:00.000Z',
           calm_since: null,
           ended_at: null,
+          outcome: null,
         },
       ],
     });
@@ -129,6 +135,19 @@ describe('the JSON of the status', () => {
     });
     const last = { ...first, page: { number: 2, count: 2 } };
     expect(toJson(last, 'Daypass', translator.in('id'), 'id')).toMatchObject({ status: 'down', next: null });
+  });
+
+  it('tells an incident that was over from one without traffic since its last failure', () => {
+    const failedAt = Date.parse('2031-05-12T10:31:00Z');
+    const quiet = incident({ endedAt: undefined, failedAt, quietSince: at.getTime() });
+    const { incidents } = toJson({ ...status, incidents: [incident(), quiet] }, 'x', translator.in('en'), 'en') as {
+      incidents: object[];
+    };
+    expect(incidents).toMatchObject([
+      { ended_at: '2031-05-12T10:38:00.000Z', outcome: 'recovered' },
+      { ended_at: '2031-05-12T10:31:00.000Z', outcome: 'no_traffic' },
+    ]);
+    expect(atomOf([quiet])).toContain('2031-05-12 10:00 UTC to 2031-05-12 10:31 UTC, no traffic since.');
   });
 
   it('names no route and no fault', () => {

@@ -23,9 +23,18 @@ describe('the verdict', () => {
     ]);
     expect(say('down', 'down', 'working')).toEqual(['2 of 3 models are down', '2 dari 3 model mati']);
     expect(say('down', 'degraded', 'working')).toEqual([
-      'Of 3 models, 1 down and 1 degraded',
-      'Dari 3 model, 1 mati dan 1 terganggu',
+      '1 of 3 models is down, 1 degraded',
+      '1 dari 3 model mati, 1 terganggu',
     ]);
+  });
+
+  it('is not good while nobody knows whether a model that failed is back', () => {
+    expect(say('unknown', 'working')).toEqual([
+      '1 of 2 models has had no traffic since it failed',
+      '1 dari 2 model belum dipakai lagi sejak gagal',
+    ]);
+    expect(say('unknown', 'degraded')[0]).toBe('1 of 2 models is degraded');
+    expect(verdictOf(['unknown', 'no_data'], translator.in('en')).state).toBe('unknown');
   });
 
   it('does not count a single model', () => {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { abandon, follow, type Incident } from '#core/business/model-health/incident.ts';
+import {
+  abandon,
+  endOf,
+  follow,
+  type Incident,
+  type Observation,
+  rememberedBy,
+} from '#core/business/model-health/incident.ts';
 import type { Trouble } from '#core/business/model-health/trouble.ts';
 
 const start = Date.UTC(2031, 4, 12, 12);
@@ -7,6 +14,11 @@ const down: Trouble = { kind: 'down', cause: 'routes_out' };
 const slow: Trouble = { kind: 'degraded', cause: 'slow' };
 const second = 1_000;
 const minute = 60 * second;
+
+/** How a model is at a time. */
+function observed(at: number, trouble: Trouble | undefined, more: Partial<Observation> = {}): Observation {
+  return { at, trouble, isRemembered: false, isQuiet: false, failedAt: undefined, answered: undefined, ...more };
+}
 
 /** Watches a model: what was wrong from which second on, observed every 15 seconds until the last second. */
 function watch(changes: Record<number, Trouble | undefined>, until: number) {
@@ -16,7 +28,7 @@ function watch(changes: Record<number, Trouble | undefined>, until: number) {
   let trouble: Trouble | undefined;
   for (let at = 0; at <= until; at += 15) {
     if (at in changes) trouble = changes[at];
-    current = follow('dp/a', current, { at: start + at * second, trouble, answered: undefined }, () => `${++made}`);
+    current = follow('dp/a', current, observed(start + at * second, trouble), () => `${++made}`);
     if (current?.endedAt !== undefined) {
       ended.push(current);
       current = undefined;
@@ -28,7 +40,7 @@ function watch(changes: Record<number, Trouble | undefined>, until: number) {
 const after = (seconds: number) => start + seconds * second;
 
 function observe(current: Incident | undefined, at: number, answered: number | undefined): Incident | undefined {
-  return follow('dp/a', current, { at: after(at), trouble: slow, answered }, () => '1');
+  return follow('dp/a', current, observed(after(at), slow, { answered }), () => '1');
 }
 
 describe('an incident', () => {
@@ -44,13 +56,13 @@ describe('an incident', () => {
 
   it('opens as soon, and ends as soon, when the clock was set back by an hour since it began', () => {
     const at = (seconds: number) => after(seconds - 3_600);
-    const began = follow('dp/a', undefined, { at: after(0), trouble: down, answered: undefined }, () => '1');
-    const seen = follow('dp/a', began, { at: at(15), trouble: down, answered: undefined }, () => '2');
-    const opened = follow('dp/a', seen, { at: at(45), trouble: down, answered: undefined }, () => '2');
+    const began = follow('dp/a', undefined, observed(after(0), down), () => '1');
+    const seen = follow('dp/a', began, observed(at(15), down), () => '2');
+    const opened = follow('dp/a', seen, observed(at(45), down), () => '2');
     expect(opened).toMatchObject({ id: '1', openedAt: at(45) });
-    const calm = follow('dp/a', opened, { at: after(60), trouble: undefined, answered: undefined }, () => '2');
-    const still = follow('dp/a', calm, { at: at(75), trouble: undefined, answered: undefined }, () => '2');
-    const over = follow('dp/a', still, { at: at(75 + 300), trouble: undefined, answered: undefined }, () => '2');
+    const calm = follow('dp/a', opened, observed(after(60), undefined), () => '2');
+    const still = follow('dp/a', calm, observed(at(75), undefined), () => '2');
+    const over = follow('dp/a', still, observed(at(75 + 300), undefined), () => '2');
     expect(over).toMatchObject({ id: '1', endedAt: at(75) });
   });
 
@@ -90,7 +102,7 @@ describe('an incident', () => {
 
   it('ends at its last evaluation, if it was not evaluated for more than ten minutes', () => {
     const { current } = watch({ 0: down }, 60);
-    const late = { at: after(60) + 10 * minute + 1, trouble: down, answered: undefined };
+    const late = observed(after(60) + 10 * minute + 1, down);
     expect(follow('dp/a', current, late, () => '2')).toMatchObject({ id: '1', endedAt: after(60) });
     expect(follow('dp/a', current, { ...late, at: late.at - 1 }, () => '2')).toMatchObject({ endedAt: undefined });
   });
@@ -99,5 +111,37 @@ describe('an incident', () => {
     const { current } = watch({ 0: down }, 60);
     expect(abandon(current as Incident)).toMatchObject({ endedAt: after(60) });
     expect(abandon(watch({ 0: down }, 15).current as Incident)).toBeUndefined();
+  });
+
+  it('is not opened by a few failed requests of one account', () => {
+    const few: Trouble = { kind: 'degraded', cause: 'last_failed' };
+    expect(watch({ 0: few }, 900).current).toMatchObject({ startedAt: after(0), openedAt: undefined });
+  });
+
+  it('remembers the latest trouble and failure, until the model responds', () => {
+    const failing = observed(after(0), down, { failedAt: after(-3) });
+    const began = follow('dp/a', undefined, failing, () => '1');
+    expect(rememberedBy(began)).toEqual({ ...down, failedAt: after(-3) });
+    const calm = follow('dp/a', began, observed(after(15), undefined), () => '1');
+    expect(rememberedBy(calm)).toBeUndefined();
+    expect(rememberedBy(follow('dp/a', undefined, observed(after(0), slow), () => '1'))).toBeUndefined();
+  });
+
+  it('without traffic is over at its last failure, and a later failure begins another', () => {
+    const began = follow('dp/a', undefined, observed(after(0), down, { failedAt: after(0) }), () => '1');
+    const opened = follow('dp/a', began, observed(after(45), down, { failedAt: after(40) }), () => '2');
+    const silence = observed(after(20 * 60), down, { isRemembered: true, isQuiet: true, failedAt: after(40) });
+    const quiet = follow('dp/a', opened, silence, () => '2');
+    expect(quiet).toMatchObject({ id: '1', quietSince: after(20 * 60), endedAt: undefined });
+    expect(endOf(quiet as Incident)).toBe(after(40));
+    const again = follow('dp/a', quiet, observed(after(21 * 60), down, { failedAt: after(21 * 60) }), () => '2');
+    expect(again).toMatchObject({ id: '1', endedAt: after(40) });
+    expect(follow('dp/a', quiet, observed(after(21 * 60), undefined), () => '2')).toMatchObject({ endedAt: after(40) });
+  });
+
+  it('goes on after a pause without a gateway, as long as nothing has proven that it is over', () => {
+    const { current } = watch({ 0: down }, 60);
+    const later = observed(after(60) + 11 * minute, down, { isRemembered: true, failedAt: after(60) });
+    expect(follow('dp/a', current, later, () => '2')).toMatchObject({ id: '1', endedAt: undefined });
   });
 });

@@ -75,12 +75,20 @@ describe('shares', () => {
     [0, '0%'],
     [0.000_01, '0.1%'],
     [0.014, '1.4%'],
-    [0.41, '41%'],
-    [0.9964, '99.64%'],
-    [0.999_999, '99.99%'],
+    [0.41, '41.0%'],
+    [0.9964, '99.6%'],
+    [0.999_999, '99.9%'],
     [1, '100%'],
   ])('of %f are shown as %s', (share, text) => {
     expect(english.percent(share)).toBe(text);
+  });
+
+  it('have as many digits as asked for', () => {
+    expect([0.5, 0.999_97, 0.000_01].map((share) => indonesian.percent(share, 2))).toEqual([
+      '50,00%',
+      '99,99%',
+      '0,01%',
+    ]);
   });
 });
 

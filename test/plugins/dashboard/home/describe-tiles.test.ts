@@ -18,8 +18,8 @@ describe('the figures of 24 hours', () => {
   });
 
   it.each([
-    ['12% more than yesterday', 112],
-    ['50% less than yesterday', 50],
+    ['12.0% more than yesterday', 112],
+    ['50.0% less than yesterday', 50],
     ['As many as yesterday', 100],
     // Eleven times as many is no percentage that anybody reads.
     ['', 1_100],
@@ -52,7 +52,7 @@ describe('the figures of 24 hours', () => {
 
   it('are dashes and zeros before the first request', () => {
     const { requests, errors, firstToken } = figures([]);
-    expect([requests?.value, errors?.value, firstToken?.value]).toEqual(['0', '–', '–']);
+    expect([requests?.value, errors?.value, firstToken?.value]).toEqual(['0', '—', '—']);
     expect([requests?.spark.line, errors?.spark.line, firstToken?.spark.line]).toEqual(['', '', '']);
   });
 

@@ -18,9 +18,10 @@ import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 const t = new Translator([
-  { en: coreEn, id: coreId },
   { en, id },
+  { en: coreEn, id: coreId },
 ]).in('en');
+const now = Date.UTC(2031, 4, 12, 12);
 const request = { t, format: formatterFor('en', 'UTC') };
 const noQuery = { search: '', open: '' };
 
@@ -39,7 +40,13 @@ const withProfile = (formats: readonly Format[], profile: ProfileSettings) =>
 describe('the row of a model', () => {
   it('says what it speaks and can, its names, context, first token and state', () => {
     const model = modelOf('test', ['chat'], { displayName: 'Test 1', maxInputTokens: 200_000 });
-    const row = describeRow(readingOf(model, ['gpt-x'], { state: 'degraded', firstTokenMs: 640 }), 1, noQuery, request);
+    const row = describeRow(
+      readingOf(model, ['gpt-x'], { state: 'degraded', firstTokenMs: 640 }),
+      1,
+      noQuery,
+      request,
+      now,
+    );
     expect(row).toMatchObject({
       name: 'dp/test',
       about: 'Test 1 · also gpt-x',
@@ -48,7 +55,7 @@ describe('the row of a model', () => {
       context: '200k',
       routes: '1',
       firstToken: expect.stringMatching(/^0\.64\ss$/),
-      status: { icon: 'warn', text: 'Degraded' },
+      status: { kind: 'warn', text: 'Degraded' },
       path: '/dashboard/models?open=dp%2Ftest',
       tryPath: '/dashboard/try?model=dp%2Ftest',
     });
@@ -56,21 +63,21 @@ describe('the row of a model', () => {
 
   it('leaves out what the model cannot do on any route', () => {
     const model = withProfile(['chat'], { capabilities: { images: false, reasoning: false } });
-    expect(describeRow(readingOf(model), 1, noQuery, request).can).toBe('Tools');
+    expect(describeRow(readingOf(model), 1, noQuery, request, now).can).toBe('Tools');
   });
 
   it('of an image model cannot be tried', () => {
-    const row = describeRow(readingOf(modelOf('painter', ['images'])), 1, noQuery, request);
+    const row = describeRow(readingOf(modelOf('painter', ['images'])), 1, noQuery, request, now);
     expect(row).toMatchObject({ speaks: 'OpenAI Images', can: 'Image generation', tryPath: '' });
   });
 
   it('of one whose state is not known is neither good nor bad', () => {
-    const row = describeRow(readingOf(modelOf('test')), 1, noQuery, request);
-    expect(row).toMatchObject({ firstToken: '', status: { icon: 'info', tone: 'soft', text: 'No data' } });
+    const row = describeRow(readingOf(modelOf('test')), 1, noQuery, request, now);
+    expect(row).toMatchObject({ firstToken: '', status: { kind: 'none', text: 'No data' } });
   });
 
   it('that is open leads to itself closed', () => {
-    const row = describeRow(readingOf(modelOf('test')), 1, { search: 'te', open: 'dp/test' }, request);
+    const row = describeRow(readingOf(modelOf('test')), 1, { search: 'te', open: 'dp/test' }, request, now);
     expect(row).toMatchObject({ isOpen: true, path: '/dashboard/models?search=te' });
   });
 });

@@ -18,6 +18,7 @@ const host = hostOf([
   modelOf('one', ['chat'], { displayName: 'Model One', maxInputTokens: 200_000, maxOutputTokens: 8_000 }),
   modelOf('vendor/two'),
 ]);
+const states = new Map([['dp/one', 'down' as const]]);
 const bodyOf = ({ body }: Reply) => JSON.parse(String(body));
 const asking = (id = '') => new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), params: { id } });
 
@@ -40,17 +41,20 @@ const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: nu
 
 describe('the list of models', () => {
   it('is one page with every model by its public name, then the aliases', () => {
-    const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host, asking()));
+    const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host, asking(), states));
     expect([object, has_more, first_id, last_id]).toEqual(['list', false, 'dp/one', 'alias']);
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['dp/one', 'dp/vendor/two', 'alias']);
   });
 
   it('an alias is described as its model', () => {
-    expect(bodyOf(listModels(host, asking())).data[2]).toMatchObject({ id: 'alias', display_name: 'Model One' });
+    expect(bodyOf(listModels(host, asking(), states)).data[2]).toMatchObject({
+      id: 'alias',
+      display_name: 'Model One',
+    });
   });
 
   it('a listed model has the members that OpenAI’s and Anthropic’s SDKs read', () => {
-    expect(bodyOf(listModels(host, asking())).data[0]).toEqual({
+    expect(bodyOf(listModels(host, asking(), states)).data[0]).toEqual({
       id: 'dp/one',
       object: 'model',
       created: expect.any(Number),
@@ -65,6 +69,7 @@ describe('the list of models', () => {
       lifecycle: 'active',
       line: null,
       retires_at: null,
+      status: 'down',
     });
   });
 
@@ -75,13 +80,13 @@ describe('the list of models', () => {
     ['before_id=alias', ['dp/one', 'dp/vendor/two'], false],
     ['limit=1000', ['dp/one', 'dp/vendor/two', 'alias'], false],
   ])('the page ?%s of the list of models has %j', (query, ids, has_more) => {
-    const page = bodyOf(listModels(host, paged(query)));
+    const page = bodyOf(listModels(host, paged(query), states));
     expect(page.data.map(({ id }: { id: string }) => id)).toEqual(ids);
     expect(page).toMatchObject({ has_more, first_id: ids[0], last_id: ids.at(-1) });
   });
 
   it.each(['limit=0', 'limit=x', 'after_id=unknown'])('?%s is not a page of the list of models', (query) => {
-    expect(() => listModels(host, paged(query))).toThrow(/must be/);
+    expect(() => listModels(host, paged(query), states)).toThrow(/must be/);
   });
 
   it('Google’s clients get pages with a token of the next one', () => {
@@ -93,13 +98,16 @@ describe('the list of models', () => {
   });
 
   it('an unknown limit is null', () => {
-    expect(bodyOf(listModels(host, asking())).data[1]).toMatchObject({ max_input_tokens: null, max_tokens: null });
+    expect(bodyOf(listModels(host, asking(), states)).data[1]).toMatchObject({
+      max_input_tokens: null,
+      max_tokens: null,
+    });
   });
 
   it('a model without limits has those of its primary routes', () => {
     const routes = [routeOf(1, 200_000, 8_000), routeOf(1, 100_000, 9_000), routeOf(2, 50_000, 4_000)];
     const limited = hostOf([modelOf('three', [], { routes })]);
-    expect(bodyOf(listModels(limited, asking())).data[0]).toMatchObject({
+    expect(bodyOf(listModels(limited, asking(), states)).data[0]).toMatchObject({
       max_input_tokens: 100_000,
       max_tokens: 8_000,
     });
@@ -110,7 +118,7 @@ describe('the list of models', () => {
   });
 
   it('the list of models may be empty', () => {
-    expect(bodyOf(listModels(hostOf([]), asking()))).toEqual({
+    expect(bodyOf(listModels(hostOf([]), asking(), states))).toEqual({
       object: 'list',
       data: [],
       has_more: false,
@@ -120,7 +128,7 @@ describe('the list of models', () => {
   });
 
   it('the list of models reveals nothing about upstreams', () => {
-    expect(String(listModels(host, asking()).body)).not.toMatch(/model-there|127\.0\.0\.1/);
+    expect(String(listModels(host, asking(), states).body)).not.toMatch(/model-there|127\.0\.0\.1/);
   });
 });
 
@@ -129,18 +137,18 @@ describe('one model', () => {
     ['public', 'dp/vendor/two'],
     ['short', 'vendor/two'],
   ])('by its %s name is the one of the list', (_name, id) => {
-    const listed = bodyOf(listModels(host, asking())).data.find(
+    const listed = bodyOf(listModels(host, asking(), states)).data.find(
       (model: { id: string }) => model.id === 'dp/vendor/two',
     );
-    expect(bodyOf(getModel(host, asking(id)))).toEqual(listed);
+    expect(bodyOf(getModel(host, asking(id), states))).toEqual(listed);
   });
 
   it('a model requested by an alias has the requested name', () => {
-    expect(bodyOf(getModel(host, asking('alias')))).toMatchObject({ id: 'alias', display_name: 'Model One' });
+    expect(bodyOf(getModel(host, asking('alias'), states))).toMatchObject({ id: 'alias', display_name: 'Model One' });
   });
 
   it.each(['', 'three', '__proto__', 'x'.repeat(10_000)])('that does not exist is not found (%#)', (id) => {
-    expect(() => getModel(host, asking(id))).toThrow(
+    expect(() => getModel(host, asking(id), states)).toThrow(
       expect.objectContaining({
         code: 'model_not_found',
         message: expect.stringMatching(/^.{0,300}$/),
@@ -154,7 +162,7 @@ describe('for an account without an active period', () => {
     ['OpenAI and Anthropic', listModels, { object: 'list', data: [], has_more: false, first_id: null, last_id: null }],
     ['Google', listGeminiModels, { models: [] }],
   ])('the list of %s is empty, and a header says why', (_name, list, body) => {
-    const reply = list(host, inactive());
+    const reply = list(host, inactive(), states);
     expect(reply.status).toBe(200);
     expect(bodyOf(reply)).toEqual(body);
     expect(reply.headers['x-daypass-notice']).toBe('No active plan. Choose one at https://gateway.example');
@@ -164,13 +172,13 @@ describe('for an account without an active period', () => {
     ['getModel', getModel],
     ['getGeminiModel', getGeminiModel],
   ])('%s is refused with the reason', (_name, get) => {
-    expect(() => get(host, inactive('dp/one'))).toThrow(
+    expect(() => get(host, inactive('dp/one'), states)).toThrow(
       expect.objectContaining({ code: 'plan_inactive', message: expect.stringMatching(/^No active plan/) }),
     );
   });
 
   it('the notice header is ASCII, whatever the base URL', () => {
-    const { headers } = listModels(host, inactive('', 'Renew at https://bücher.example/\n\ud800'));
+    const { headers } = listModels(host, inactive('', 'Renew at https://bücher.example/\n\ud800'), states);
     expect(headers['x-daypass-notice']).toBe('Renew at https://b%C3%BCcher.example/%0A%EF%BF%BD');
   });
 });
@@ -178,7 +186,7 @@ describe('for an account without an active period', () => {
 it('during an active period the list has every model and no notice', () => {
   const exchange = asking();
   exchange.set(entitlement, { period: { startsAt: new Date(0), endsAt: new Date(1), label: 'x' }, secondsLeft: 1 });
-  const reply = listModels(host, exchange);
+  const reply = listModels(host, exchange, states);
   expect(bodyOf(reply).data).toHaveLength(3);
   expect(Object.keys(reply.headers)).toEqual(['content-type', 'cache-control']);
 });

@@ -1,0 +1,180 @@
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { type ModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
+import { describeModelState } from '#core/web/pages/model-state.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { overviewReadings } from '../readings.ts';
+import { describeBreaker } from '../routes/route-rows.ts';
+import { type Need, readEmphasis, type TextPiece } from './need.ts';
+import { findRejectedKeys, type RejectedKey } from './rejected-keys.ts';
+import type { OverviewSources } from '../sources.ts';
+
+/** Characters of a message of an upstream, a file or a job. */
+const longestReason = 120;
+/** Models, and upstreams with open breakers, that are listed one by one; a line tells how many more there are. */
+const listed = 10;
+
+type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+
+/** What is wrong with models, the machine and the configuration: models in trouble first, each kind the oldest first. */
+export async function readMachineNeeds(
+  gateway: Pick<Registry, 'healthChecks'>,
+  request: PageRequest,
+  { models, statuses, recent }: OverviewSources,
+): Promise<Need[]> {
+  const [checks, queue] = await Promise.all([
+    readHealth(gateway, request.host),
+    overviewReadings(request.host)
+      .queue.get()
+      .catch(() => undefined),
+  ]);
+  const troubled = models
+    .filter(({ trouble }) => trouble !== undefined)
+    .toSorted((one, other) => severityOf(one.state) - severityOf(other.state) || (one.since ?? 0) - (other.since ?? 0));
+  const { refusal } = configLoadState(request.host);
+  return [
+    ...troubled.slice(0, listed).map((model) => describeModel(model, request)),
+    ...(troubled.length > listed ? [describeMore(troubled.slice(listed), request)] : []),
+    ...checks.filter((checked) => !checked.ok).map((checked) => describeFailing(checked, request)),
+    ...findRejectedKeys(statuses, recent).map((key) => describeRejectedKey(key, request)),
+    ...(refusal === undefined ? [] : [describeRefusal(refusal, request)]),
+    ...describeBreakers([...statuses.values()], request),
+    ...describeFailedJobs(queue?.failed ?? [], request),
+  ];
+}
+
+function describeModel(model: ModelHealth, reader: Reader): Need {
+  const { t, host } = reader;
+  const { id, trouble, traffic, since = host.now() } = model;
+  const status = describeModelState(model, reader, host.now());
+  const counts = { failed: traffic?.failed ?? 0, all: (traffic?.failed ?? 0) + (traffic?.answered ?? 0) };
+  const cause = model.state === 'unknown' ? 'unknown' : (trouble?.cause ?? 'failing');
+  const text = t(`operator.model_need.${cause}`, { model: id });
+  const seen = counts.all === 0 ? '' : ` ${t('operator.model_need_seen', counts)}`;
+  return {
+    status: model.state === 'unknown' ? { ...status, text: t('operator.model_unknown') } : status,
+    pieces: [...readEmphasis(text), { text: seen }],
+    since: sinceOf(since, reader),
+    step: {
+      path: '/operator/routes',
+      text: t('operator.routes'),
+      label: t('operator.model_need_label', { model: id }),
+    },
+  };
+}
+
+function describeMore(models: readonly ModelHealth[], reader: Reader): Need {
+  const { t } = reader;
+  const isDown = models.some(({ state }) => state === 'down');
+  return {
+    status: { kind: isDown ? 'bad' : 'warn', text: t('operator.model_more') },
+    pieces: [{ text: t('operator.model_more_text', { count: models.length }) }],
+    since: sinceOf(Math.min(...models.map(({ since }) => since ?? Infinity), reader.host.now()), reader),
+    step: { path: '/operator/routes', text: t('operator.routes'), label: t('operator.routes') },
+  };
+}
+
+type FailingCheck = Extract<CheckedHealth, { ok: false }>;
+
+function describeFailing({ name, reason, since }: FailingCheck, reader: Reader): Need {
+  const { t } = reader;
+  return {
+    status: { kind: 'bad', text: t('operator.check_fails') },
+    pieces: [{ text: name, isStrong: true }, { text: `: ${reason}` }],
+    since: sinceOf(since, reader),
+    step: { path: '/operator/health', text: t('operator.health'), label: t('operator.check_label') },
+  };
+}
+
+function describeRejectedKey({ upstream, at, error }: RejectedKey, reader: Reader): Need {
+  const { t } = reader;
+  const pieces: TextPiece[] = readEmphasis(t('operator.key_rejected_text', { upstream }));
+  const words = shorten(error?.replace(/^key: /, '') ?? '');
+  // Appended separately, so that an asterisk in it is not read as emphasis.
+  if (words !== '') pieces.push({ text: ` (${words})` });
+  return {
+    status: { kind: 'bad', text: t('operator.key_rejected') },
+    pieces,
+    since: sinceOf(at, reader),
+    step: {
+      path: '/operator/routes',
+      text: t('operator.routes'),
+      label: t('operator.key_rejected_label', { upstream }),
+    },
+  };
+}
+
+function describeRefusal({ at, reason }: { readonly at: number; readonly reason: string }, reader: Reader): Need {
+  const { t } = reader;
+  return {
+    status: { kind: 'bad', text: t('operator.configuration_refused') },
+    pieces: [...readEmphasis(t('operator.refusal_text')), { text: ` ${shorten(reason)}` }],
+    since: sinceOf(at, reader),
+    step: { path: '/operator/health', text: t('operator.health'), label: t('operator.refusal') },
+  };
+}
+
+/** Breakers that are not closed, by upstream: when one fails, all of its routes do. */
+function describeBreakers(statuses: readonly RouteStatus[], reader: Reader): Need[] {
+  const open = statuses.filter(({ state }) => state !== 'closed');
+  const openedAt = ({ open_since: since }: RouteStatus) =>
+    since === undefined ? reader.host.now() : Date.parse(since);
+  const byUpstream = Map.groupBy(
+    open.toSorted((one, other) => openedAt(one) - openedAt(other)),
+    ({ route }) => route.slice(0, route.indexOf('/')),
+  );
+  return [...byUpstream].slice(0, listed).flatMap(([upstream, [oldest, ...others]]): Need[] => {
+    if (oldest === undefined) return [];
+    const { t } = reader;
+    const name = others.length === 0 ? oldest.route : upstream;
+    const text = t('operator.breaker_need', { count: others.length + 1, name });
+    return [
+      {
+        status: { ...describeBreaker(oldest, reader), text: t('operator.breaker_open') },
+        pieces: [
+          ...readEmphasis(text),
+          { text: ` ${describeBreaker(oldest, reader).text}` },
+          { text: oldest.reason === null ? '' : ` (${shorten(oldest.reason)})` },
+        ],
+        since: sinceOf(openedAt(oldest), reader),
+        step: {
+          path: '/operator/routes',
+          text: t('operator.routes'),
+          label: t('operator.key_rejected_label', { upstream: name }),
+        },
+      },
+    ];
+  });
+}
+
+function describeFailedJobs(
+  failed: readonly { readonly name: string; readonly reason: string; readonly failedAt: number }[],
+  reader: Reader,
+): Need[] {
+  const [latest] = failed;
+  if (latest === undefined) return [];
+  const { t } = reader;
+  return [
+    {
+      status: { kind: 'warn', text: t('operator.jobs_state.failed') },
+      pieces: [
+        ...readEmphasis(t('operator.jobs_need', { count: failed.length, name: latest.name })),
+        { text: ` (${shorten(latest.reason)})` },
+      ],
+      since: sinceOf(failed.at(-1)?.failedAt ?? latest.failedAt, reader),
+      step: { path: '/operator/health', text: t('operator.health'), label: t('operator.failed_jobs') },
+    },
+  ];
+}
+
+/** @param since epoch ms */
+function sinceOf(since: number, { format, host }: Reader) {
+  return format.relative(new Date(since), new Date(host.now()));
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > longestReason ? `${line.slice(0, longestReason - 1)}…` : line;
+}

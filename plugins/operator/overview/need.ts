@@ -1,0 +1,23 @@
+/** Something that a person must decide or mend, ready to be printed. */
+export interface Need {
+  readonly status: { readonly kind: string; readonly text: string };
+  readonly pieces: readonly TextPiece[];
+  readonly since: { readonly iso: string; readonly text: string };
+  /** Where it is mended. */
+  readonly step: { readonly path: string; readonly text: string; readonly label: string };
+}
+
+/** A piece of a sentence for a template. */
+export interface TextPiece {
+  readonly text: string;
+  readonly isStrong?: boolean;
+  readonly path?: string;
+}
+
+/** Splits a text at `*`, which stands around what matters most in it: `paid *Rp 59.000* of *Rp 95.000*`. */
+export function readEmphasis(text: string): TextPiece[] {
+  return text
+    .split('*')
+    .map((piece, index) => ({ text: piece, isStrong: index % 2 === 1 }))
+    .filter((piece) => piece.text !== '');
+}

@@ -63,7 +63,9 @@ export async function findPages(database: Database, accountId: string, now: numb
     '/orders',
     '/account',
   ];
-  const operatorPages = ['', '/orders', '/accounts', '/routes', '/health'].map((path) => `/operator${path}`);
+  const operatorPages = ['', '/orders', '/accounts', `/accounts/${accountId}`, '/routes', '/health'].map(
+    (path) => `/operator${path}`,
+  );
   return [
     ...customer.map((path) => ({ path, visitor: 'largest' as const })),
     ...['/dashboard', '/dashboard/requests', '/dashboard/requests?time=30d'].map((path) => ({

@@ -15,7 +15,7 @@ export function ledgerTable(entries: readonly LedgerEntry[], { t, format }: Read
       { label: t('operator.days_column'), at: 'end', isNumber: true },
       { label: t('operator.from'), at: 'note' },
       { label: t('operator.until'), at: 'note-end' },
-      { label: t('operator.note'), at: 'hide' },
+      { label: t('operator.note'), fit: 'text', at: 'hide' },
       { label: t('operator.in_force'), at: 'hide' },
     ],
     rows: entries.map((entry) => [
@@ -40,8 +40,8 @@ export function actionTable(actions: readonly RecordedAction[], { t, format }: R
     columns: [
       { label: t('operator.time'), at: 'note' },
       { label: t('operator.action'), at: 'title' },
-      { label: t('operator.by'), at: 'hide' },
-      { label: t('operator.note'), at: 'below' },
+      { label: t('operator.by'), fit: 'id', at: 'hide' },
+      { label: t('operator.note'), fit: 'text', at: 'below' },
       { label: t('operator.outcome'), at: 'end' },
     ],
     rows: actions.map(({ createdAt, action, operator, note, outcome, error }) => [

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { longNames } from './long-names.ts';
 import { RecordBook } from '../core/gateway/records/record-fixture.ts';
 
 const minute = 60_000;
@@ -31,7 +32,8 @@ export async function grantWeek(database: Database, accountId: string, now: numb
 const models = [
   { model: 'dp/claude-sonnet-4-5', route: 'claude/claude-sonnet-4-5', share: 0.48, first: 660 },
   { model: 'dp/gpt-5', route: 'openai/gpt-5', share: 0.73, first: 580 },
-  { model: 'dp/gemini-2.5-pro', route: 'google/gemini-2.5-pro', share: 0.89, first: 1400 },
+  { model: 'dp/gemini-2.5-pro', route: 'google/gemini-2.5-pro', share: 0.85, first: 1400 },
+  { model: `dp/${longNames.model}`, route: `fireworks/${longNames.model}`, share: 0.9, first: 930 },
   { model: 'dp/qwen3-coder', route: 'other/qwen3-coder', share: 1, first: 410 },
 ] as const;
 
@@ -134,6 +136,36 @@ function latest(now: number, random: () => number): Draft[] {
       error_message: 'All routes failed.',
       duration_ms: 3100,
       input_tokens: 8004,
+    }),
+    plain(150, {
+      model: `dp/${longNames.model}`,
+      route: `other/${longNames.backup}`,
+      has_failover: true,
+      attempts: [
+        {
+          route: `fireworks/${longNames.model}`,
+          outcome: 'failed',
+          started_ms: 0,
+          duration_ms: 412,
+          status: 503,
+          fault: 'route',
+          error: `route: 503 The deployment ${longNames.model} is scaling up; retry in 30 seconds`,
+        },
+        { route: `other/${longNames.backup}`, outcome: 'served', started_ms: 412, duration_ms: 2100, status: 200 },
+      ] as never,
+    }),
+    plain(160, {
+      ...none,
+      model: null,
+      format: 'chat',
+      endpoint: 'chat',
+      path: '/v1/chat/completions',
+      outcome: 'refused',
+      status: 404,
+      error_code: 'model_not_found' as never,
+      error_message: `Model "${longNames.model}-v2" not found. Did you mean "dp/${longNames.model}"?`,
+      duration_ms: 3,
+      input_tokens: null,
     }),
     plain(183, { model: 'dp/qwen3-coder', route: 'other/qwen3-coder', input_tokens: 2046, output_tokens: 311 }),
     plain(215, {

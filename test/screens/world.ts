@@ -4,6 +4,7 @@ import { Gateway } from '#core/process/app.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
 import { PageClient } from '../support/page-client.ts';
+import { longNames } from './long-names.ts';
 import { grantWeek, writeAccount, writeTraffic } from './seed.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
@@ -26,11 +27,13 @@ upstreams:
   claude: { vendor: anthropic, api_keys: [screens] }
   google: { vendor: gemini, api_keys: [screens] }
   other: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
+  fireworks: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
 models:
   claude-sonnet-4-5: { routes: [claude/claude-sonnet-4-5, other/claude-sonnet-4-5] }
   gpt-5: { routes: [openai/gpt-5, other/gpt-5] }
   gemini-2.5-pro: { routes: [google/gemini-2.5-pro, other/gemini-2.5-pro] }
   qwen3-coder: { routes: [other/qwen3-coder] }
+  ${longNames.model}: { routes: [fireworks/${longNames.model}, other/${longNames.backup}] }
 `;
 
 const quiet = { info: () => undefined, warn: () => undefined, error: console.error };
@@ -69,7 +72,7 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   const { database } = gateway.host;
   const [customer, buyer, newcomer, operator, others] = await Promise.all([
     createAccount(database, 'dp', { name: 'Rani Putri', email: 'rani@example.com' }),
-    createAccount(database, 'dp', { name: 'Rani Putri', email: 'rani.putri@example.com' }),
+    createAccount(database, 'dp', { name: longNames.person, email: longNames.email }),
     createAccount(database, 'dp', { name: 'Budi', email: 'budi@example.com' }),
     createAccount(database, 'dp', { name: 'Ayu Dewi', email: 'admin@daypass.example' }),
     createAccount(database, 'dp', { name: 'Sari', email: 'sari@example.com', period: { days: 30, reason: 'grant' } }),

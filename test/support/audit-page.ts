@@ -32,6 +32,14 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
 
+/** Tables that scroll sideways, or hold a number, a time or a state that is cut. */
+const wideTables = `[
+  ...[...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => 'the table "' + one.innerText.slice(0, 40) + '" is ' + (one.scrollWidth - one.clientWidth) + ' px too wide'),
+  ...[...document.querySelectorAll('td.number, td time, td > .status')].filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
+    .map((one) => 'cut: ' + one.textContent),
+]`;
+
 const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
@@ -64,6 +72,7 @@ export async function auditPage(
       await page.waitForFunction(fits, undefined, { timeout: 1_000 }).catch(() => undefined);
       const overflow = await sidewaysOverflow(page);
       if (overflow > 0) wrong.push(`${seen}: ${overflow} px wider than the window`);
+      wrong.push(...((await page.evaluate(wideTables)) as string[]).map((line) => `${seen}: ${line}`));
       if (looked.includes(width)) wrong.push(...(await runAxe(window)).map((line) => `${seen}: ${line}`));
     }
   }

@@ -16,13 +16,23 @@ export function describeModelState(
   now: number,
 ): { readonly kind: string; readonly text: string } {
   const state = health?.state ?? 'no_data';
+  if (state === 'unknown')
+    return { kind: kinds[state], text: describeSilence(health?.failedAt ?? now, t, format, now) };
   const isSlow = state === 'degraded' && health?.trouble?.cause === 'slow';
-  const time = sinceText(health?.failedAt ?? now, format, now);
-  return { kind: kinds[state], text: t(`model_state.${isSlow ? 'slow' : state}`, { time }) };
+  return { kind: kinds[state], text: t(`model_state.${isSlow ? 'slow' : state}`) };
+}
+
+function describeSilence(failedAt: number, t: PageRequest['t'], format: PageRequest['format'], now: number): string {
+  const time = sinceText(failedAt, format, now);
+  return t(isSameDay(failedAt, now, format) ? 'model_state.unknown' : 'model_state.unknown_day', { time });
 }
 
 /** `14:31`, or with its day where that is not today. Both epoch ms. */
 export function sinceText(time: number, format: PageRequest['format'], now: number): string {
-  const [at, today] = [new Date(time), new Date(now)];
-  return (format.day(at).text === format.day(today).text ? format.shortTime(at) : format.dayTime(at)).text;
+  const at = new Date(time);
+  return (isSameDay(time, now, format) ? format.shortTime(at) : format.dayTime(at)).text;
+}
+
+function isSameDay(one: number, other: number, format: PageRequest['format']): boolean {
+  return format.day(new Date(one)).text === format.day(new Date(other)).text;
 }

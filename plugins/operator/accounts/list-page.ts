@@ -63,8 +63,8 @@ function tableOf(accounts: readonly AccountSummary[], { t, format }: PageRequest
     id: 'accounts',
     title: t('operator.accounts'),
     columns: [
-      { label: t('operator.account'), at: 'title' },
-      { label: t('operator.name'), at: 'hide' },
+      { label: t('operator.account'), fit: 'id', at: 'title' },
+      { label: t('operator.name'), fit: 'id', at: 'hide' },
       { label: t('operator.key'), at: 'note' },
       { label: t('operator.state'), at: 'end' },
       { label: t('operator.plan_until'), at: 'note-end' },

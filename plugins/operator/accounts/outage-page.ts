@@ -124,8 +124,8 @@ function tableOf(accounts: readonly AffectedAccount[], { t }: PageRequest): Tabl
     id: 'affected',
     title: t('operator.accounts'),
     columns: [
-      { label: t('operator.account'), at: 'title' },
-      { label: t('operator.name'), at: 'note' },
+      { label: t('operator.account'), fit: 'id', at: 'title' },
+      { label: t('operator.name'), fit: 'id', at: 'note' },
     ],
     rows: accounts.map(({ id, name, email }) => [
       { text: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` },

@@ -113,8 +113,8 @@ function failedJobsTable(queue: QueueState | undefined, { t, format }: PageReque
     id: 'jobs',
     title: t('operator.failed_jobs'),
     columns: [
-      { label: t('operator.job'), at: 'title' },
-      { label: t('operator.error'), at: 'note' },
+      { label: t('operator.job'), fit: 'id', at: 'title' },
+      { label: t('operator.error'), fit: 'text', at: 'note' },
       { label: t('operator.time'), at: 'end' },
     ],
     rows: (queue?.failed ?? [])

@@ -78,7 +78,7 @@ export function tableOf(
     title: t('operator.orders'),
     columns: [
       { label: t('operator.order'), at: 'title' },
-      ...withBuyer({ label: t('operator.fact.buyer'), at: 'note' } as const),
+      ...withBuyer({ label: t('operator.fact.buyer'), fit: 'id', at: 'note' } as const),
       { label: t('operator.created'), at: buyers === undefined ? 'note' : 'hide' },
       { label: t('operator.fact.plan'), at: 'hide' },
       { label: t('operator.fact.price'), at: 'note-end', isNumber: true },

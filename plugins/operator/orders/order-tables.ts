@@ -12,10 +12,10 @@ export function flagTable(flags: readonly OrderFlag[], { t, format }: Reader): T
     title: t('operator.flags'),
     columns: [
       { label: t('operator.flag_kind'), at: 'title' },
-      { label: t('operator.about'), at: 'hide' },
+      { label: t('operator.about'), fit: 'id', at: 'hide' },
       { label: t('operator.fact.since'), at: 'note' },
       { label: t('operator.resolved'), at: 'end' },
-      { label: t('operator.resolution'), at: 'below' },
+      { label: t('operator.resolution'), fit: 'text', at: 'below' },
     ],
     rows: flags.map(({ kind, subject, createdAt, resolvedAt, resolution }) => [
       { text: t(`operator.flag.${kind}`), kind: resolvedAt === undefined ? severityOf(kind) : 'ok' },
@@ -33,7 +33,7 @@ export function paymentTable(payments: readonly Payment[], { t, format }: Reader
     title: t('operator.payments'),
     columns: [
       { label: t('operator.fact.paid'), at: 'note' },
-      { label: t('operator.payment'), at: 'hide' },
+      { label: t('operator.payment'), fit: 'id', at: 'hide' },
       { label: t('operator.issuer'), at: 'note-end' },
       { label: t('operator.outcome'), at: 'title' },
       { label: t('operator.amount'), at: 'end', isNumber: true },
@@ -58,7 +58,7 @@ export function refundTable(refunds: readonly OrderRefund[], { t, format }: Read
       { label: t('operator.created'), at: 'note' },
       { label: t('operator.state'), at: 'title' },
       { label: t('operator.by'), at: 'hide' },
-      { label: t('operator.reason'), at: 'below' },
+      { label: t('operator.reason'), fit: 'text', at: 'below' },
       { label: t('operator.amount'), at: 'end', isNumber: true },
     ],
     rows: refunds.map(({ createdAt, state, isManual, reason, amount, currency }) => [
@@ -76,13 +76,13 @@ export function attemptTable(attempts: readonly AttemptTrail[], { t, format }: R
     id: 'attempts',
     title: t('operator.attempts'),
     columns: [
-      { label: t('operator.reference'), at: 'title' },
+      { label: t('operator.reference'), fit: 'id', at: 'title' },
       { label: t('operator.created'), at: 'note' },
       { label: t('operator.charge'), at: 'hide' },
       { label: t('operator.stated'), at: 'end' },
       { label: t('operator.checks'), at: 'hide', isNumber: true },
       { label: t('operator.next_check'), at: 'hide' },
-      { label: t('operator.error'), at: 'hide' },
+      { label: t('operator.error'), fit: 'text', at: 'hide' },
       { label: t('operator.amount'), at: 'note-end', isNumber: true },
     ],
     rows: attempts.map((attempt) => [
@@ -104,7 +104,7 @@ export function notificationTable(notifications: readonly NotificationTrail[], {
     title: t('operator.notifications'),
     columns: [
       { label: t('operator.received'), at: 'note' },
-      { label: t('operator.reference'), at: 'title' },
+      { label: t('operator.reference'), fit: 'id', at: 'title' },
       { label: t('operator.tries'), at: 'note-end', isNumber: true },
       { label: t('operator.outcome'), at: 'end' },
     ],

@@ -30,7 +30,7 @@ export interface RouteRow {
 /** Shares of failed attempts from which on a route has trouble, and much of it. */
 const notable = 0.01;
 const alarming = 0.1;
-/** Characters of a fault in a row. */
+/** Characters of a fault in a row, which wraps. */
 const longestFault = 80;
 
 /**

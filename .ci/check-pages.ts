@@ -1,6 +1,6 @@
 /**
  * Holds pages in order. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
- * not exist. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
+ * not exist, and no word that docs/glossary.md rules out. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
  * in the folder of its plugin.
  */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,6 +17,9 @@ const folders = find('{core,plugins,docs}/**/texts/en.json').map((file) => file.
 const templates = find('{views,core,plugins,docs}/**/*.eta');
 const sources = [...templates, ...find('{core,plugins,docs}/**/*.ts')].map(read).join('\n');
 const allKeys = new Set(folders.flatMap((folder) => Object.keys(JSON.parse(read(`${folder}en.json`)) as Texts)));
+
+/** Words that texts of a language do not use, each with the row of the glossary that says so. */
+const ruledOut = { en: readWords(4), id: readWords(5) };
 
 const owners = new Set(['shell', 'parts', ...readdirSync(join(root, 'plugins'))]);
 const mistakes = [
@@ -40,7 +43,41 @@ function checkTexts(folder: string): string[] {
     ...Object.keys(en)
       .filter((key) => !isUsed(key))
       .map((key) => `${folder}en.json: "${key}" is not used`),
+    ...checkWords(`${folder}en.json`, en, ruledOut.en),
+    ...checkWords(`${folder}id.json`, id, ruledOut.id),
   ];
+}
+
+interface RuledOut {
+  readonly pattern: RegExp;
+  /** What is said instead: `API key, key`. */
+  readonly terms: string;
+}
+
+/** @param column of the table in the glossary */
+function readWords(column: number): RuledOut[] {
+  const rows = read('docs/glossary.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  return rows.slice(1).flatMap((cells) =>
+    (cells[column] ?? '')
+      .split(', ')
+      .filter((word) => word !== '')
+      // Not within a placeholder: `{key}`.
+      .map((word) => ({ pattern: new RegExp(`(?<![\\w{])${word}(?![\\w}])`, 'i'), terms: cells[column - 3] ?? '' })),
+  );
+}
+
+function checkWords(file: string, texts: Texts, words: readonly RuledOut[]): string[] {
+  return Object.entries(texts).flatMap(([key, text]) => {
+    const whole = typeof text === 'string' ? text : Object.values(text).join(' ');
+    return words.flatMap(({ pattern, terms }) => {
+      const rest = terms.split(', ').reduce((left, term) => left.replaceAll(new RegExp(term, 'gi'), ''), whole);
+      const [word] = pattern.exec(rest) ?? [];
+      return word === undefined ? [] : [`${file}: "${key}" says "${word}"; docs/glossary.md: ${terms}`];
+    });
+  });
 }
 
 function missing(texts: Texts, others: Texts): string[] {

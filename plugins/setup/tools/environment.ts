@@ -14,7 +14,7 @@ export const environment: SetupTool = {
       'setup.environment_name': 'Environment variables',
       'setup.note.environment': 'Every program started from this terminal uses these addresses.',
       'setup.note.environment_openai': 'For programs with an OpenAI SDK.',
-      'setup.note.environment_anthropic': 'For programs with an Anthropic SDK. The Vercel AI SDK wants /v1 at the end.',
+      'setup.note.environment_anthropic': 'For programs with an Anthropic SDK. The Vercel AI SDK needs /v1 at the end.',
     },
     id: {
       'setup.environment_name': 'Variabel environment',

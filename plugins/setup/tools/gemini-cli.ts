@@ -24,10 +24,10 @@ export const geminiCli: SetupTool = {
   note: 'setup.note.gemini_cli',
   texts: {
     en: {
-      'setup.note.gemini_cli': 'Gemini CLI wants HTTPS, except on this machine.',
+      'setup.note.gemini_cli': 'Gemini CLI requires HTTPS, except on this machine.',
     },
     id: {
-      'setup.note.gemini_cli': 'Gemini CLI minta HTTPS, kecuali di mesin ini.',
+      'setup.note.gemini_cli': 'Gemini CLI memerlukan HTTPS, kecuali di mesin ini.',
     },
   },
   script: {

@@ -9,10 +9,10 @@ export const vscode: SetupTool = {
   note: 'setup.note.vscode',
   texts: {
     en: {
-      'setup.note.vscode': 'VS Code takes the key in its own form and keeps it there.',
+      'setup.note.vscode': 'VS Code asks for the key in its own form and stores it.',
     },
     id: {
-      'setup.note.vscode': 'VS Code meminta key di formulirnya sendiri dan menyimpannya di sana.',
+      'setup.note.vscode': 'VS Code meminta API key di formulirnya sendiri dan menyimpannya di sana.',
     },
   },
   steps: ({ apiUrl, key, providerName, model }) => [

@@ -9,10 +9,10 @@ export const zed: SetupTool = {
   note: 'setup.note.zed',
   texts: {
     en: {
-      'setup.note.zed': 'Zed takes the key from the terminal it was started from, or from its own form for providers.',
+      'setup.note.zed': 'Zed reads the key from the terminal it was started from, or from its own form for providers.',
     },
     id: {
-      'setup.note.zed': 'Zed mengambil key dari terminal tempat ia dibuka, atau dari formulir provider-nya.',
+      'setup.note.zed': 'Zed mengambil API key dari terminal tempat ia dibuka, atau dari formulir provider-nya.',
     },
   },
   script: {

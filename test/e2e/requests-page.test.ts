@@ -124,7 +124,7 @@ describe('new requests', () => {
     await topIs(page, await write({ model: 'dp/fresh' }));
     await topIs(page, await write({ model: 'dp/fresh' }));
     expect(await focusedId(window)).toBe(id);
-    expect(await page.locator('#list').innerText()).toContain('4 requests in the last 24 hours.');
+    expect(await page.locator('#list').innerText()).toContain('4 requests since ');
     expect(window.complaints).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ const healthy = 'always-answered';
 const operator = 'ops@example.com';
 const minute = 60_000;
 /** Readings are made again after seconds, and the job that watches models runs every 15. */
-const patience = { timeout: 40_000, interval: 500 };
+const patience = { timeout: 30_000, interval: 500 };
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -85,10 +85,9 @@ function stateOf(text: string): ModelState | undefined {
   return text.startsWith('No traffic') ? 'unknown' : states[text.trim()];
 }
 
-/** The state beside the name of a model on a page. */
+/** The state beside the name of a model on a page, which its title has whole. */
 function shownOn(html: string, name: string): ModelState | undefined {
-  const main = html.slice(html.indexOf('<main'));
-  const [, rest = ''] = main.slice(main.search(new RegExp(`(?:>|value=")dp/${name}\\b`))).match(/^(.*)$/s) ?? [];
+  const rest = html.slice(html.indexOf(`title="dp/${name}"`));
   return stateOf(/class="status \w+">(?:<svg.*?<\/svg>)?([^<]*)</s.exec(rest)?.[1] ?? '');
 }
 

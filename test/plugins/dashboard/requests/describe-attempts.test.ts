@@ -55,7 +55,7 @@ describe('attempts', () => {
 
   it.each([
     [{ status: 429, fault: 'throttled' }, '429 rate limit, before the first token. Next route tried.'],
-    [{ status: 401, fault: 'key' }, '401 access denied, before the first token. Next route tried.'],
+    [{ status: 401, fault: 'key' }, '401 key rejected, before the first token. Next route tried.'],
     [{ status: 404, fault: 'no_model' }, '404 model not available, before the first token. Next route tried.'],
     [{ status: 418, fault: 'route' }, '418 error, before the first token. Next route tried.'],
     [{ status: 200, fault: 'route' }, 'Response broke off, before the first token. Next route tried.'],

@@ -10,7 +10,7 @@ function factsOf(settings: Partial<RequestRecord> = {}): Record<string, string> 
 
 describe('the facts of a request', () => {
   it('name only what is known', () => {
-    expect(factsOf()).toEqual({ Format: 'Responses, streamed', Ended: 'complete' });
+    expect(factsOf()).toEqual({ Format: 'Responses, streamed', Outcome: 'complete' });
   });
 
   it('say when tokens were estimated', () => {
@@ -35,8 +35,8 @@ describe('the facts of a request', () => {
 
   it('tell an answer that broke off from a request that failed', () => {
     expect([
-      factsOf({ outcome: 'failed', status: 200 })['Ended'],
-      factsOf({ outcome: 'failed', status: 502 })['Ended'],
+      factsOf({ outcome: 'failed', status: 200 })['Outcome'],
+      factsOf({ outcome: 'failed', status: 502 })['Outcome'],
     ]).toEqual(['broke off', 'failed']);
   });
 

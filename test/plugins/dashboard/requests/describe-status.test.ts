@@ -16,7 +16,7 @@ describe('the status of a request', () => {
     [
       'a failure of all routes',
       'bad',
-      '502 all routes',
+      '502 all routes failed',
       { outcome: 'failed', status: 502, error_code: 'upstream_failed' },
     ],
     ['an answer that broke off', 'bad', 'Broke off', { outcome: 'failed', status: 200, error_code: 'upstream_failed' }],

@@ -143,7 +143,7 @@ describe('log stage', () => {
     expect(record?.user_agent).toBe('a\\x0d\\x0ab\\x1b[2Jc\\x00');
   });
 
-  it('counts neither unmetered nor refused requests', async () => {
+  it('counts unmetered and refused requests too, as pages do', async () => {
     await using test = new TestHost(database);
     const stage = test.createStage();
     const run = (isMetered: boolean, kind: Outcome['kind']) => {
@@ -157,7 +157,7 @@ describe('log stage', () => {
       run(true, 'refused');
     }
     await test.stop();
-    expect(await requestCount(database, account)).toBe(700);
+    expect(await requestCount(database, account)).toBe(2_100);
   });
 
   it('keeps records while the database is unavailable, and ships them within ten seconds of its return', async () => {

@@ -124,8 +124,8 @@ describe('a receipt', () => {
 
 describe('a mail', () => {
   it.each([
-    ['plan.ending', 3_600, 'Subject: Your plan ends on'],
-    ['plan.ended', -60, 'Subject: Your plan has ended'],
+    ['plan.ending', 3_600, 'Subject: Your pass ends on'],
+    ['plan.ended', -60, 'Subject: Your pass has ended'],
   ] as const)('is sent about %s', async (name, until, subject) => {
     await record(name, { accountId, endsAt: await addPeriod(until) });
     await send();

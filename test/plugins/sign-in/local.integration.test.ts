@@ -101,7 +101,7 @@ describe('local sign-in', () => {
     );
     const { reply } = await signIn('Taken@example.com');
     expect(reply.status).toBe(422);
-    expect(reply.text).toContain('Another account has this e-mail.');
+    expect(reply.text).toContain('Another account has this e-mail address.');
     expect(reply.text).toContain('value="Taken@example.com"');
   });
 

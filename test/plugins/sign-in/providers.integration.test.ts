@@ -140,7 +140,7 @@ describe('signing in with GitHub', () => {
     const browser = here.browser();
     const reply = await here.signIn(browser, 'github', '/account/sign-ins');
     expect(reply.location).toBe('/sign-in?error=email_taken&next=%2Faccount%2Fsign-ins');
-    expect((await browser.follow(reply)).text).toContain('Another account has this e-mail.');
+    expect((await browser.follow(reply)).text).toContain('Another account has this e-mail address.');
     expect(await identities('github', id)).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ export const plugin: GatewayPlugin = {
         { label: 'landing.models', path: '/#models', order: 20 },
         { label: 'landing.setup', path: '/#connect', order: 30 },
       ],
-      styles: ['landing.css'],
+      styles: ['landing.css', 'tables.css'],
       title: 'landing.title',
       description: 'landing.description',
       template: viewPath('landing/page.eta'),

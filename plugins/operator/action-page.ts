@@ -108,7 +108,7 @@ export function actionPage(definition: ActionDefinition): Page {
     role: 'operator',
     title,
     template: viewPath('operator/action.eta'),
-    styles: ['operator.css'],
+    styles: ['operator.css', 'tables.css'],
     show: ask,
     forms: [form],
   };

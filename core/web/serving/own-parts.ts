@@ -13,6 +13,7 @@ export const ownTexts = defineTexts({ en, id });
 /** What the layout loads, and what pages of plugins may: htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
   { name: 'style.css', path: viewPath('style.css') },
+  { name: 'tables.css', path: viewPath('tables.css') },
   { name: 'dark.css', path: viewPath('dark.css') },
   { name: 'icon.svg', path: viewPath('icon.svg') },
   { name: 'icon-192.png', path: viewPath('icon-192.png') },

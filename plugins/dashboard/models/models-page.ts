@@ -24,7 +24,7 @@ export function createModelsPage(gateway: Gateway): Page {
     title: 'models.title',
     navigation: { label: 'models.title', icon: 'models', order: 30, covers: [tryPath] },
     template: viewPath('dashboard/models/page.eta'),
-    styles: ['models.css'],
+    styles: ['models.css', 'tables.css'],
     scripts: ['htmx.js'],
     show: async (request) => ({
       path: modelsPath,

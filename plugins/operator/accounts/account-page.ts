@@ -38,7 +38,7 @@ export const accountPage: Page = {
   role: 'operator',
   title: 'operator.account_title',
   template: viewPath('operator/detail.eta'),
-  styles: ['operator.css'],
+  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t } = request;
     const { database } = host;

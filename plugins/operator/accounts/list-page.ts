@@ -21,7 +21,7 @@ export const accountsPage: Page = {
   title: 'operator.accounts',
   navigation: { label: 'operator.accounts', icon: 'people', order: 30 },
   template: viewPath('operator/list.eta'),
-  styles: ['operator.css'],
+  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t } = request;
     const words = (query['q'] ?? '').trim().slice(0, longestWords);

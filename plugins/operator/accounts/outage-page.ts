@@ -56,7 +56,7 @@ export const outagePage: Page = {
   role: 'operator',
   title: 'operator.outage',
   template: viewPath('operator/outage.eta'),
-  styles: ['operator.css'],
+  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { t, query, form: sent, format, host } = request;
     const asked = (name: string) => String(sent.values[name] ?? query[name] ?? '');

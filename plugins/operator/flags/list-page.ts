@@ -12,7 +12,7 @@ export const flagsPage: Page = {
   role: 'operator',
   title: 'operator.flags_open',
   template: viewPath('operator/flags.eta'),
-  styles: ['operator.css'],
+  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { flags, total } = await listOpenFlags(request.host.database, listed);
     return {

@@ -43,7 +43,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
     title: 'operator.health',
     navigation: { label: 'operator.health', icon: 'pulse', order: 50 },
     template: viewPath('operator/health.eta'),
-    styles: ['operator.css'],
+    styles: ['operator.css', 'tables.css'],
     show: values,
     live: {
       topics: ['health'],

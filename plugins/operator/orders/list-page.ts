@@ -21,7 +21,7 @@ export const ordersPage: Page = {
   title: 'operator.orders',
   navigation: { label: 'operator.orders', icon: 'list', order: 20 },
   template: viewPath('operator/list.eta'),
-  styles: ['operator.css'],
+  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t, format } = request;
     const words = (query['q'] ?? '').trim().slice(0, longestWords);

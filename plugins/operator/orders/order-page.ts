@@ -21,7 +21,7 @@ export const orderPage: Page = {
   role: 'operator',
   title: 'operator.order_title',
   template: viewPath('operator/detail.eta'),
-  styles: ['operator.css'],
+  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, format } = request;
     const order = await requireOrder(request);

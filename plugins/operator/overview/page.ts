@@ -34,7 +34,7 @@ export function overviewPage(
     title: 'operator.overview',
     navigation: { label: 'operator.overview', icon: 'home', order: 10 },
     template: viewPath('operator/overview.eta'),
-    styles: ['operator.css'],
+    styles: ['operator.css', 'tables.css'],
     show: values,
     live: {
       topics: ['requests', 'orders', 'health'],

@@ -33,7 +33,7 @@ export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
     title: 'operator.routes',
     navigation: { label: 'operator.routes', icon: 'routes', order: 40 },
     template: viewPath('operator/routes.eta'),
-    styles: ['operator.css'],
+    styles: ['operator.css', 'tables.css'],
     show: values,
     live: {
       topics: ['requests', 'health'],

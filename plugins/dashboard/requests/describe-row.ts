@@ -70,8 +70,8 @@ function describeRow(record: RequestRecord, { t, format }: Reader, routes: Route
     id: record.id,
     path: `${requestsPath}/${record.id}`,
     time: format.clock(new Date(record.started_at)),
-    name: record.model ?? record.path,
-    isModelCall: record.model !== null,
+    name: nameOf(record),
+    isModelCall: record.model !== null || record.error_code === 'model_not_found',
     route: routeOf(record, t, routes),
     attempts: tries > 1 ? t('requests.attempts', { count: tries }) : '',
     status,
@@ -81,6 +81,12 @@ function describeRow(record: RequestRecord, { t, format }: Reader, routes: Route
     total: total === null ? dash : format.duration(total).text,
     bar: total === null ? undefined : latencyBar(first, total, longest, status.tone === 'bad'),
   };
+}
+
+/** The model; the name that was typed where none has it; else the path. */
+export function nameOf({ model, path, error_code: code, error_message: message }: RequestRecord): string {
+  const typed = code === 'model_not_found' ? /^Model "(.+?)" not found/.exec(message ?? '')?.[1] : undefined;
+  return model ?? typed ?? path;
 }
 
 /** Ms to the first content; of an answer from the cache, whose content the gateway does not read, to its first byte. */

@@ -7,7 +7,7 @@ import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from './describe-facts.ts';
-import { columnsOf, firstTokenOf } from './describe-row.ts';
+import { columnsOf, firstTokenOf, nameOf } from './describe-row.ts';
 import { describeStatus } from './describe-status.ts';
 import { requestsPath } from './query.ts';
 
@@ -41,7 +41,7 @@ async function describeRequest(request: PageRequest) {
   return {
     id: record.id,
     path: `${requestsPath}/${record.id}`,
-    name: record.model ?? record.path,
+    name: nameOf(record),
     time: format.clock(startedAt),
     day: format.day(startedAt).text,
     zone: format.timeZone.replaceAll('_', ' '),

@@ -42,6 +42,12 @@ describe('a row', () => {
     });
   });
 
+  it('of an unknown model has the name that was typed', () => {
+    const message = 'Model "gpt-5o" not found. Did you mean "dp/gpt-5"?';
+    const unknown = { model: null, error_code: 'model_not_found', error_message: message } as Partial<RequestRecord>;
+    expect(rowOf(unknown)).toMatchObject({ name: 'gpt-5o', isModelCall: true });
+  });
+
   it('of a list of models has its path', () => {
     expect(rowOf({ model: null, method: 'GET', path: '/v1/models' })).toMatchObject({
       name: '/v1/models',

@@ -59,7 +59,8 @@ export const cacheStage = defineStage({
         if (exchange.format === undefined || !exchange.endpoint.isMetered || isForm(exchange)) return;
         return cache.find(exchange, seconds);
       },
-      leave: (exchange, reply) => cache.store(exchange, reply),
+      // The client of a detached exchange has its answer already, and it is another one.
+      leave: (exchange, reply) => (exchange.taker === undefined ? cache.store(exchange, reply) : reply),
       done: (exchange) => cache.release(exchange),
     };
   },

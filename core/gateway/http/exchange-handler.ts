@@ -5,8 +5,8 @@ import { bounds } from '#core/platform/bounds.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '../host/host.ts';
-import { LinkedList } from '../pipeline/linked-list.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import { type Link, LinkedList } from '../pipeline/linked-list.ts';
+import { Exchange, type ReplySender } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { discard, type Reply } from '../pipeline/reply.ts';
 import { StageFault } from '../pipeline/stage-fault.ts';
@@ -23,10 +23,44 @@ const discardTime = 5_000;
 /** Ms for which stages may keep running after their exchange is over. */
 const settleTime = 10_000;
 
-/** What of the reply is on its way; nothing when the client has left or nothing could be sent. */
-interface Delivery {
-  sent?: SendProgress;
+/** The way of a reply to its client. */
+class Delivery implements ReplySender {
+  /** What of it is on its way; undefined when the client has left or nothing could be sent. */
+  sent: SendProgress | undefined;
+  readonly #exchange: Exchange;
+  readonly #response: ServerResponse;
+  readonly #serving: Serving;
+  readonly #handler: ExchangeHandler;
+
+  constructor(exchange: Exchange, response: ServerResponse, serving: Serving, handler: ExchangeHandler) {
+    this.#exchange = exchange;
+    this.#response = response;
+    this.#serving = serving;
+    this.#handler = handler;
+  }
+
+  /** The exchange goes on, whatever becomes of this. */
+  send(early: Reply): void {
+    this.reply(early, new Exchange(this.#exchange));
+  }
+
+  reply(reply: Reply, exchange: Exchange = this.#exchange): void {
+    const { pipeline, host, writeTimeout } = this.#serving;
+    if (this.#response.destroyed) {
+      discard(reply);
+      return;
+    }
+    this.sent = sendReply(this.#response, exchange, reply, {
+      headers: this.#handler.isClosing ? closing : none,
+      writeTimeout,
+      log: host.log,
+      onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
+    });
+  }
 }
+
+const none = {};
+const closing = { connection: 'close' };
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
 export class ExchangeHandler {
@@ -50,6 +84,11 @@ export class ExchangeHandler {
     const previous = this.#serving;
     this.#serving = next;
     return previous;
+  }
+
+  /** True when every answer closes its connection. */
+  get isClosing(): boolean {
+    return this.#isClosing;
   }
 
   get running(): number {
@@ -86,14 +125,22 @@ export class ExchangeHandler {
   }
 
   async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse, serving: Serving): Promise<void> {
+    const link = this.#running.add(exchange);
     try {
       const { pipeline } = serving;
-      const closed = this.#untilClosed(exchange, req, res);
+      const closed = this.#untilClosed(exchange, req, res, link);
       pipeline.begin(exchange);
-      const delivery: Delivery = {};
+      const delivery = new Delivery(exchange, res, serving, this);
+      exchange.sender = delivery;
       // For a client that has left already there is only the record.
       const answered = exchange.isClientGone ? undefined : this.#answer(exchange, req, res, serving, delivery);
       const duration = await closed;
+      if (exchange.taker !== undefined) {
+        await answered;
+        this.#running.remove(link);
+        await pipeline.finish(exchange, outcomeOf(exchange, res, delivery.sent, exchange.elapsed));
+        return;
+      }
       // The signal has reached the stages; what they report belongs in the record.
       if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
       await pipeline.finish(exchange, outcomeOf(exchange, res, delivery.sent, duration));
@@ -103,13 +150,19 @@ export class ExchangeHandler {
   }
 
   /** Resolves with the duration in ms when the answer has been delivered, or can no longer be. */
-  #untilClosed(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<number> {
+  #untilClosed(
+    exchange: Exchange,
+    request: IncomingMessage,
+    response: ServerResponse,
+    link: Link<Exchange>,
+  ): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
-    const link = this.#running.add(exchange);
     const onClose = () => {
       // A failure of the gateway is not a client that left.
-      if (!response.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
-      this.#running.remove(link);
+      if (exchange.taker === undefined) {
+        if (!response.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
+        this.#running.remove(link);
+      }
       resolve(exchange.elapsed);
     };
     if (hasLeft(request, response)) onClose();
@@ -122,23 +175,14 @@ export class ExchangeHandler {
     exchange: Exchange,
     request: IncomingMessage,
     response: ServerResponse,
-    { pipeline, host, writeTimeout }: Serving,
+    { pipeline, host }: Serving,
     delivery: Delivery,
   ): Promise<void> {
     let reply: Reply | undefined;
     try {
       reply = await pipeline.answer(exchange);
-      if (response.destroyed) {
-        discard(reply);
-        return;
-      }
-      const headers: Record<string, string> = this.#isClosing ? { connection: 'close' } : {};
-      delivery.sent = sendReply(response, exchange, reply, {
-        headers,
-        writeTimeout,
-        log: host.log,
-        onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
-      });
+      if (exchange.taker === undefined) delivery.reply(reply);
+      else await exchange.taker(reply);
     } catch (error) {
       // A header that HTTP does not allow, for example. This is the only place that sees it.
       if (reply !== undefined) discard(reply);

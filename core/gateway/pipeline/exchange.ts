@@ -91,6 +91,14 @@ export interface ExchangeInit {
 
 type AbortListener = (reason: ClientGone | GatewayError) => void;
 
+export interface ReplySender {
+  /** Sends a reply before the pipeline has one, on behalf of an exchange that goes on without its client. */
+  send(early: Reply): void;
+}
+
+/** Takes the reply of an exchange that goes on without its client. Must read or discard its body. */
+type ReplyTaker = (reply: Reply) => Promise<void>;
+
 /** Request and reply together: what travels through the pipeline. */
 export class Exchange {
   readonly id: string;
@@ -116,6 +124,9 @@ export class Exchange {
   #abortReason: ClientGone | GatewayError | undefined;
   #abortListeners: AbortListener[] | undefined;
   #failure: GatewayError | undefined;
+  #taker: ReplyTaker | undefined;
+  /** Sends the client its answer when the exchange is detached; set by the host. */
+  sender: ReplySender | undefined;
 
   constructor(init: ExchangeInit) {
     this.id = init.id;
@@ -186,6 +197,20 @@ export class Exchange {
     this.#abortReason = reason;
     for (const listener of this.#abortListeners ?? []) listener(reason);
     this.#controller?.abort(reason);
+  }
+
+  /**
+   * Answers the client now, and lets the exchange go on without it, with its limits and its record: the reply of the
+   * pipeline goes to `taker`, and a client that leaves ends nothing.
+   */
+  detach(early: Reply, taker: ReplyTaker): void {
+    this.#taker = taker;
+    this.sender?.send(early);
+  }
+
+  /** Undefined while the client waits for the reply. */
+  get taker(): ReplyTaker | undefined {
+    return this.#taker;
   }
 
   get isClientGone(): boolean {

@@ -73,6 +73,9 @@ function defineRule(schema: JsonSchema, check: Check): Rule {
 export const boolean = defineRule({ type: 'boolean' }, (value) =>
   typeof value === 'boolean' ? undefined : 'true or false',
 );
+/** For a feature that cannot work through a gateway. */
+export const falseBecause = (reason: string): Rule =>
+  defineRule({ const: false }, (value) => (value === false ? undefined : `false: ${reason}`));
 export const text = defineRule({ type: 'string' }, (value) => (typeof value === 'string' ? undefined : 'a string'));
 export const textOrObject = defineRule({ type: ['string', 'object'] }, (value) =>
   typeof value === 'string' || isJsonObject(value) ? undefined : 'a string or an object',

@@ -2,6 +2,7 @@ import { textsOf } from '../../../wire/members.ts';
 import {
   boolean,
   entriesOf,
+  falseBecause,
   integer,
   number,
   object,
@@ -53,6 +54,11 @@ export const chatParameters = parameters({
   service_tier: text,
   store: boolean,
   metadata: object,
+  // xAI
+  deferred: falseBecause(
+    'a deferred completion can be fetched only with the key of this service at the vendor. Use POST /v1/responses with ' +
+      '`background: true`',
+  ),
 });
 
 /** The stop sequences of a request. */

@@ -104,6 +104,8 @@ export const bounds = {
   restoredCalls: 1_024,
   /** Stored response, as `max_bytes`; larger ones are not stored. Also limits the items that one request may reference. */
   storedResponse: 32 * MiB,
+  /** Characters of the events of a background response, which then fails. */
+  backgroundEvents: 64 * MiB,
   /** Characters of a reply that another route may continue; a longer one is not resumed. */
   resumedText: MiB,
   /** Content of one exchange in the log, as `max_content_bytes`; truncated. */

@@ -106,6 +106,8 @@ export const formatStage = defineStage({
         if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
         exchange.set(storedCall, call);
         exchange.set(adapter, call);
+        const detached = store.detach(exchange, request);
+        if (detached !== undefined) await detached;
       },
     };
   },

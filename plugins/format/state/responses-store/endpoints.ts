@@ -5,14 +5,51 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { unavailable } from './continuation.ts';
 import { pageOf } from './input-items.ts';
+import { findResponse, responseNotFound } from './find-response.ts';
+import { endingOf } from './response-events.ts';
 import { ResponseRows, type StoredResponse } from './rows.ts';
+import { type RunKey, RunRows } from './run-rows.ts';
+import { runsOf } from './runs.ts';
+import { streamOf } from './stream-tail.ts';
+import type { ResponsesReply } from '../../wire/responses.ts';
 
-/** `GET /v1/responses/{id}`. @throws GatewayError `response_not_found`, `not_supported`, `unavailable` */
+/**
+ * `GET /v1/responses/{id}`, whole or as a stream: of a background response while it runs, of any other once it has ended.
+ *
+ * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
+ */
 export async function getResponse(host: Host, exchange: Exchange): Promise<Reply> {
-  if (exchange.query.get('stream') === 'true') {
-    const message = 'A stored response cannot be streamed again. Leave out `stream`.';
-    throw new GatewayError('not_supported', message, { param: 'stream' });
+  const { query } = exchange;
+  const after = readStartingAfter(query.get('starting_after'));
+  const { response } = await load(host, exchange);
+  return query.get('stream') === 'true' ? streamOf(host, named(exchange), after) : json(response);
+}
+
+function readStartingAfter(text: string | null): number {
+  if (text === null || text === '') return -1;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const message = '`starting_after` must be the number of an event.';
+  throw new GatewayError('invalid_request', message, { param: 'starting_after' });
+}
+
+/**
+ * `POST /v1/responses/{id}/cancel`: a background response that has ended stays as it is.
+ *
+ * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
+ */
+export async function cancelResponse(host: Host, exchange: Exchange): Promise<Reply> {
+  const key = named(exchange);
+  const { response, isRunning } = await load(host, exchange);
+  const { background }: ResponsesReply = response;
+  if (background !== true) {
+    const message = 'Only responses created with `background: true` can be cancelled.';
+    throw new GatewayError('invalid_request', message);
   }
+  if (!isRunning) return json(response);
+  const cancelled = { ...response, status: 'cancelled' };
+  await new RunRows(host.database).end(key, cancelled, host.now(), endingOf(cancelled)).catch(unavailable);
+  runsOf(host).stop(key);
+  runsOf(host).wake(key);
   return json((await load(host, exchange)).response);
 }
 
@@ -25,7 +62,9 @@ export async function listInputItems(host: Host, exchange: Exchange): Promise<Re
 export async function deleteResponse(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId, id } = named(exchange);
   const isDeleted = await new ResponseRows(host.database).delete(accountId, id, host.now()).catch(unavailable);
-  if (!isDeleted) throw notFound(id);
+  if (!isDeleted) throw responseNotFound(id);
+  runsOf(host).stop({ accountId, id });
+  runsOf(host).wake({ accountId, id });
   return json({ id, object: 'response', deleted: true });
 }
 
@@ -39,26 +78,19 @@ export function refuseUnsupported({ endpoint }: Exchange): never {
   throw new GatewayError('not_found', `${method} ${path} is not supported. Send the whole conversation as \`input\`.`);
 }
 
-async function load(host: Host, exchange: Exchange): Promise<StoredResponse> {
-  const { accountId, id } = named(exchange);
-  const found = await new ResponseRows(host.database).find(accountId, id, host.now()).catch(unavailable);
-  if (found === undefined) throw notFound(id);
-  return found;
+function load(host: Host, exchange: Exchange): Promise<StoredResponse> {
+  return findResponse(host, named(exchange));
 }
 
 /** The requested id and the caller's account. Without `auth` nothing is stored, so nothing is found. */
-function named(exchange: Exchange): { readonly accountId: string; readonly id: string } {
+function named(exchange: Exchange): RunKey {
   const id = exchange.params['id'] ?? '';
   const accountId = exchange.find(principal)?.accountId;
-  if (accountId === undefined) throw notFound(id);
+  if (accountId === undefined) throw responseNotFound(id);
   return { accountId, id };
 }
 
-function notFound(id: string): GatewayError {
-  return new GatewayError('response_not_found', `Response with id '${id.slice(0, 200)}' not found.`);
-}
-
-function json(value: object): Reply {
+export function json(value: object): Reply {
   return {
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },

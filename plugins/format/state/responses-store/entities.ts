@@ -20,7 +20,30 @@ export const ResponseStore = defineEntity({
     /** Of the output's items, for references to them. */
     itemIds: impersonal(p.array()),
     createdAt: p.datetime(),
+    /** Until when the instance that runs it has promised to renew this; null for a response that has ended. */
+    runningUntil: p.datetime().nullable(),
     expiresAt: p.datetime().index('response_store_expires_at'),
   },
-  indexes: [{ name: 'response_store_item_ids', properties: 'itemIds', type: 'gin' }],
+  indexes: [
+    { name: 'response_store_item_ids', properties: 'itemIds', type: 'gin' },
+    {
+      name: 'response_store_running',
+      expression:
+        'CREATE INDEX response_store_running ON response_store (running_until) WHERE running_until IS NOT NULL',
+    },
+  ],
+});
+
+/** Events of a background response, for clients that read its stream from the beginning or go on with it. */
+export const ResponseEvent = defineEntity({
+  name: 'ResponseEvent',
+  tableName: 'response_event',
+  properties: {
+    response: () => p.manyToOne(ResponseStore).primary().joinColumns('account_id', 'response_id').deleteRule('cascade'),
+    /** Number of the last event. */
+    lastSequence: p.integer().primary(),
+    /** Consecutive events, as they are streamed. */
+    events: personal(p.text()),
+    createdAt: p.datetime().index('response_event_created_at'),
+  },
 });

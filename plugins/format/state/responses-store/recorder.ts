@@ -1,10 +1,12 @@
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { turnFor } from '#core/platform/timing/turn.ts';
-import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { unavailable } from './continuation.ts';
+import { isContinuable, isStorable, itemIdsOf, type NewRow, ResponseRows, sizeOf } from './rows.ts';
 import { responsesSection } from './register.ts';
 
 /** Data stored along with the answer to a request. */
@@ -27,8 +29,6 @@ const cooldown = 5_000;
 /** Ms between two lines about a failing database. */
 const remindEvery = 60_000;
 const hour = 3_600_000; // ms
-/** Statuses of answers that can be continued. */
-const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 
 /** Stores answers. */
 export class Recorder {
@@ -72,6 +72,22 @@ export class Recorder {
     }
   }
 
+  /**
+   * Stores a response that goes on without its client, before it begins.
+   *
+   * @throws GatewayError `request_too_large`, `unavailable`
+   */
+  async begin(draft: Draft, response: JsonObject, runningUntil: number): Promise<void> {
+    const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
+    const row = await this.#write(draft, response);
+    const most = Math.min(max_bytes, max_account_bytes);
+    if (sizeOf(row) > most)
+      throw new GatewayError('request_too_large', `The conversation of a background response exceeds ${most} bytes.`);
+    const rows = new ResponseRows(this.#host.database);
+    const saving = this.#quota.save(rows, { ...row, runningUntil }, max_account_bytes);
+    await withDeadline(saving, deadline, `the database took more than ${deadline} ms`).catch(unavailable);
+  }
+
   /** @returns the note on the response */
   #reportFailure({ id }: NewRow, error: unknown): string {
     const more = this.#lines.pass('storing');
@@ -80,10 +96,12 @@ export class Recorder {
     return databaseFailed;
   }
 
+  async #rowOf(draft: Draft, response: JsonObject): Promise<NewRow | undefined> {
+    return isContinuable(response) && isStorable(response['id']) ? this.#write(draft, response) : undefined;
+  }
+
   /** Writes long texts in separate turns of the event loop: 31 MB take 50 ms. */
-  async #rowOf({ accountId, items, previousId }: Draft, response: JsonObject): Promise<NewRow | undefined> {
-    const { id, status } = response;
-    if (!continuable.has(status) || !isStorable(id)) return undefined;
+  async #write({ accountId, items, previousId }: Draft, response: JsonObject): Promise<NewRow> {
     const now = this.#host.now();
     const input = JSON.stringify(items);
     await turnFor(input.length);
@@ -91,10 +109,10 @@ export class Recorder {
     await turnFor(stored.length);
     return {
       accountId,
-      id,
+      id: String(response['id']),
       input,
       response: stored,
-      itemIds: outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : [])),
+      itemIds: itemIdsOf(response),
       createdAt: now,
       expiresAt: now + this.#host.section(responsesSection).keep_hours * hour,
     };

@@ -3,8 +3,10 @@ import { bounds } from '#core/platform/bounds.ts';
 import { defineSection } from '#core/config/section.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
-import { deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
+import { cancelResponse, deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
+import { findResponse } from './find-response.ts';
 import { ResponseRows } from './rows.ts';
+import { RunRows } from './run-rows.ts';
 
 /** Registers section, job and endpoints of stored responses. */
 export function registerResponsesStore(server: Server): void {
@@ -13,7 +15,7 @@ export function registerResponsesStore(server: Server): void {
   server.gateway.section(responsesSection);
   server.gateway.tables({
     name: 'response_store',
-    entities: async () => [(await import('./entities.ts')).ResponseStore],
+    entities: async () => Object.values(await import('./entities.ts')),
   });
   server.gateway.job(cleanupJob);
   // Codex tries to compact there.
@@ -23,6 +25,12 @@ export function registerResponsesStore(server: Server): void {
     method: 'GET',
     path: '/v1/responses/{id}',
     answer: (exchange) => getResponse(server.host(), exchange),
+  });
+  endpoint('cancel_response', {
+    documentation: { summary: 'format.docs.cancel_response' },
+    method: 'POST',
+    path: '/v1/responses/{id}/cancel',
+    answer: (exchange) => cancelResponse(server.host(), exchange),
   });
   endpoint('delete_response', {
     documentation: { summary: 'format.docs.delete_response' },
@@ -75,12 +83,18 @@ export const responsesSection = defineSection({
   },
 });
 
+/** Ms after which the events of a response that has ended are deleted: its stream can be made of the response itself. */
+const keepEvents = 3_600_000;
+
 /** Safe to run twice and concurrently. When it is late, expired rows only take up space. */
 export const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
-  description: 'Deletes stored responses that have expired.',
+  description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',
   schedule: { every: 60 * 60 },
   async run(_data, host) {
+    const runs = new RunRows(host.database);
+    for (const key of await runs.abandoned(host.now())) await findResponse(host, key);
+    await runs.deleteEvents(host.now() - keepEvents);
     const count = await new ResponseRows(host.database).deleteExpired(host.now());
     if (count > 0) host.log.info(`deleted ${count} stored responses that had expired`);
   },

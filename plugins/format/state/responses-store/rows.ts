@@ -12,6 +12,7 @@ export interface StoredResponse {
   readonly input: readonly JsonValue[];
   /** The response object, as the client got it. */
   readonly response: JsonObject;
+  readonly isRunning: boolean;
 }
 
 /** A response to be stored. Both texts are JSON. */
@@ -23,17 +24,20 @@ export interface NewRow {
   readonly itemIds: readonly string[];
   readonly createdAt: number; // epoch ms
   readonly expiresAt: number; // epoch ms
+  /** For a response that has only begun: until when its instance has promised to renew this. */
+  readonly runningUntil?: number; // epoch ms
 }
 
-type Stored = Row<typeof ResponseStore, 'id' | 'input' | 'response'>;
+type Stored = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
 
 const batch = 1_000;
 /** The most rows deleted for a new one: an answer waits for it, and each may have megabytes. */
 const mostMakingRoom = 100;
-const insert = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at)
-  VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?)
+const insert = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
+  VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ?)
   ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
-    item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at`;
+    item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at,
+    running_until = EXCLUDED.running_until`;
 
 /** The table `response_store`. Every access names the account: ids of other accounts are not found. */
 export class ResponseRows {
@@ -63,7 +67,7 @@ export class ResponseRows {
              SELECT id, sum(octet_length(input) + octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes
              FROM response_store WHERE account_id = ? AND id <> ?
            ) AS others WHERE bytes > ? ORDER BY bytes DESC LIMIT ?
-         ) FOR UPDATE SKIP LOCKED
+         ) AND running_until IS NULL FOR UPDATE SKIP LOCKED
        ) RETURNING 1`,
       [...valuesOf(row), row.accountId, row.accountId, row.accountId, row.id, left, mostMakingRoom],
     );
@@ -74,14 +78,15 @@ export class ResponseRows {
   async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
     if (!isStorable(id)) return undefined;
     const [row] = await this.#database.query<Stored>(
-      'SELECT id, input, response FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?',
+      `SELECT id, input, response, running_until IS NOT NULL AS is_running
+       FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?`,
       [accountId, id, time(now)],
     );
     if (row === undefined) return undefined;
     await turnFor(row.input.length);
     const input = JSON.parse(row.input) as readonly JsonValue[];
     await turnFor(row.response.length);
-    return { id: row.id, input, response: JSON.parse(row.response) as JsonObject };
+    return { id: row.id, input, response: JSON.parse(row.response) as JsonObject, isRunning: row.is_running };
   }
 
   /** Output items of stored responses with these ids. Unknown ids are missing from the map. */
@@ -139,6 +144,13 @@ export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
 }
 
+const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
+
+/** True for an answer that another can continue. */
+export function isContinuable(response: JsonObject): boolean {
+  return continuable.has(response['status']);
+}
+
 /** The items of a response; none for one that failed. */
 export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
@@ -156,10 +168,16 @@ export function collectItems(
 }
 
 function valuesOf(row: NewRow): readonly unknown[] {
-  const { accountId, id, input, response, itemIds, createdAt, expiresAt } = row;
-  return [accountId, id, input, response, JSON.stringify(itemIds), time(createdAt), time(expiresAt)];
+  const { accountId, id, input, response, itemIds, createdAt, expiresAt, runningUntil } = row;
+  const times = [time(createdAt), time(expiresAt), runningUntil === undefined ? null : time(runningUntil)];
+  return [accountId, id, input, response, JSON.stringify(itemIds), ...times];
 }
 
-function time(epoch: number): string {
+/** Ids of the items of an answer, by which they can be referred to. */
+export function itemIdsOf(response: JsonObject): string[] {
+  return outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : []));
+}
+
+export function time(epoch: number): string {
   return new Date(epoch).toISOString();
 }

@@ -8,16 +8,29 @@ import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { formatNotes, notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { turnFor } from '#core/platform/timing/turn.ts';
-import type { ClientRequest } from '../../request/client-request.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { ReplyContext } from '../../canonical/codec.ts';
+import { responseObject } from '../../formats/responses/reply/reply-object.ts';
+import { type ClientRequest, replyContext } from '../../request/client-request.ts';
 import { RequestContent } from '../../request/request-content.ts';
 import { member } from '../../wire/members.ts';
+import { BackgroundRun, lease } from './background-run.ts';
 import { expand } from './continuation.ts';
+import { json } from './endpoints.ts';
 import { holdEnding } from './hold-ending.ts';
 import { type Draft, Recorder } from './recorder.ts';
 import { ResponseRows } from './rows.ts';
+import { streamOf } from './stream-tail.ts';
 import type { ResponsesReply, ResponsesRequest } from '../../wire/responses.ts';
 
 const draft = defineFact<Draft>('response_draft');
+
+/** A request whose client does not wait for the response. */
+interface Background extends Draft {
+  readonly isStream: boolean;
+}
+
+const background = defineFact<Background>('background_response');
 
 /** The call whose answer is stored. */
 export interface StoredCall {
@@ -57,9 +70,40 @@ export class ResponsesStore {
     const rows = new ResponseRows(host.database);
     const maxBytes = () => host.section(listen).max_body_bytes;
     const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
+    if (body.background === true && request.purpose === 'answer') {
+      const own = readBackground(request.body, accountId, this.#recorder.isEnabled);
+      exchange.set(background, { accountId: own, items, previousId, isStream: request.isStream });
+      const { background: _, ...asked } = body;
+      const wanted = request.with({ previousId, isStream: true });
+      return withBody(wanted, { ...asked, input: isExpanded ? [...items] : body.input, stream: true });
+    }
     if (accountId !== undefined && body.store !== false && request.purpose === 'answer')
       exchange.set(draft, { accountId, items, previousId });
     return isExpanded ? await withBody(request.with({ previousId }), { ...body, input: [...items] }) : request;
+  }
+
+  /**
+   * Answers a client that does not wait for its response, and lets it go on. Called when nothing can refuse the request any
+   * more. Undefined for any other.
+   *
+   * @throws GatewayError `request_too_large`, `unavailable`
+   */
+  detach(exchange: Exchange, request: ClientRequest): Promise<void> | undefined {
+    const begun = exchange.find(background);
+    return begun === undefined ? undefined : this.#run(exchange, request, begun);
+  }
+
+  async #run(exchange: Exchange, request: ClientRequest, begun: Background): Promise<void> {
+    const host = this.#host;
+    const queued = queuedResponse(replyContext(exchange, request));
+    await this.#recorder.begin(begun, queued, host.now() + lease);
+    const key = { accountId: begun.accountId, id: String(queued.id) };
+    if (exchange.isAborted) {
+      await new ResponseRows(host.database).delete(key.accountId, key.id, host.now());
+      return;
+    }
+    const run = new BackgroundRun(host, exchange, key, queued);
+    exchange.detach(begun.isStream ? streamOf(host, key, -1) : json(queued), run.take);
   }
 
   /** Stores the answer if the client wants that. Never fails. */
@@ -100,6 +144,25 @@ export class ResponsesStore {
     await turnFor(bytes.length);
     return { ...reply, headers, body: bytes };
   }
+}
+
+/**
+ * The account of a request for a background response.
+ *
+ * @throws GatewayError `not_supported` where nothing is stored, `invalid_request` for a response that must not be
+ */
+function readBackground({ store }: ResponsesRequest, accountId: string | undefined, isEnabled: boolean): string {
+  if (store === false) {
+    const message = 'A background response is stored until it is fetched. Leave out `store`, or `background`.';
+    throw new GatewayError('invalid_request', message, { param: 'store' });
+  }
+  if (accountId !== undefined && isEnabled) return accountId;
+  const message = 'This service stores no responses, so none can run in the background. Leave out `background`.';
+  throw new GatewayError('not_supported', message, { param: 'background' });
+}
+
+function queuedResponse(context: ReplyContext): ResponsesReply {
+  return { ...responseObject(context, { status: 'queued', output: [] }), background: true };
 }
 
 function isEventStream({ headers }: Reply): boolean {

@@ -81,9 +81,6 @@ function refuseStored(body: ResponsesRequest): void {
   for (const name of ['previous_response_id', 'conversation'] as const) {
     if (!isMissing(body[name])) throw responseNotFound(name);
   }
-  if (maybeBoolean(body.background, 'background') === true) {
-    throw new GatewayError('not_supported', 'Background responses are not supported.', { param: 'background' });
-  }
   if (!isMissing(body.prompt)) {
     throw new GatewayError('not_supported', 'Stored prompts are not supported.', { param: 'prompt' });
   }

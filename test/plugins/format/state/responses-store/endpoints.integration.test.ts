@@ -53,9 +53,20 @@ describe('a stored response', () => {
     expect([reply.status, error.message]).toEqual([404, expect.stringContaining('is not supported')]);
   });
 
-  it('is not streamed again', async () => {
+  it('is streamed again, as a client of the openai SDK reads it', async () => {
+    const { id, output } = await gateway.create({ input: 'one' });
+    const stream = await client.responses.retrieve(id, { stream: true });
+    const events = await Array.fromAsync(stream);
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));
+    expect(events.at(0)?.type).toBe('response.created');
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { id, output } });
+    const rest = await Array.fromAsync(await client.responses.retrieve(id, { stream: true, starting_after: 3 }));
+    expect(rest).toEqual(events.slice(4));
+  });
+
+  it('is not cancelled, unless it runs in the background', async () => {
     const { id } = await gateway.create({ input: 'one' });
-    expect((await get(`/v1/responses/${id}?stream=true`)).body).toMatchObject({ error: { param: 'stream' } });
+    await expect(client.responses.cancel(id)).rejects.toMatchObject({ status: 400 });
   });
 
   it('is deleted once', async () => {

@@ -398,8 +398,7 @@ describe('refusing a Responses request', () => {
     expect(new Ajv({ allowUnionTypes: true }).compile(errorSchema)(JSON.parse(String(body)))).toBe(true);
   });
 
-  it('background Responses requests and stored prompts are refused', () => {
-    expect(refusal({ input: 'Hi', background: true })).toMatchObject({ code: 'not_supported' });
+  it('stored prompts of Responses requests are refused', () => {
     expect(refusal({ prompt: { id: 'pmpt_1' } })).toMatchObject({ code: 'not_supported' });
   });
 });

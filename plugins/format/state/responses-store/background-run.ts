@@ -1,0 +1,164 @@
+import { Readable } from 'node:stream';
+import { bounds } from '#core/platform/bounds.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
+import { renderStreamError } from '../../formats/responses/reply/reply-object.ts';
+import { member } from '../../wire/members.ts';
+import { EventLog } from './event-log.ts';
+import { failedResponse } from './find-response.ts';
+import { endingOf, eventsIn, isEnding, responseIn, type WrittenEvent, writeEvent } from './response-events.ts';
+import { type RunKey, RunRows } from './run-rows.ts';
+import { responsesSection } from './register.ts';
+import { runsOf } from './runs.ts';
+import type { ResponsesReply } from '../../wire/responses.ts';
+
+/** Ms for which an instance promises to go on, and how often it renews this. Another instance cancels within that time. */
+export const lease = 30_000;
+const renewEvery = 3_000;
+/** Ms between attempts to store the end while the database fails, for as long as the lease lasts. */
+const retryEvery = 2_000;
+
+/**
+ * A response that goes on without its client. It is the exchange of the request itself: this takes the place of the client, and
+ * stores what that would have received.
+ */
+export class BackgroundRun {
+  readonly #host: Host;
+  readonly #exchange: Exchange;
+  readonly #key: RunKey;
+  readonly #rows: RunRows;
+  readonly #log: EventLog;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #remove: () => void;
+  /** Members that every object of the response has, whatever the upstream says. */
+  readonly #fixed: JsonObject;
+  /** The latest object of the response, with the output so far. */
+  #response: JsonObject;
+  #hasEnded = false;
+  #renewedAt: number; // ms, monotonic
+
+  /** @param queued the response as the client has got it */
+  constructor(host: Host, exchange: Exchange, key: RunKey, queued: JsonObject) {
+    const { id, background, store, previous_response_id }: ResponsesReply = queued;
+    this.#fixed = {
+      id: id ?? null,
+      background: background ?? true,
+      store: store ?? true,
+      previous_response_id: previous_response_id ?? null,
+    };
+    this.#host = host;
+    this.#exchange = exchange;
+    this.#key = key;
+    this.#response = queued;
+    this.#rows = new RunRows(host.database);
+    this.#renewedAt = host.monotonic();
+    this.#remove = runsOf(host).add(key, () => exchange.abort(new ClientGone()));
+    this.#log = new EventLog(async (events) => {
+      await this.#rows.append(key, events, host.now());
+      runsOf(host).wake(key);
+    }, host.log);
+    this.#heartbeat = setInterval(() => inBackground(host.log, 'renewing a response', () => this.#renew()), renewEvery);
+  }
+
+  /** Takes the reply of the pipeline. */
+  readonly take = async (reply: Reply): Promise<void> => {
+    try {
+      await this.#read(reply).catch((error: unknown) => this.#fail(error, reply));
+      if (!this.#exchange.isClientGone) await this.#end();
+    } finally {
+      clearInterval(this.#heartbeat);
+      this.#remove();
+      runsOf(this.#host).wake(this.#key);
+    }
+  };
+
+  /** A response that was cancelled, deleted or given up ends here, too. */
+  async #renew(): Promise<void> {
+    const host = this.#host;
+    const now = host.monotonic();
+    const isRunning = await this.#rows.renew(this.#key, host.now() + lease).catch((error: unknown) => {
+      // From then on, other instances take it for abandoned.
+      if (now - this.#renewedAt > lease) return false;
+      throw error;
+    });
+    this.#renewedAt = now;
+    if (!isRunning) this.#exchange.abort(new ClientGone());
+  }
+
+  /** @throws what breaks the reply */
+  async #read({ status, body }: Reply): Promise<void> {
+    if (status !== 200) throw refusalIn(this.#exchange, body);
+    const listener = this.#exchange.find(replyListener);
+    const chunks: AsyncIterable<Buffer> | Iterable<Buffer | string> = body instanceof Readable ? body : [body ?? ''];
+    for await (const chunk of chunks) {
+      listener?.(chunk);
+      for (const event of eventsIn(chunk.toString())) this.#take(event);
+      await this.#log.room();
+      if (this.#log.total > bounds.backgroundEvents)
+        throw new GatewayError('upstream_failed', `The response exceeds ${bounds.backgroundEvents} characters.`);
+    }
+    if (!this.#hasEnded) throw new GatewayError('upstream_failed', 'The response was truncated.');
+  }
+
+  #take(event: WrittenEvent): void {
+    if (this.#hasEnded) return;
+    const sequence = event.sequence ?? this.#log.last + 1;
+    const given = responseIn(event);
+    const isFirst = given !== undefined && this.#log.last === -1;
+    if (given !== undefined) this.#response = { ...given, ...this.#fixed };
+    this.#log.add(given === undefined ? event.text : writeEvent(event.type, this.#response, sequence), sequence);
+    this.#hasEnded = isEnding(event);
+    if (!isFirst || this.#hasEnded) return;
+    inBackground(this.#host.log, 'storing a response', () => this.#rows.update(this.#key, this.#response));
+  }
+
+  /** Ends the response as its client's stream would have ended. */
+  async #fail(thrown: unknown, { renderFailure }: Reply): Promise<void> {
+    if (this.#exchange.isClientGone) return;
+    const error = toGatewayError(thrown);
+    this.#exchange.fail(error);
+    const text = renderFailure?.(error) ?? renderStreamError(error, this.#key.id);
+    const [ending] = eventsIn(text);
+    const given: JsonObject = (ending && responseIn(ending)) ?? {};
+    const failed: JsonObject = { ...this.#response, ...given, ...this.#fixed, status: 'failed' };
+    this.#response = failed;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#log.add(endingOf(failed, this.#log.last + 1), this.#log.last + 1);
+  }
+
+  /** Stores the end; while the database fails, for as long as no other instance takes it for abandoned. */
+  async #end(): Promise<void> {
+    const until = this.#host.monotonic() + lease;
+    const most = this.#host.section(responsesSection).max_bytes;
+    for (;;) {
+      try {
+        await this.#log.flush();
+        const size = JSON.stringify(this.#response).length;
+        const response = size <= most ? this.#response : tooLarge(this.#response, most);
+        await this.#rows.end(this.#key, response, this.#host.now());
+        return;
+      } catch (error) {
+        if (this.#host.monotonic() > until) throw error;
+        await new Promise((resolve) => setTimeout(resolve, retryEvery));
+      }
+    }
+  }
+}
+
+function tooLarge(response: JsonObject, most: number): JsonObject {
+  const failed = failedResponse(response, 'server_error', `The response exceeds ${most} bytes and was not stored.`);
+  return { ...failed, output: [] };
+}
+
+/** Why the pipeline has refused the request. */
+function refusalIn({ failure }: Exchange, body: Reply['body']): GatewayError {
+  if (failure !== undefined) return failure;
+  const parsed = typeof body === 'string' || Buffer.isBuffer(body) ? parseObject(body.toString()) : undefined;
+  const message = isJsonObject(parsed) ? member(parsed['error'], 'message') : undefined;
+  return new GatewayError('upstream_failed', typeof message === 'string' ? message : 'The request was refused.');
+}

@@ -1,0 +1,42 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { unavailable } from './continuation.ts';
+import { endingOf } from './response-events.ts';
+import { ResponseRows, type StoredResponse } from './rows.ts';
+import { type RunKey, RunRows } from './run-rows.ts';
+import { runsOf } from './runs.ts';
+
+const abandonment = 'The gateway that ran this response has stopped. Send the request again.';
+
+/**
+ * The stored response. One whose instance has stopped has failed.
+ *
+ * @throws GatewayError `response_not_found`, `unavailable`
+ */
+export async function findResponse(host: Host, key: RunKey): Promise<StoredResponse> {
+  const rows = new ResponseRows(host.database);
+  const find = () => rows.find(key.accountId, key.id, host.now()).catch(unavailable);
+  const found = await find();
+  if (found === undefined) throw responseNotFound(key.id);
+  if (!found.isRunning || !(await failAbandoned(host, key, found.response))) return found;
+  return (await find()) ?? found;
+}
+
+/** Fails a response whose instance has stopped. @returns false when it has not */
+export async function failAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
+  const runs = new RunRows(host.database);
+  if ((await runs.state(key, host.now()).catch(unavailable)) !== 'abandoned') return false;
+  const failed = failedResponse(response, 'server_error', abandonment);
+  await runs.end(key, failed, host.now(), endingOf(failed)).catch(unavailable);
+  runsOf(host).wake(key);
+  return true;
+}
+
+export function failedResponse(response: JsonObject, code: string, message: string): JsonObject {
+  return { ...response, status: 'failed', error: { code, message } };
+}
+
+export function responseNotFound(id: string): GatewayError {
+  return new GatewayError('response_not_found', `Response with id '${id.slice(0, 200)}' not found.`);
+}

@@ -1,0 +1,76 @@
+import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repair.ts';
+import { nextNumber } from './run-rows.ts';
+import type { ResponsesEvent } from '../../wire/responses.ts';
+
+/** An event as it is streamed. */
+export interface WrittenEvent {
+  readonly type: string;
+  readonly text: string;
+  /** Undefined for an event without one. */
+  readonly sequence: number | undefined;
+}
+
+const eventEnd = /(?<=\n\n)/;
+const typeOf = /^event: *(.+)$/m;
+const dataOf = /^data: *(.*)$/m;
+const sequenceOf = /"sequence_number" *: *(-?\d+)/g;
+const endings = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
+
+/** Splits a chunk of a stream, which holds whole events; comments are left out. */
+export function eventsIn(chunk: string): WrittenEvent[] {
+  return chunk.split(eventEnd).flatMap((text) => {
+    const [, type] = typeOf.exec(text) ?? [];
+    const [, data] = dataOf.exec(text) ?? [];
+    if (type === undefined || data === undefined) return [];
+    return [{ type, text, sequence: numberIn(data) }];
+  });
+}
+
+/** The number of an event; a response in it has none, but what a tool was called with may. */
+function numberIn(data: string): number | undefined {
+  const [found, ...others] = [...data.matchAll(sequenceOf)].map(([, digits]) => Number(digits));
+  if (others.length === 0) return found;
+  const { sequence_number: number }: ResponsesEvent = parseObject(data) ?? {};
+  return typeof number === 'number' ? number : undefined;
+}
+
+/** True for the event that ends a stream. */
+export function isEnding({ type }: WrittenEvent): boolean {
+  return endings.has(type);
+}
+
+/** The response in an event; undefined for an event about a part of it. */
+export function responseIn({ type, text }: WrittenEvent): JsonObject | undefined {
+  if (!/^response\.[a-z_]+$/.test(type)) return undefined;
+  const { response }: ResponsesEvent = parseObject(dataOf.exec(text)?.[1] ?? '') ?? {};
+  return isJsonObject(response) ? response : undefined;
+}
+
+/** An event with this response. */
+export function writeEvent(type: string, response: JsonObject, sequence: number = nextNumber): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, response })}\n\n`;
+}
+
+/** The event that ends the stream of a response. */
+export function endingOf(response: JsonObject, sequence?: number): string {
+  const { status } = response;
+  const type = status === 'completed' || status === 'incomplete' ? status : 'failed';
+  return writeEvent(`response.${type}`, response, sequence);
+}
+
+/** All events of a response that has ended, for a stream whose own are not stored. */
+export function eventsOf(response: JsonObject): WrittenEvent[] {
+  const context = {
+    id: String(response['id']).replace(/^resp_/, ''),
+    model: String(response['model']),
+    created: Number(response['created_at']),
+    request: {},
+  };
+  const text = endingOf(response, 0);
+  const [{ type }] = eventsIn(text) as [WrittenEvent];
+  const data = text.slice(text.indexOf('data: ') + 6).trimEnd();
+  const ending = new StreamEvent({ name: type, data }, text, Buffer.from(text));
+  return new ResponsesReplyRepair(context, true).event(ending).flatMap((event) => eventsIn(event.text));
+}

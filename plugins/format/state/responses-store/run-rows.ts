@@ -1,0 +1,114 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch, type Row } from '#core/platform/database/rows.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { ResponseEvent } from './entities.ts';
+import { itemIdsOf, time } from './rows.ts';
+
+/** A background response. */
+export interface RunKey {
+  readonly accountId: string;
+  readonly id: string;
+}
+
+export type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
+
+/** Consecutive events of a stream. */
+export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>;
+
+/** In place of the number of an event that ends a response: the database knows the last one. */
+export const nextNumber = -1;
+
+/** The most rows that are read at once; each has at most the events of a flush. */
+const page = 32;
+const ofRun = 'account_id = ? AND id = ? AND running_until IS NOT NULL';
+
+/** Responses that run, and the events of their streams, whichever instance runs them. */
+export class RunRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Promises to go on until then. False when the response has ended meanwhile: it was cancelled, deleted or given up. */
+  async renew({ accountId, id }: RunKey, until: number): Promise<boolean> {
+    const sql = `UPDATE response_store SET running_until = ? WHERE ${ofRun} RETURNING 1`;
+    return (await this.#database.query(sql, [time(until), accountId, id])).length > 0;
+  }
+
+  /** Replaces the object of a running response. */
+  async update({ accountId, id }: RunKey, response: JsonObject): Promise<void> {
+    const sql = `UPDATE response_store SET response = ? WHERE ${ofRun}`;
+    await this.#database.query(sql, [JSON.stringify(response), accountId, id]);
+  }
+
+  /** Nothing is appended once the response has ended. */
+  async append({ accountId, id }: RunKey, { events, last_sequence }: StoredEvents, now: number): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
+       SELECT account_id, id, ?, ?, ? FROM response_store WHERE ${ofRun}`,
+      [last_sequence, events, time(now), accountId, id],
+    );
+  }
+
+  /**
+   * Ends a running response with its final object.
+   *
+   * @param ending the event that ends its stream, numbered `nextNumber`, unless it was appended
+   * @returns false when it has ended already
+   */
+  async end({ accountId, id }: RunKey, response: JsonObject, now: number, ending?: string): Promise<boolean> {
+    const update = `UPDATE response_store SET response = ?, running_until = NULL,
+      item_ids = ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) WHERE ${ofRun} RETURNING account_id, id`;
+    const values = [JSON.stringify(response), JSON.stringify(itemIdsOf(response)), accountId, id];
+    if (ending === undefined) return (await this.#database.query(update, values)).length > 0;
+    const ended = await this.#database.query(
+      `WITH ended AS (${update}), numbered AS (
+         SELECT account_id, id, 1 + coalesce((SELECT max(last_sequence) FROM response_event
+           WHERE response_event.account_id = ended.account_id AND response_id = ended.id), -1) AS number FROM ended
+       )
+       INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
+       SELECT account_id, id, number, replace(?, '"sequence_number":${nextNumber}', '"sequence_number":' || number), ?
+       FROM numbered RETURNING 1`,
+      [...values, ending, time(now)],
+    );
+    return ended.length > 0;
+  }
+
+  async state({ accountId, id }: RunKey, now: number): Promise<RunState> {
+    const [row] = await this.#database.query<{ readonly until: number | null }>(
+      `SELECT ${epoch('running_until')} AS until FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?`,
+      [accountId, id, time(now)],
+    );
+    if (row === undefined) return 'deleted';
+    if (row.until === null) return 'ended';
+    return row.until < now ? 'abandoned' : 'running';
+  }
+
+  /** The next events behind a number; empty when there are none yet, or none any more. */
+  async eventsAfter({ accountId, id }: RunKey, sequence: number): Promise<readonly StoredEvents[]> {
+    return this.#database.query<StoredEvents>(
+      `SELECT events, last_sequence FROM response_event
+       WHERE account_id = ? AND response_id = ? AND last_sequence > ? ORDER BY last_sequence LIMIT ?`,
+      [accountId, id, sequence, page],
+    );
+  }
+
+  /** Responses whose instance has stopped renewing them. */
+  async abandoned(now: number): Promise<readonly RunKey[]> {
+    return this.#database.query<RunKey>(
+      `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < ? LIMIT ?`,
+      [time(now), page],
+    );
+  }
+
+  /** Deletes events of responses that have ended, if they are from before then. */
+  async deleteEvents(before: number): Promise<void> {
+    await this.#database.query(
+      `DELETE FROM response_event USING response_store WHERE response_event.created_at < ?
+       AND response_store.account_id = response_event.account_id AND response_store.id = response_id
+       AND running_until IS NULL`,
+      [time(before)],
+    );
+  }
+}

@@ -1,0 +1,44 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RunKey } from './run-rows.ts';
+
+/** What this process knows of background responses: those that it runs, and those whose readers wait here. */
+export class Runs {
+  readonly #stops = new Map<string, () => void>();
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /** @param stop ends the run @returns takes it off the list */
+  add({ id }: RunKey, stop: () => void): () => void {
+    this.#stops.set(id, stop);
+    return () => this.#stops.delete(id);
+  }
+
+  /** Ends a response that this process runs. */
+  stop({ id }: RunKey): void {
+    this.#stops.get(id)?.();
+  }
+
+  /** There may be something new for the readers of a response. */
+  wake({ id }: RunKey): void {
+    for (const wakeUp of this.#waiting.get(id) ?? []) wakeUp();
+  }
+
+  /** Resolves when it is woken, after so many ms, or when the signal aborts. */
+  async woken({ id }: RunKey, milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wakeUp = () => resolve();
+    const waiting = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, waiting.add(wakeUp));
+    const timer = setTimeout(wakeUp, milliseconds);
+    signal.addEventListener('abort', wakeUp, { once: true });
+    await promise;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', wakeUp);
+    waiting.delete(wakeUp);
+    if (waiting.size === 0) this.#waiting.delete(id);
+  }
+}
+
+export function runsOf(host: Host): Runs {
+  return host.keep('format/background-runs', () => new Runs());
+}

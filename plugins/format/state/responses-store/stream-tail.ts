@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream';
+import type { Host } from '#core/gateway/host/host.ts';
+import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { eventsIn, eventsOf, isEnding, type WrittenEvent } from './response-events.ts';
+import { findResponse, responseNotFound } from './find-response.ts';
+import { type RunKey, RunRows } from './run-rows.ts';
+import { runsOf } from './runs.ts';
+
+/** Ms after which a reader looks for events of another instance. */
+const lookEvery = 1_000;
+/** Ms of silence after which the client and the proxies before it hear something. */
+const comfortEvery = 10_000;
+const comfort = ': keep-alive\n\n';
+
+/** Streams a response from behind an event, until it has ended. @param after its number; -1 for all */
+export function streamOf(host: Host, key: RunKey, after: number): Reply {
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+    body: tailOf(host, key, after),
+    keepAlive: comfort,
+    // The next event may be minutes away.
+    isAwaited: true,
+  };
+}
+
+function tailOf(host: Host, key: RunKey, after: number): Readable {
+  const abandoned = new AbortController();
+  return replyStreamOf(tail(host, key, after, abandoned.signal), () => abandoned.abort());
+}
+
+/** @throws GatewayError `response_not_found` for one that is deleted meanwhile */
+async function* tail(host: Host, key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<string> {
+  const rows = new RunRows(host.database);
+  const runs = runsOf(host);
+  let last = after;
+  let heard = performance.now();
+  while (!signal.aborted) {
+    // First the state: whatever came before the end is stored by then.
+    const state = await rows.state(key, host.now());
+    if (state === 'deleted') throw responseNotFound(key.id);
+    const stored = await rows.eventsAfter(key, last);
+    for (const event of stored.flatMap(({ events }) => eventsIn(events))) {
+      if ((event.sequence ?? last) <= last) continue;
+      last = event.sequence ?? last;
+      heard = performance.now();
+      yield event.text;
+      if (isEnding(event)) return;
+    }
+    if (stored.length > 0) continue;
+    if (state === 'abandoned') await findResponse(host, key);
+    else if (state === 'ended') return yield* (await rest(host, key, last)).map(({ text }) => text);
+    else await runs.woken(key, lookEvery, signal);
+    if (performance.now() - heard < comfortEvery) continue;
+    heard = performance.now();
+    yield comfort;
+  }
+}
+
+/** The events of a response that has ended, where its own are no longer stored, or never were. */
+async function rest(host: Host, key: RunKey, last: number): Promise<WrittenEvent[]> {
+  const { response } = await findResponse(host, key);
+  return eventsOf(response).filter(({ sequence }) => sequence === undefined || sequence > last);
+}

@@ -190,3 +190,36 @@ describe('the limits of memory', () => {
     expect(sizes).toEqual({ replies: 64 * MiB, groups: 32 * MiB });
   });
 });
+
+/** @param shares of the event loop's time that are used in one period after another @returns the collections in each */
+function collectionsIn(shares: readonly number[]): number[] {
+  const collections = shares.map(() => 0);
+  let [period, clock] = [0, 0];
+  open = new MemoryWatch({
+    limits: { process: 1_000, heap: 1_000 },
+    budget: new ProcessMemory(1_000),
+    log: createLogger(() => undefined),
+    read: () => ({ process: 100, heap: 100 }),
+    now: () => clock,
+    used: () => shares[period] ?? 0,
+    collect: () => void collections[period]!++,
+  });
+  for (; period < shares.length; period++) {
+    for (const end = clock + 10_000; clock < end;) {
+      clock += 100;
+      open.rest();
+    }
+  }
+  return collections;
+}
+
+describe('a process that becomes quiet', () => {
+  it('collects its garbage twice, and again after it was busy', () => {
+    expect(collectionsIn([0.5, 0.01, 0.01, 0.01, 0.01])).toEqual([0, 1, 1, 0, 0]);
+    expect(collectionsIn([0, 0, 0, 0.3, 0.02, 0.2, 0, 0, 0])).toEqual([1, 1, 0, 0, 1, 0, 1, 1, 0]);
+  });
+
+  it('collects nothing while it is busy', () => {
+    expect(collectionsIn([0.05, 0.9, 0.06])).toEqual([0, 0, 0]);
+  });
+});

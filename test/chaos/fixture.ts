@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { execute, type TestPostgres, withDatabase } from '../support/global-postgres.ts';
+import { copyDatabase, execute, type TestPostgres, withDatabase } from '../support/global-postgres.ts';
 import { type BlackHole, closedPort, createBlackHole } from '../support/dead-ends.ts';
 import { createUpstream, type FaultyUpstream, type RecordedRequest } from '../support/faulty-upstream.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
@@ -81,7 +81,7 @@ export async function openChaosFixture(
   );
   const blackHole = resources.use(await createBlackHole());
   const name = `daypass_chaos_${randomBytes(6).toString('hex')}`;
-  await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
+  await copyDatabase(postgres.url, postgres.templateDatabase, name);
   resources.defer(async () => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
   const { hostname: host, port } = new URL(postgres.url);
   const database = resources.use(await createTcpProxy({ host, port: Number(port || 5432) }));

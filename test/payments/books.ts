@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { type Experiment, noneOf } from '../chaos/figure.ts';
-import { execute, withDatabase } from '../support/global-postgres.ts';
+import { copyDatabase, execute, withDatabase } from '../support/global-postgres.ts';
 import { clockOf, pause, playSequences, step } from './sequences.ts';
 
 /** Buyers whose sequences are played at once. */
@@ -21,7 +21,7 @@ export function booksOf(count?: number): Experiment {
       const runs = Math.ceil((count ?? (isShort ? 200 : 10_000)) / buyers);
       const name = `daypass_books_${randomBytes(6).toString('hex')}`;
       await using stack = new AsyncDisposableStack();
-      await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
+      await copyDatabase(postgres.url, postgres.templateDatabase, name);
       stack.defer(() => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
       const url = withDatabase(postgres.url, name);
       await execute(url, clockOf(name));

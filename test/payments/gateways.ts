@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Database } from '#core/platform/database/database.ts';
 import type { ExperimentContext } from '../chaos/figure.ts';
 import { type GatewayHome, openGatewayHome } from '../support/gateway-home.ts';
-import { execute, withDatabase } from '../support/global-postgres.ts';
+import { copyDatabase, execute, withDatabase } from '../support/global-postgres.ts';
 import { startRedis } from '../support/global-redis.ts';
 import { Bank, type BankHabits } from './bank.ts';
 
@@ -36,7 +36,7 @@ export async function openShop(
   if (redis === undefined) throw new Error('two gateways on one database need Redis: install redis-server');
   stack.use(redis);
   const name = `daypass_soak_${randomBytes(6).toString('hex')}`;
-  await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
+  await copyDatabase(postgres.url, postgres.templateDatabase, name);
   stack.defer(() => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
   const home = stack.use(await openGatewayHome(withDatabase(postgres.url, name), yaml));
   const plugin = pathToFileURL(join(import.meta.dirname, 'bank-plugin.ts')).href;

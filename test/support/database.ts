@@ -6,7 +6,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { execute, withDatabase } from './global-postgres.ts';
+import { copyDatabase, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -40,7 +40,7 @@ export async function createTestDatabase(log: Logger = silentLog): Promise<Datab
 /** Creates a database without opening it. @param template its initial content, by default the migrated schema */
 export async function createBareDatabase(template: string = inject('templateDatabase')): Promise<string> {
   const name = `daypass_test_${randomBytes(6).toString('hex')}`;
-  await execute(inject('postgresUrl'), `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await copyDatabase(inject('postgresUrl'), template, name);
   return withDatabase(inject('postgresUrl'), name);
 }
 

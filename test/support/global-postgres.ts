@@ -95,6 +95,11 @@ export async function execute(url: string, sql: string): Promise<void> {
   }
 }
 
+/** As files: through the write-ahead log, which is the default, it takes three times as long. */
+export async function copyDatabase(url: string, template: string, name: string): Promise<void> {
+  await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+}
+
 export function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;

@@ -56,13 +56,16 @@ describe('signing in with Google', () => {
     );
   });
 
-  it.each(['https://evil.example', '//evil.example', '/\\evil.example', `/${'x'.repeat(5_000)}`])(
-    'stays on this site with next=%.30s',
-    async (next) => {
-      here.google.person = googlePerson();
-      expect((await here.signIn(here.browser(), 'google', next)).location).toBe('/account/key');
-    },
-  );
+  it.each([
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    `/${'x'.repeat(1_000)}`,
+    `/${'x'.repeat(5_000)}`,
+  ])('stays on this site with next=%.30s', async (next) => {
+    here.google.person = googlePerson();
+    expect((await here.signIn(here.browser(), 'google', next)).location).toBe('/account/key');
+  });
 
   it('finds the account again when name and address have changed', async () => {
     here.google.person = googlePerson();

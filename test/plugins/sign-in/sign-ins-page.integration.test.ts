@@ -224,6 +224,7 @@ describe('the list of devices', () => {
     const browser = await newReader();
     const others = [await signInAgain(), await signInAgain()];
     expect((await browser.submit(page, `${page}/revoke-all`)).location).toBe('/sign-in');
+    expect(browser.cookies.has('dp_session')).toBe(false);
     const statuses = await Promise.all([browser, ...others].map(async (one) => (await one.get(page)).status));
     expect(statuses).toEqual([302, 302, 302]);
   });

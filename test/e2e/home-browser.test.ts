@@ -71,10 +71,14 @@ describe('the home page', () => {
     await failover.locator('.badge').getByText('2 attempts').waitFor();
     expect(await rows(page).count()).toBe(2);
     await vi.waitFor(
-      async () => expect(await page.locator('#tiles').innerText()).toMatch(/Requests, 24 h\s+2\b/),
+      async () => expect(await page.locator('#tiles').innerText()).toMatch(/Requests since \d\d:00\s+2\b/),
       10_000,
     );
     expect(await page.locator('#models').innerText()).toContain('dp/failing-over');
+    await page.locator('#chart-plot').press('ArrowLeft');
+    expect(await page.locator('#chart-tip').innerText()).toMatch(/^\d\d:00 so far · Answered \d+ · Errors 0$/);
+    await page.locator('#chart-plot').press('Home');
+    expect(await page.locator('#chart-tip').innerText()).toMatch(/^\d\d:00 · Answered 0 · Errors 0$/);
 
     await page.getByRole('link', { name: '30 days' }).click();
     await page.waitForURL('**/dashboard?range=30d');

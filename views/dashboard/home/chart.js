@@ -29,6 +29,7 @@
     }
     const plot = new uPlot(optionsFor(place, shown), shown.data, place);
     charts.set(place, { plot, shown });
+    follow(place, plot);
     new ResizeObserver(() => {
       if (place.isConnected && place.clientWidth > 0) plot.setSize({ width: place.clientWidth, height: place.clientHeight });
     }).observe(place);
@@ -65,8 +66,30 @@
           values: (plot, splits) => splits.map((value) => compact.format(value)),
         },
       ],
-      hooks: { setCursor: [(plot) => explain(plot, shown)] },
+      hooks: { draw: [fadeLast], setCursor: [(plot) => explain(plot, shown)] },
     };
+  }
+
+  /** The last bar is of a time that is not over: it is drawn paler. */
+  function fadeLast({ ctx, bbox, data }) {
+    const width = bbox.width / data[0].length;
+    ctx.save();
+    ctx.globalAlpha = 0.5;
+    ctx.fillStyle = colour('--surface')();
+    ctx.fillRect(bbox.left + bbox.width - width, bbox.top, width, bbox.height);
+    ctx.restore();
+  }
+
+  /** Arrow keys move from bar to bar, as the pointer does. */
+  function follow(place, plot) {
+    place.addEventListener('keydown', (event) => {
+      const last = plot.data[0].length - 1;
+      const at = plot.cursor.idx ?? last + 1;
+      const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+      if (next === undefined) return;
+      event.preventDefault();
+      plot.setCursor({ left: plot.valToPos(Math.min(Math.max(next, 0), last), 'x'), top: 0 });
+    });
   }
 
   const compact = new Intl.NumberFormat(document.documentElement.lang, { notation: 'compact' });

@@ -22,6 +22,7 @@ import { PluginMissing } from './import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
 import { Registry } from './registry.ts';
 import { preparePages } from '#core/web/serve.ts';
+import { announcementsSection } from '#core/config/sections/announcements-section.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
@@ -42,7 +43,7 @@ export async function assemble(
   host: () => Host,
 ): Promise<Assembly> {
   const registry = new Registry();
-  for (const section of [...coreSections, operatorSection, ...catalogSections, operatorsSection])
+  for (const section of [...coreSections, operatorSection, ...catalogSections, operatorsSection, announcementsSection])
     registry.section(section);
   const { server, listener, refusals } = createServer(log);
   registry.gauge(refusals.gauge);

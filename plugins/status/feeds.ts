@@ -2,6 +2,7 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { LRUCache } from 'lru-cache';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { currentAnnouncements } from '#core/web/pages/announcements.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
@@ -54,7 +55,8 @@ function jsonOf(gateway: Pick<Registry, 'statusReports'>, host: Host, language: 
     now: () => performance.now(),
     async read() {
       const status = await readServiceStatus(gateway, host, String(page));
-      return JSON.stringify(toJson(status, host.service.name, translator.in(language), language));
+      const announcements = currentAnnouncements(host, host.now());
+      return JSON.stringify(toJson(status, host.service.name, translator.in(language), language, announcements));
     },
   });
   texts.set(key, text);

@@ -1,12 +1,19 @@
 import { endOf, type Incident } from '#core/business/model-health/incident.ts';
-import type { Translate } from '#core/web/texts/texts.ts';
+import type { Announcement } from '#core/web/pages/announcements.ts';
+import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
 import type { DayStatus } from './days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 
 /** `/status.json`. Times are RFC 3339, shares 0 to 1 and rounded down, null where nothing is known; counts are not published. */
-export function toJson(status: ServiceStatus, service: string, t: Translate, language: string): object {
+export function toJson(
+  status: ServiceStatus,
+  service: string,
+  t: Translate,
+  language: Language,
+  announcements: readonly Announcement[] = [],
+): object {
   const { at, health, models, page, incidents, isComplete } = status;
   const verdict = verdictOf(
     health.map(({ state }) => state),
@@ -20,6 +27,13 @@ export function toJson(status: ServiceStatus, service: string, t: Translate, lan
     complete: isComplete,
     model_count: health.length,
     next: page.number < page.count ? `/status.json?language=${language}&page=${page.number + 1}` : null,
+    announcements: announcements.map(({ kind, text, model, from, until }) => ({
+      kind,
+      text: text[language],
+      model: model ?? null,
+      from: timeOf(from),
+      until: timeOf(until),
+    })),
     models: models.map(modelToJson),
     incidents: incidents.map((incident) => incidentToJson(incident, t)),
   };

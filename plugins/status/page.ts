@@ -1,4 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
+import { describeAnnouncements } from '#core/web/pages/announcements.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describeStatus } from './describe-status.ts';
@@ -9,12 +10,14 @@ const interval = 5;
 
 /** `/status`, a public page. */
 export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
-  const values = async (request: PageRequest) =>
-    describeStatus(
+  const values = async (request: PageRequest) => ({
+    ...describeStatus(
       await readServiceStatus(gateway, request.host, request.query['page']),
       request.host.service.name,
       request,
-    );
+    ),
+    announcements: describeAnnouncements(request, request.host.now()),
+  });
   return {
     path: '/status',
     role: 'public',

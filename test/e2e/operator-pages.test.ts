@@ -19,11 +19,16 @@ const operator = 'ops@example.com';
 const patience = { timeout: 30_000, interval: 200 };
 const attack = '"><img src=x onerror="wasAttacked=1">';
 
+const announcement = `announcements:
+  - { text: { en: We move on Sunday., id: Kami pindah hari Minggu. }, from: 2020-01-01T00:00Z, until: 2040-01-01T00:00Z }
+`;
+
 let browser: TestBrowser;
 let gateway: TestGateway;
 let client: PageClient;
 beforeAll(async () => {
-  const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n`;
+  const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
+${announcement}`;
   [browser, gateway] = await Promise.all([launchBrowser(), startGateway({ yaml })]);
   client = await signIn(operator);
 }, 120_000);
@@ -263,6 +268,20 @@ describe('the status page', () => {
     publishLive(gateway.gateway.host, 'health');
     await page.getByText('dp/test is not responding.').first().waitFor();
     expect(window.complaints).toEqual([]);
+  });
+
+  it('has announcements, as home and the JSON do, each in its language', async () => {
+    for (const path of ['/status', '/dashboard']) expect((await client.get(path)).text).toContain('We move on Sunday.');
+    const json = (await (await fetch(`${gateway.url}/status.json?language=id`)).json()) as { announcements: object[] };
+    expect(json.announcements).toEqual([
+      {
+        kind: 'note',
+        text: 'Kami pindah hari Minggu.',
+        model: null,
+        from: '2020-01-01T00:00:00.000Z',
+        until: '2040-01-01T00:00:00.000Z',
+      },
+    ]);
   });
 
   it('has feeds that browsers can parse and caches may keep', async () => {

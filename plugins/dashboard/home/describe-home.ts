@@ -1,5 +1,6 @@
 import { accountDirectory } from '#core/business/accounts/directory.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { describeAnnouncements } from '#core/web/pages/announcements.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
@@ -28,6 +29,7 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
   return {
     asOf: format.clock(new Date(now)).text,
+    announcements: describeAnnouncements(request, now),
     reminder: describeReminder(pass, now, buyPath, request),
     grant: describeGrant(account, now, request),
     pass: describePass(pass, now, request),

@@ -1,3 +1,4 @@
+import { announcementsSection } from '#core/config/sections/announcements-section.ts';
 import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { WireFormats } from '#core/config/catalog/formats.ts';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
@@ -71,7 +72,7 @@ export function complete(text: string): string {
 
 export function createRegistry(): Registry {
   const registry = new Registry();
-  for (const section of [...coreSections, ...catalogSections]) registry.section(section);
+  for (const section of [...coreSections, ...catalogSections, announcementsSection]) registry.section(section);
   for (const stage of stages) registry.stage(stage);
   for (const format of Object.values(descriptors)) registry.format(format);
   for (const vendor of vendors.values()) registry.vendor(vendor);

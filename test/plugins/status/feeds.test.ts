@@ -98,6 +98,7 @@ describe('the JSON of the status', () => {
       complete: true,
       model_count: 1,
       next: null,
+      announcements: [],
       models: [
         {
           id: 'dp/a',

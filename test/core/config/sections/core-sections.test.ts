@@ -45,7 +45,7 @@ describe('the sections service, listen, data and plugins', () => {
     [
       'a section that is like no other',
       'billing: {}',
-      '1:1 billing: is not a known key; use one of: service, listen, data, memory, plugins, upstreams, models, aliases, pipeline',
+      '1:1 billing: is not a known key; use one of: service, listen, data, memory, plugins, upstreams, models, aliases, announcements, pipeline',
     ],
     ['a misspelt key', 'service: { nmae: x }', '1:12 service.nmae: is not a known key; did you mean "name"?'],
     ['a list for a section', 'service: [x]', '1:10 service: is a list; must be a map'],

@@ -1,0 +1,64 @@
+import { defineSection } from '../section.ts';
+import { models } from './models-section.ts';
+
+const textSchema = { type: 'string', minLength: 1, maxLength: 300 } as const;
+const timeSchema = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?(Z|[+-]\\d\\d:\\d\\d)$',
+} as const;
+
+/** `announcements` in gateway.yaml: what customers should know, in both languages, for a span. */
+export const announcementsSection = defineSection({
+  name: 'announcements',
+  schema: {
+    type: 'array',
+    description: 'What customers read on the status page, their home page and in /status.json, for a span of time.',
+    default: [],
+    maxItems: 20,
+    items: {
+      type: 'object',
+      description: 'One announcement.',
+      properties: {
+        kind: {
+          enum: ['maintenance', 'note'],
+          default: 'note',
+          description: 'maintenance: planned work, shown a week ahead with its span. note: shown during its span.',
+        },
+        text: {
+          type: 'object',
+          description: 'What happens, in both languages.',
+          properties: {
+            en: { ...textSchema, description: 'In English.' },
+            id: { ...textSchema, description: 'In Indonesian.' },
+          },
+          required: ['en', 'id'],
+          additionalProperties: false,
+        },
+        from: { ...timeSchema, description: 'When it begins, in RFC 3339: 2026-12-01T22:00+07:00.' },
+        until: { ...timeSchema, description: 'When it ends.' },
+        model: { type: 'string', description: 'Short name of the model that it is about. Default: the whole service.' },
+      },
+      required: ['text', 'from', 'until'],
+      additionalProperties: false,
+    },
+  },
+  check(announcements, report, all) {
+    const known = all.names(models);
+    for (const [index, { from, until, model }] of announcements.entries()) {
+      const path = ['announcements', index];
+      for (const [name, time] of [
+        ['from', from],
+        ['until', until],
+      ] as const)
+        if (Number.isNaN(Date.parse(time)))
+          report([...path, name], `is "${time}", which is no time of the calendar`, 'correct the day or the hour');
+      if (Date.parse(from) >= Date.parse(until)) report([...path, 'until'], 'is not after `from`', 'use a later time');
+      if (model !== undefined && known !== undefined && !known.includes(model))
+        report(
+          [...path, 'model'],
+          `names the model "${model}", which does not exist`,
+          `use one of: ${known.join(', ')}`,
+        );
+    }
+  },
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { currentAnnouncements, describeAnnouncements } from '#core/web/pages/announcements.ts';
+import { ownTexts } from '#core/web/serving/own-parts.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { mistakesIn, read } from '../../config/fixture.ts';
+
+const translator = new Translator([ownTexts]);
+const at = (time: string) => Date.parse(`2031-05-${time}+07:00`);
+
+const yaml = `
+announcements:
+  - kind: maintenance
+    text: { en: The database moves., id: Database dipindahkan. }
+    from: 2031-05-12T22:00+07:00
+    until: 2031-05-12T23:30+07:00
+  - text: { en: Slower than usual., id: Lebih lambat dari biasanya. }
+    from: 2031-05-12T08:00+07:00
+    until: 2031-05-13T08:00+07:00
+    model: test
+`;
+
+function shown(now: number, language: 'en' | 'id' = 'en') {
+  const config = read(yaml);
+  const host = {
+    section: (section: never) => config.get(section),
+    catalog: { resolve: (name: string) => ({ publicName: `dp/${name}` }) },
+  };
+  const request = { host, t: translator.in(language), format: formatterFor(language, 'Asia/Jakarta'), language };
+  return describeAnnouncements(request as unknown as PageRequest, now);
+}
+
+function mistakes(entry: string): string {
+  return mistakesIn(`announcements: [{ ${entry} }]`).join('\n');
+}
+
+describe('announcements', () => {
+  it('of maintenance are shown a week ahead with their span, and as running within it', () => {
+    expect(shown(at('05T21:59'))).toEqual([]);
+    expect(shown(at('05T22:00'))).toEqual([
+      { kind: 'info', title: 'Planned maintenance: Mon 12 May, 22:00 to 23:30', text: 'The database moves.' },
+    ]);
+    expect(shown(at('12T22:00')).at(-1)).toMatchObject({
+      kind: 'warn',
+      title: 'Maintenance: Mon 12 May, 22:00 to 23:30',
+    });
+  });
+
+  it('that are notes are shown during their span, with the model that they are about', () => {
+    expect(shown(at('13T07:59'), 'id')).toEqual([{ kind: 'info', title: 'dp/test: Lebih lambat dari biasanya.' }]);
+    expect(shown(at('13T08:00'))).toEqual([]);
+  });
+
+  it('are none where gateway.yaml has none', () => {
+    const config = read('');
+    const section = ((one: never) => config.get(one)) as never;
+    expect(currentAnnouncements({ section, catalog: {} as never }, 0)).toEqual([]);
+  });
+
+  it('are refused without both languages, with a span that ends before it begins, or of an unknown model', () => {
+    const text = 'text: { en: x, id: y }';
+    const span = 'from: 2031-05-12T22:00Z, until: 2031-05-12T23:00Z';
+    expect(mistakes(`${text}, ${span}, model: test`)).toBe('');
+    expect(mistakes(`text: { en: x }, ${span}`)).toMatch(/text\.id: is missing/);
+    expect(mistakes(`${text}, from: 2031-05-12T22:00Z, until: 2031-05-12T22:00Z`)).toMatch(/until: is not after/);
+    expect(mistakes(`${text}, ${span}, model: tset`)).toMatch(/model "tset", which does not exist/);
+    expect(mistakes(`${text}, from: 2031-13-12T22:00Z, until: 2032-05-12T22:00Z`)).toMatch(/no time of the calendar/);
+    expect(mistakes(`${text}, from: tomorrow, until: 2032-05-12T22:00Z`)).toMatch(/from/);
+  });
+});

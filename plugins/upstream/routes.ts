@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Catalog, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
+import { tokenReader } from './credentials/read-token.ts';
+import { TokenSource } from './credentials/token-source.ts';
 import { RouteHealth } from './health/route-health.ts';
 import { KeyPool, type KnownKeys } from './routing/key-pool.ts';
 
@@ -26,6 +29,19 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const pool = new KeyPool(upstream, learned);
   pools.set(upstream, pool);
   return pool;
+}
+
+const sources = new WeakMap<Upstream, TokenSource>();
+
+/** The tokens of an upstream with credentials; a reload with the same ones keeps them. */
+export function tokensOf(upstream: Upstream, host: Host): TokenSource {
+  const known = sources.get(upstream);
+  if (known !== undefined) return known;
+  const { credentials = {} } = upstream;
+  const digest = hash('sha256', JSON.stringify(credentials), 'hex');
+  const source = host.keep(`upstream/tokens/${digest}`, () => new TokenSource(tokenReader(credentials), host));
+  sources.set(upstream, source);
+  return source;
 }
 
 /** Ends the cooldowns of a route's keys: the operator who resets a route has fixed them, or knows that they are valid. */

@@ -3,7 +3,7 @@ import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { Connections } from './connections/connections.ts';
 import { breakerOptions, checkTimeouts, longestWait, relayOptions, upstreamSchema } from './options.ts';
-import { healthOf, keysOf, resetKeys } from './routes.ts';
+import { healthOf, keysOf, resetKeys, tokensOf } from './routes.ts';
 import { withEarlyHead } from './routing/deferred-reply.ts';
 import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
@@ -36,6 +36,7 @@ export const upstreamStage = defineStage({
       health,
       budget,
       keys: ({ upstream }) => keysOf(upstream, host),
+      tokens: ({ upstream }) => tokensOf(upstream, host),
       log: host.log,
       failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
       routeHeaders: new RouteHeaders(host.service, options.route_headers),

@@ -1,4 +1,5 @@
 import type { Logger } from '#core/platform/logger.ts';
+import type { CloudCredentials } from './credentials.ts';
 import type { ModelKind } from './kinds.ts';
 import type { Profile, ProfileSettings } from './profile.ts';
 
@@ -13,6 +14,8 @@ export interface Vendor extends ProfileSettings {
    * another one, which gateway.yaml gives.
    */
   readonly baseUrl?: string;
+  /** What that looks like. */
+  readonly baseUrlExample?: string;
   readonly auth: AuthScheme;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -45,6 +48,8 @@ export interface Upstream {
   readonly auth: AuthScheme;
   readonly apiKeys: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a cloud, in place of keys. */
+  readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;
   /** False when it needs a key and has none: its routes are left out. */
   readonly isEnabled: boolean;

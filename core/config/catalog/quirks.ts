@@ -117,6 +117,11 @@ const properties = {
     description:
       'True when the vendor of the format, such as Anthropic for Messages, is behind the endpoint: beta features, and the headers that belong to them, are passed on.',
   },
+  vertex: {
+    ...flag,
+    description:
+      'True for Claude on Google Vertex AI: the path names the model, and the body has anthropic_version in its place.',
+  },
   refuses: {
     ...memberPaths,
     description:
@@ -191,6 +196,7 @@ export const defaultQuirks: Quirks = {
   inline_thinking: false,
   finish_reason: true,
   betas: false,
+  vertex: false,
   refuses: [],
   accepts: [],
 };

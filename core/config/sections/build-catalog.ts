@@ -1,5 +1,6 @@
 import { service } from './core-sections.ts';
 import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
+import { isComplete } from '../catalog/credentials.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { glob } from '../catalog/glob.ts';
 import { inferKind, type ModelKind } from '../catalog/kinds.ts';
@@ -122,7 +123,8 @@ function readUpstream(
   vendors: ReadonlyMap<string, Vendor>,
 ): Upstream {
   const vendor = value.vendor === undefined ? undefined : vendors.get(value.vendor);
-  const auth = value.auth ?? vendor?.auth ?? 'bearer';
+  const { credentials } = value;
+  const auth = value.auth ?? (credentials === undefined ? vendor?.auth : undefined) ?? 'bearer';
   const apiKeys = value.api_keys.filter((key) => key !== '');
   return {
     name,
@@ -132,9 +134,13 @@ function readUpstream(
     auth,
     apiKeys,
     headers: { ...vendor?.headers, ...lowerCased(value.headers) },
+    credentials,
     isDemo: vendor?.isDemo === true,
     // A self-hosted endpoint may work without a key; a vendor's does not.
-    isEnabled: apiKeys.length > 0 || auth === 'none' || vendor === undefined,
+    isEnabled:
+      credentials === undefined
+        ? apiKeys.length > 0 || auth === 'none' || vendor === undefined
+        : isComplete(credentials),
   };
 }
 

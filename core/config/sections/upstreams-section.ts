@@ -1,6 +1,7 @@
 import { suggest } from '../file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../section.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
+import { credentialsSchema } from '../catalog/credentials.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { foreignVariable } from '../file/interpolate.ts';
@@ -40,6 +41,7 @@ export const upstreams = defineSection({
           enum: authSchemes,
           description: 'How the key is sent. Default: as the vendor expects, or bearer without a vendor.',
         },
+        credentials: credentialsSchema,
         headers: {
           type: 'object',
           additionalProperties: { type: 'string', writeOnly: true },
@@ -96,12 +98,18 @@ function checkUpstream(
   const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
   checkHeaders(upstream, path, report);
+  if (upstream.credentials !== undefined && upstream.api_keys.length > 0)
+    report([...path, 'credentials'], 'stands beside api_keys', 'keep one of them');
   if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
   if (vendor !== undefined) {
     const preset = vendors.get(vendor);
     if (preset !== undefined && base_url === undefined) checkSpoken(upstream, preset, path, formats, report);
     if (preset !== undefined && preset.baseUrl === undefined && preset.start === undefined && base_url === undefined)
-      report(path, 'has no base_url', 'add the URL of your endpoint, such as https://NAME.openai.azure.com/openai/v1');
+      report(
+        path,
+        'has no base_url',
+        `add the URL of your endpoint, such as ${preset.baseUrlExample ?? 'https://llm.example.com/v1'}`,
+      );
     return;
   }
   if (format === undefined) report(path, 'has neither a vendor nor a format', 'add vendor, or format and base_url');

@@ -1,6 +1,7 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Connections } from '../connections/connections.ts';
+import type { TokenSource } from '../credentials/token-source.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { RetryBudget } from './allowance.ts';
@@ -30,6 +31,8 @@ export interface RelayParts {
   /** Name of the header and trailer for the notes of a translation. */
   readonly notesHeader: string;
   keys(route: Route): KeyPool;
+  /** Of an upstream with credentials of a cloud; missing where no upstream has some. */
+  tokens?(route: Route): TokenSource;
   now(): number; // epoch ms
   monotonic(): number; // ms; for cooldowns
 }

@@ -1,6 +1,7 @@
 import { noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
@@ -86,11 +87,17 @@ export class RouteAttempts {
     const reader = this.#calls.read(route);
     const ending: RouteAnswer['ending'] = { fault: undefined };
     const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format });
+    const credential = route.upstream.credentials === undefined ? key : await this.#token();
+    if (credential instanceof Fault) {
+      report.over(credential, undefined, undefined);
+      return credential;
+    }
     const connecting = parts.connections.queue(targetOf(route).origin).enter();
     hedgeTimer.connecting(connecting);
     const end = (fault: Fault | undefined) => {
       connecting.leave();
       this.#attempt = undefined;
+      if (fault?.kind === 'key' && credential !== key) parts.tokens?.(route).discard(credential);
       if (fault?.isSilentConnection === true) parts.connections.replace(address.agent);
       // A continuation's tokens are counted with those before it, and a slow client slows the best route.
       const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
@@ -104,7 +111,7 @@ export class RouteAttempts {
       end(fault);
       if (fault !== undefined) this.#reportBreak(fault);
     };
-    const address = addressed(this.#context, route, key, request);
+    const address = addressed(this.#context, route, credential, request);
     const attempt = new Attempt(
       {
         ...address,
@@ -129,6 +136,17 @@ export class RouteAttempts {
       if (!(thrown instanceof Fault)) throw thrown;
       end(thrown);
       return thrown;
+    }
+  }
+
+  /** The token of a cloud, or why there is none. */
+  async #token(): Promise<string | Fault> {
+    const { parts } = this.#context;
+    try {
+      const token = await parts.tokens?.(this.route).get();
+      return this.#isStopped ? hedgeLostFault() : (token ?? '');
+    } catch (error) {
+      return new Fault('key', keyRefused(`no token: ${error instanceof Error ? error.message : 'unknown error'}`), {});
     }
   }
 
@@ -169,7 +187,7 @@ function addressed(
     },
     memory: exchange.memory,
     now,
-    secrets: () => secretsOf(route.upstream),
+    secrets: () => [...secretsOf(route.upstream), ...(route.upstream.credentials === undefined ? [] : [key])],
     shown: (fault) => withModelName(fault, route.model, adapter.modelName),
   } satisfies Partial<AttemptRequest>;
 }

@@ -1,4 +1,4 @@
-import type { Vendor } from '#core/config/catalog/catalog.ts';
+import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 
 /**
  * Endpoints of other vendors for clients of Anthropic: they refuse system messages inside the conversation, which is the
@@ -34,6 +34,21 @@ const openaiKinds = [
   { match: '*-transcribe*', kind: 'transcription' },
   { match: '*-moderation*', kind: 'moderation' },
 ] as const;
+
+/** Claude by the names of Anthropic. */
+export const claudeModels: readonly VendorModels[] = [
+  { match: 'claude-3*', quirks: { max_output_tokens: 8_192, late_system: false } },
+  { match: 'claude-3-7*', quirks: { max_output_tokens: 64_000 } },
+  { match: 'claude-opus-4', quirks: { max_output_tokens: 32_000 } },
+  { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false } },
+  { match: 'claude-*-4-7*', ...claudeAdaptive },
+  { match: 'claude-*-4-8*', ...claudeAdaptive },
+  { match: 'claude-*-5*', ...claudeAdaptive },
+  { match: 'claude-fable*', ...claudeAdaptive },
+  { match: 'claude-mythos*', ...claudeAdaptive },
+  // In the names of Claude 4.5 the 5 is a minor version.
+  { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
+];
 
 /** OpenAI's models, wherever they are served. */
 const openaiModels = {
@@ -96,6 +111,7 @@ export const originVendors: readonly Vendor[] = [
     title: 'Azure OpenAI',
     formats: openaiFormats,
     auth: 'api-key',
+    baseUrlExample: 'https://NAME.openai.azure.com/openai/v1',
     ...openaiModels,
   },
   {
@@ -117,19 +133,7 @@ export const originVendors: readonly Vendor[] = [
       prefill: true,
       max_output_tokens: 64_000,
     },
-    models: [
-      { match: 'claude-3*', quirks: { max_output_tokens: 8_192, late_system: false } },
-      { match: 'claude-3-7*', quirks: { max_output_tokens: 64_000 } },
-      { match: 'claude-opus-4', quirks: { max_output_tokens: 32_000 } },
-      { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false } },
-      { match: 'claude-*-4-7*', ...claudeAdaptive },
-      { match: 'claude-*-4-8*', ...claudeAdaptive },
-      { match: 'claude-*-5*', ...claudeAdaptive },
-      { match: 'claude-fable*', ...claudeAdaptive },
-      { match: 'claude-mythos*', ...claudeAdaptive },
-      // In the names of Claude 4.5 the 5 is a minor version.
-      { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
-    ],
+    models: claudeModels,
   },
   {
     name: 'gemini',

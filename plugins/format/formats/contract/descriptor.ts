@@ -1,5 +1,6 @@
 import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
@@ -16,8 +17,8 @@ import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObser
  * lists them.
  */
 export interface FormatDescriptor extends WireFormat {
-  /** Behind an upstream's base URL. @param model its name there */
-  path(model: string, isStream: boolean, purpose: Purpose): string;
+  /** Behind an upstream's base URL. @param model its name there @param quirks of the route; plain ones when left out */
+  path(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string;
   /** Headers that the format needs. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Client headers that the format's vendor knows; `x-codex-*` is a prefix. Other vendors do not get them. */

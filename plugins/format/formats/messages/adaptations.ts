@@ -23,7 +23,7 @@ import {
   isForced,
   withoutStrict,
 } from '../adaptation/adapt-tools.ts';
-import { type Adaptation, type Probe, rewriteMembers, inOrder } from '../contract/adaptation.ts';
+import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers, inOrder } from '../contract/adaptation.ts';
 import { adaptThinking, replayThinking } from './adapt-thinking.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
 import { referenceText } from './request/read-content.ts';
@@ -134,6 +134,11 @@ const outputWording: OutputWording = {
   instruct: (body: MessagesRequest, text) => ({ ...body, system: instructedText(body.system, text) }),
 };
 
+/** Source: Anthropic docs, "Claude on Vertex AI". */
+function adaptVertex(body: MessagesRequest, { profile }: AdaptationTarget): JsonObject {
+  return profile.quirks.vertex ? { anthropic_version: 'vertex-2023-10-16', ...without(body, ['model']) } : body;
+}
+
 /** Adapts a Messages request to the capabilities and quirks of a route. */
 export const adaptMessagesRequest = inOrder(
   adaptLimit(['max_tokens']),
@@ -153,4 +158,5 @@ export const adaptMessagesRequest = inOrder(
   replayThinking,
   adaptOutput(probe, outputWording),
   adaptRefused(betaMembers),
+  adaptVertex,
 );

@@ -1,7 +1,8 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { member, textsOf } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
-import type { ClientTextFormat } from '../contract/descriptor.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
+import type { ClientTextFormat, Purpose } from '../contract/descriptor.ts';
 import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
@@ -23,7 +24,7 @@ export const messages: ClientTextFormat = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   reasoningStyles: ['adaptive', 'budget', 'none'],
   replyText: messagesReplyText,
-  path: (_model, _isStream, purpose) => (purpose === 'count' ? '/messages/count_tokens' : '/messages'),
+  path: pathOf,
   headers: { 'anthropic-version': '2023-06-01' },
   // The last two are Claude Code's.
   betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
@@ -91,4 +92,11 @@ function fromBlock(block: JsonObject): JsonObject {
   return member<MessagesBlock>(block, 'type') === 'tool_result'
     ? within(block, 'content', replacing('image', 'text'))
     : block;
+}
+
+/** Vertex AI takes an @ in the names of models as it is. */
+function pathOf(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string {
+  if (purpose === 'count') return '/messages/count_tokens';
+  if (quirks?.vertex !== true) return '/messages';
+  return `/models/${encodeURIComponent(model).replaceAll('%40', '@')}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;
 }

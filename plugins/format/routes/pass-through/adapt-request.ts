@@ -94,7 +94,9 @@ function write(
   route: Route,
   { body, usage, notes }: Settled,
 ): AdaptedRequest {
-  const named = client.format.client.isModelInPath === true ? body : { ...body, model: route.model };
+  const { quirks } = profileIn(client.format.name, route.profile);
+  const isNamed = client.format.client.isModelInPath === true || quirks.vertex;
+  const named = isNamed ? body : { ...body, model: route.model };
   return {
     body: JSON.stringify(usage === undefined ? named : { [usage.name]: usage.value, ...named }),
     notes: notes.entries,

@@ -39,14 +39,15 @@ export class PassThrough implements PreparedCall {
     const { format, isStream, purpose, upstreamPath } = client;
     const { localStops = [], ...adapted } = adaptRequest(client, route);
     this.#localStops = localStops;
+    const profile = profileIn(format.name, route.profile);
     this.request = {
       format: format.name,
-      path: upstreamPath ?? format.path(route.model, isStream, purpose),
+      path: upstreamPath ?? format.path(route.model, isStream, purpose, profile.quirks),
       headers: {
         'content-type': 'application/json',
         accept: acceptedBy(client),
         ...format.headers,
-        ...betaHeaders(exchange.headers, format, profileIn(format.name, route.profile)),
+        ...betaHeaders(exchange.headers, format, profile),
       },
       ...adapted,
     };

@@ -122,7 +122,7 @@ export class Translation implements PreparedCall {
     this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
     return {
       format: this.#to.name,
-      path: this.#to.path(model, isStream, 'answer'),
+      path: this.#to.path(model, isStream, 'answer', profile.quirks),
       headers: {
         'content-type': 'application/json',
         accept: isStream ? (text.stream?.type ?? 'text/event-stream') : 'application/json',

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import type { CloudCredentials } from '#core/config/catalog/credentials.ts';
+import { parseObject } from '#core/platform/json.ts';
+import type { ReadToken, Token } from './token-source.ts';
+
+type Aws = NonNullable<CloudCredentials['aws']>;
+type Google = NonNullable<CloudCredentials['google']>;
+type Entra = NonNullable<CloudCredentials['entra']>;
+
+/** How tokens are made of credentials. Libraries are loaded with the first one. */
+export function tokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
+  if (aws !== undefined) return () => signBedrockKey(aws);
+  if (entra !== undefined) return () => requestEntraToken(entra);
+  return () => requestGoogleToken(google ?? {});
+}
+
+/** Seconds; the longest that AWS accepts. */
+const bedrockLifetime = 43_200;
+
+/**
+ * A short-term API key of Amazon Bedrock: a URL that is signed with Signature Version 4, without any request. Source: AWS,
+ * "Generate short-term Amazon Bedrock API keys".
+ *
+ * @param datetime of the signature, such as `20260102T030405Z`; tests set their own
+ */
+export async function signBedrockKey(
+  { region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken }: Aws,
+  datetime?: string,
+): Promise<Token> {
+  const { AwsV4Signer } = await import('aws4fetch');
+  const signer = new AwsV4Signer({
+    method: 'POST',
+    url: `https://bedrock.amazonaws.com/?Action=CallWithBearerToken&X-Amz-Expires=${bedrockLifetime}`,
+    service: 'bedrock',
+    region,
+    accessKeyId,
+    secretAccessKey,
+    signQuery: true,
+    ...(sessionToken !== undefined && sessionToken !== '' && { sessionToken }),
+    ...(datetime !== undefined && { datetime }),
+  });
+  const { url } = await signer.sign();
+  const signed = `${url.href.slice('https://'.length)}&Version=1`;
+  return { value: `bedrock-api-key-${Buffer.from(signed).toString('base64')}`, lifetime: bedrockLifetime };
+}
+
+/** Of Microsoft's models and those of others in Foundry. */
+const entraScope = 'https://cognitiveservices.azure.com/.default';
+/** Ms for the answer of Entra. */
+const entraTimeout = 8_000;
+
+/** By the secret of an application, or the token of a federated workload. Source: Microsoft identity platform, "Client credentials". */
+async function requestEntraToken(entra: Entra): Promise<Token> {
+  const { tenant_id: tenant, client_id, client_secret, token_file: file, authority, scope = entraScope } = entra;
+  const proof =
+    file === undefined
+      ? { client_secret: client_secret ?? '' }
+      : {
+          client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+          client_assertion: (await readFile(file, 'utf8')).trim(),
+        };
+  const base = authority ?? 'https://login.microsoftonline.com';
+  const response = await fetch(`${base}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, scope, ...proof }),
+    signal: AbortSignal.timeout(entraTimeout),
+    redirect: 'error',
+  });
+  const answer = parseObject(await response.text());
+  const { access_token: value, expires_in: lifetime, error } = answer ?? {};
+  if (typeof value === 'string' && typeof lifetime === 'number') return { value, lifetime };
+  throw new Error(`Entra answered ${response.status}${typeof error === 'string' ? ` (${error.slice(0, 100)})` : ''}`);
+}
+
+const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
+/** Seconds that a token of Google is taken to live where the library does not say. */
+const googleLifetime = 1_800;
+
+/**
+ * By the key of a service account, workload identity federation or the metadata server, as Google's library finds them. A client of
+ * its own for each token: the library would return the one that it has.
+ */
+async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token> {
+  const { GoogleAuth } = await import('google-auth-library');
+  const auth = new GoogleAuth({ scopes: [googleScope], ...(keyFile !== undefined && { keyFile }) });
+  const client = await auth.getClient();
+  const { token } = await client.getAccessToken();
+  if (typeof token !== 'string') throw new Error('Google has handed out no token');
+  const end = client.credentials.expiry_date;
+  const left = typeof end === 'number' ? (end - Date.now()) / 1_000 : googleLifetime;
+  return { value: token, lifetime: Math.max(1, left) };
+}

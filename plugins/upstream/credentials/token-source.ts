@@ -1,0 +1,72 @@
+import { inBackground } from '#core/platform/background.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+
+/** A token with which requests are sent for some time. */
+export interface Token {
+  readonly value: string;
+  readonly lifetime: number; // seconds from now
+}
+
+/** Gets a token from a cloud. @throws Error with its reason, without secrets */
+export type ReadToken = () => Promise<Token>;
+
+export interface TokenClock {
+  readonly log: Logger;
+  monotonic(): number; // ms
+}
+
+/** Ms in which a cloud must hand out a token. */
+const deadline = 10_000;
+/** Ms before the end of a token from which the next one is fetched, at most; a quarter of its life where that is less. */
+const longestMargin = 300_000;
+/** Ms between two attempts to renew a token that is still valid. */
+const pause = 10_000;
+
+/** The token of an upstream, renewed before it ends. One request for a token is in flight at a time, and none per call. */
+export class TokenSource {
+  readonly #read: ReadToken;
+  readonly #clock: TokenClock;
+  #value = '';
+  #validUntil = -Infinity; // ms
+  #renewAt = -Infinity; // ms
+  #renewing: Promise<string> | undefined;
+
+  constructor(read: ReadToken, clock: TokenClock) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  /** A valid token; a promise of one while there is none. @throws Error when the cloud hands none out */
+  get(): string | Promise<string> {
+    const now = this.#clock.monotonic();
+    if (now >= this.#validUntil) return this.#renew();
+    if (now >= this.#renewAt) {
+      this.#renewAt = now + pause;
+      inBackground(this.#clock.log, 'renewing the token of an upstream', () => this.#renew());
+    }
+    return this.#value;
+  }
+
+  /** The upstream has refused this token. */
+  discard(value: string): void {
+    if (value === this.#value) this.#validUntil = -Infinity;
+  }
+
+  #renew(): Promise<string> {
+    this.#renewing ??= this.#fetch().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #fetch(): Promise<string> {
+    const asked = this.#clock.monotonic();
+    const { value, lifetime } = await withDeadline(this.#read(), deadline, 'no token within 10 seconds');
+    const ms = lifetime * 1_000;
+    this.#value = value;
+    this.#validUntil = asked + ms;
+    this.#renewAt = asked + ms - Math.min(longestMargin, ms / 4);
+    return value;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
+import { claudeModels } from './origins.ts';
+
+/** Claude at a cloud: its betas and the tools that Anthropic runs differ, and are left out. */
+const claude = {
+  formats: ['messages'],
+  capabilities: { audio: false },
+  quirks: {
+    reasoning: 'budget',
+    late_system: true,
+    strict_tools: true,
+    stop: 8_191,
+    prefill: true,
+    max_output_tokens: 64_000,
+  },
+} as const satisfies Partial<Vendor>;
+
+/** The same with a prefix, such as `anthropic.` or `us.anthropic.`. */
+const prefixed: readonly VendorModels[] = claudeModels.map((model) => ({ ...model, match: `*${model.match}` }));
+
+/**
+ * Claude, Gemini and other models at clouds, whose URLs begin with a region or a resource. All take keys; or `credentials`, of
+ * which tokens are made.
+ */
+export const cloudVendors: readonly Vendor[] = [
+  {
+    // Source: AWS, "Amazon Bedrock: Generate responses using OpenAI APIs". Also at bedrock-runtime.REGION.amazonaws.com.
+    name: 'bedrock',
+    title: 'Amazon Bedrock',
+    formats: ['responses', 'chat'],
+    baseUrlExample: 'https://bedrock-mantle.us-east-1.api.aws/openai/v1',
+    auth: 'bearer',
+    quirks: { late_system: true },
+  },
+  {
+    // Source: AWS, "Inference using Anthropic Messages API".
+    name: 'bedrock-anthropic',
+    title: 'Amazon Bedrock, Claude',
+    baseUrlExample: 'https://bedrock-runtime.us-east-1.amazonaws.com/anthropic/v1',
+    auth: 'bearer',
+    ...claude,
+    models: prefixed,
+  },
+  {
+    // Source: Google Cloud, "Vertex AI: generateContent".
+    name: 'vertex',
+    title: 'Google Vertex AI',
+    formats: ['gemini'],
+    baseUrlExample: 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/google',
+    auth: 'bearer',
+    quirks: { reasoning: 'level', hosted_search: true, count_tokens: true, stop: 5 },
+    models: [{ match: 'gemini-2*', quirks: { reasoning: 'budget', tool_result_images: false } }],
+  },
+  {
+    // Source: Anthropic docs, "Claude on Vertex AI".
+    name: 'vertex-anthropic',
+    title: 'Google Vertex AI, Claude',
+    baseUrlExample: 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/anthropic',
+    auth: 'bearer',
+    ...claude,
+    quirks: { ...claude.quirks, vertex: true },
+    models: claudeModels,
+  },
+  {
+    // Source: Anthropic docs, "Claude in Microsoft Foundry".
+    name: 'azure-anthropic',
+    title: 'Microsoft Foundry, Claude',
+    baseUrlExample: 'https://NAME.services.ai.azure.com/anthropic/v1',
+    auth: 'x-api-key',
+    ...claude,
+    quirks: { ...claude.quirks, count_tokens: true },
+    models: claudeModels,
+  },
+];

@@ -46,10 +46,12 @@ beforeAll(async () => {
 upstreams:
   demo: { format: ${formats}, base_url: "${demo.baseUrl}" }
   broken: { format: ${formats}, base_url: "${broken.url}/v1" }
+  codes: { format: completions, base_url: "${broken.url}/v1" }
   google: { format: [gemini, gemini-embeddings], base_url: "${google.url}/v1beta" }
 models:
 ${models.join('\n')}
   talker: { routes: [demo/chatty] }
+  filler: { routes: [codes/fill-there] }
   google-vectors: { kind: embedding, routes: [google/embed-there] }
   mixed-vectors: { kind: embedding, routes: [broken/embed-there, google/embed-there] }
 `,
@@ -234,6 +236,12 @@ describe('a model on the wrong endpoint', () => {
       /POST \/v1\/audio\/speech/,
     ],
     ['embeddings of a chat model in Gemini', '/v1beta/models/talker:embedContent', { content: {} }, /:generateContent/],
+    [
+      'a chat with a model that only completes',
+      '/v1/chat/completions',
+      { model: 'filler', messages: [{ role: 'user', content: 'a' }] },
+      /Use POST \/v1\/completions\./,
+    ],
     [
       'a completion without an endpoint for it',
       '/v1/completions',

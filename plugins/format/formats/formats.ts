@@ -56,9 +56,14 @@ export interface ClientCall {
   readonly endpoint: ModelEndpoint;
 }
 
-/** The paths on which models of each kind are called, for clients of each dialect; those of OpenAI's where it has none. */
-export function endpointsOf(kind: ModelKind, dialect: Dialect): readonly string[] {
-  const serving = formats.filter(isClientFormat).filter((format) => format.kind === kind && format !== completions);
+/**
+ * The paths on which models of a kind are called, for clients of a dialect; those of OpenAI's where it has none.
+ *
+ * @param spoken formats of a route that serves no conversations
+ */
+export function endpointsOf(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): readonly string[] {
+  const isServed = ({ name }: ClientFormat): boolean => spoken?.includes(name) ?? name !== completions.name;
+  const serving = formats.filter(isClientFormat).filter((format) => format.kind === kind && isServed(format));
   const own = serving.filter((format) => format.dialect === dialect);
   const paths = (own.length > 0 ? own : serving).flatMap(({ client }) => client.endpoints.flatMap(listedPath));
   return [...new Set(paths)];

@@ -47,8 +47,10 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
 }
 
 function formatUnavailable({ upstream }: Route, { name, kind, dialect }: ClientFormat): GatewayError {
-  const others = upstream.formats.filter((format) => format !== name).join(', ');
-  const message = `This model is not available in the ${name} format, only in ${others}. Use ${wordsFor(kind, dialect)}.`;
+  const { formats } = upstream;
+  const holdsConversations = textFormats.some((format) => formats.includes(format.name));
+  const right = wordsFor(kind, dialect, holdsConversations ? undefined : formats);
+  const message = `This model is not available in the ${name} format, only in ${formats.join(', ')}. Use ${right}.`;
   return new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
 
@@ -77,7 +79,7 @@ const kindWords: Readonly<Record<ModelKind, string>> = {
 };
 
 /** `POST /v1/images/generations or POST /v1/images/edits`. */
-function wordsFor(kind: ModelKind, dialect: Dialect): string {
-  const paths = endpointsOf(kind, dialect);
+function wordsFor(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): string {
+  const paths = endpointsOf(kind, dialect, spoken);
   return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');
 }

@@ -15,7 +15,7 @@ export interface SoakSize {
 
 const sizes: Record<'whole' | 'short', SoakSize> = {
   whole: { calm: 1_000, killed: 9_000, kills: 100, concurrency: 12 },
-  short: { calm: 60, killed: 120, kills: 2, concurrency: 8 },
+  short: { calm: 30, killed: 60, kills: 2, concurrency: 8 },
 };
 /** Ms for the last order to become active. */
 const patience = 150_000;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stub[Symbol.asyncDispose]());
 
 /** Places, from the first to the last change of a file, at which the script is killed. */
-const points = casesOf(4).numRuns;
+const points = casesOf(3).numRuns;
 
 /** Without what differs between two runs: times in names and in stamps, which of them made a folder, and
  * the permissions that a file got: the second run has seen them. */
@@ -67,7 +67,7 @@ describe('script that is interrupted', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it.each(Array.from({ length: 4 }, (_, index) => index / 3))(
+  it.each(Array.from({ length: points }, (_, index) => index / (points - 1)))(
     'while it brings a new model up to date is completed by the next run: at %f',
     async (place) => {
       await using home = await createHome(stub.url);

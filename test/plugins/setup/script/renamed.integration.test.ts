@@ -109,7 +109,7 @@ describe('run that takes over former settings and is killed', () => {
     calls = (await readFile(join(home.folder, 'calls'), 'utf8')).length;
   });
 
-  const points = casesOf(4).numRuns;
+  const points = casesOf(3).numRuns;
   const places = Array.from({ length: points }, (_, index) => index / (points - 1));
 
   it.each(places)('is listed, and completed by the next run with the same models: at %f', async (place) => {

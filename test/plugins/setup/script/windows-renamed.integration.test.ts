@@ -75,7 +75,7 @@ describe('service with a new name, in setup.ps1', () => {
 });
 
 describe('run of setup.ps1 that takes over former settings and is killed', () => {
-  const points = casesOf(5).numRuns;
+  const points = casesOf(3).numRuns;
   const places = Array.from({ length: points }, (_, index) => index / (points - 1));
   let computer: Computer;
   let before: Readonly<Record<string, string>>;

@@ -37,6 +37,25 @@ export const equivalents: readonly Equivalent[] = [
     line: 'checks: [',
     reason: 'Tests run on the migrated database, with which `npm run check:entities` compares entities.',
   })),
+  ...Object.entries({
+    'core/business/accounts': ['account', 'api_key', 'plan_period', 'session'],
+    'core/business/payments': [
+      'plan_order',
+      'payment_attempt',
+      'payment',
+      'refund',
+      'order_flag',
+      'payment_notification',
+    ],
+    'plugins/mail': ['mail_message'],
+  }).flatMap(([folder, tables]) =>
+    tables.map((table) => ({
+      file: `${folder}/entities.ts`,
+      line: `tableName: '${table}'`,
+      operator: 'member removed',
+      reason: 'Without it, the table has the name of its entity in snake case, which is this.',
+    })),
+  ),
   ...['plugins/midtrans/connection.ts', 'plugins/xendit/connection.ts'].map((file) => ({
     file,
     line: 'if (!(error instanceof PaymentError)) throw error;',

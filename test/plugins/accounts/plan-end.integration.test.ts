@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readEvents } from '#core/business/accounts/account-events.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
+import { addDays, grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
 import { recordPlanEnd } from '#core/business/accounts/plan-end.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
@@ -37,6 +37,14 @@ async function addPeriod(from: number, until: number): Promise<void> {
      values (gen_random_uuid(), ?, now() + make_interval(secs => ?), now() + make_interval(secs => ?), 1, 'grant')`,
     [accountId, from, until],
   );
+}
+
+/** Sessions that wait for the lock of a row. */
+async function waiting(): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return row?.count ?? 0;
 }
 
 function createHost() {
@@ -132,6 +140,23 @@ describe('a plan', () => {
     await grantDays(database, accountId, { days: 7 });
     await runJob();
     await sweep();
+    expect(await eventsOfPlan()).toEqual([]);
+  });
+
+  it('whose renewal is being committed at its end is not reported', async () => {
+    await addPeriod(-day, -1);
+    const committed = Promise.withResolvers<void>();
+    const added = Promise.withResolvers<void>();
+    const renewal = database.fork().transactional(async (transaction) => {
+      await addDays(transaction, accountId, { days: 7, reason: 'grant' });
+      added.resolve();
+      await committed.promise;
+    });
+    await added.promise;
+    const report = recordPlanEnd(database, accountId);
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), 10_000);
+    committed.resolve();
+    await Promise.all([renewal, report]);
     expect(await eventsOfPlan()).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   accessTokenLifetime,
+  AccessTokens,
   isAccessToken,
   readAccessToken,
   signAccessToken,
@@ -13,6 +14,33 @@ const claims = { accountId: randomUUID(), sessionId: randomUUID() };
 const now = Date.UTC(2026, 10, 22);
 const token = signAccessToken(secret, 'dp', claims, now);
 const read = (text: string, at = now, prefix = 'dp') => readAccessToken(secret, prefix, text, at);
+
+describe('the secret of access tokens', () => {
+  /** A database with a secret, whose first reads fail. */
+  const databaseOf = (failures: number) => {
+    let reads = 0;
+    const query = async () => {
+      if (++reads <= failures) throw new Error('down');
+      return [{ value: secret }];
+    };
+    return { query: query as never, reads: () => reads };
+  };
+
+  it('is read again after a read that has failed', async () => {
+    const tokens = new AccessTokens(databaseOf(1), () => now);
+    await expect(tokens.read('dp', token)).rejects.toThrow('down');
+    expect(await tokens.read('dp', token)).toEqual(claims);
+  });
+
+  it('is read once for many tokens', async () => {
+    const database = databaseOf(0);
+    const tokens = new AccessTokens(database, () => now);
+    await tokens.sign('dp', claims);
+    const reads = database.reads();
+    await Promise.all([tokens.read('dp', token), tokens.sign('dp', claims)]);
+    expect(database.reads()).toBe(reads);
+  });
+});
 
 describe('an access token', () => {
   it('names its account and session until ten minutes have passed', () => {

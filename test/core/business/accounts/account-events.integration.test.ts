@@ -107,6 +107,27 @@ describe('the relay', () => {
     await record('a');
     await vi.waitFor(() => expect(heard).toEqual(['a']), { timeout: 15_000 });
   });
+
+  it('rests until there is another event', async () => {
+    const { heard, events } = createPublisher();
+    let looks = 0;
+    const fork: Database['fork'] = () => {
+      looks++;
+      return database.fork();
+    };
+    await using relay = new EventRelay({
+      database: { fork, query: database.query.bind(database), notifications: database.notifications } as Database,
+      events,
+      log: silentLog,
+    });
+    await relay.ready();
+    for (const account of ['a', 'b']) {
+      await record(account);
+      await vi.waitFor(() => expect(heard).toContain(account), 10_000);
+    }
+    // One look for each event, and one for what has come meanwhile.
+    expect(looks).toBeLessThanOrEqual(6);
+  });
 });
 
 describe('rotating a key', () => {

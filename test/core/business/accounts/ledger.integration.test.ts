@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { addDays, endOrderPeriod, grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -49,6 +49,44 @@ const replacements = () =>
     'select reason, order_id, days from plan_period where account_id = ? and replaces is not null order by starts_at',
     [accountId],
   );
+
+/** Begins `work` while days are being added, and commits these when it waits for them. */
+async function whileAdding(days: number, work: () => Promise<unknown>): Promise<void> {
+  const [added, waits] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const adding = inTransaction(async (transaction) => {
+    await addDays(transaction, accountId, { days, reason: 'grant' });
+    added.resolve();
+    await waits.promise;
+  });
+  await added.promise;
+  const working = work();
+  await vi
+    .waitFor(async () => {
+      const locks = await database.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect(locks).toHaveLength(1);
+    }, 10_000)
+    .finally(() => waits.resolve());
+  await Promise.all([adding, working]);
+}
+
+describe('days that are being added', () => {
+  it('move forward with a refund that has waited for them', async () => {
+    const orderId = await buy(7);
+    await whileAdding(3, () => refund(orderId));
+    const [, after, ...more] = await held();
+    expect([after, more]).toEqual([undefined, []]);
+    expect((await shape()).days).toEqual([3]);
+    expect(Math.abs(Number((await held())[0]?.startsAt) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('are the first that a revocation takes which has waited for them', async () => {
+    await grantDays(database, accountId, { days: 7 });
+    await whileAdding(3, () => revoke(4));
+    expect((await shape()).days.map((count) => Math.round(count))).toEqual([6]);
+  });
+});
 
 describe('a bought period', () => {
   it('is added even when the account then holds more than a year', async () => {

@@ -57,9 +57,10 @@ function conditionFor(meta: EntityMetadata): string | undefined {
   if (meta.tableName === 'account') return 'id = ?';
   if (meta.props.some(({ fieldNames }) => fieldNames?.includes('account_id'))) return 'account_id = ?';
   for (const { targetMeta, fieldNames, kind } of meta.relations) {
-    const nested =
-      targetMeta === undefined || targetMeta === meta || kind !== 'm:1' ? undefined : conditionFor(targetMeta);
-    if (nested === undefined || targetMeta === undefined) continue;
+    // By name: the metadata of a relation to the table itself is another object.
+    if (targetMeta === undefined || targetMeta.tableName === meta.tableName || kind !== 'm:1') continue;
+    const nested = conditionFor(targetMeta);
+    if (nested === undefined) continue;
     const target = columnsOf(targetMeta.getPrimaryProps());
     return `(${fieldNames.join(', ')}) in (select ${target.join(', ')} from ${targetMeta.tableName} where ${nested})`;
   }

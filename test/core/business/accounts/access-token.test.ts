@@ -15,17 +15,17 @@ const now = Date.UTC(2026, 10, 22);
 const token = signAccessToken(secret, 'dp', claims, now);
 const read = (text: string, at = now, prefix = 'dp') => readAccessToken(secret, prefix, text, at);
 
-describe('the secret of access tokens', () => {
-  /** A database with a secret, whose first reads fail. */
-  const databaseOf = (failures: number) => {
-    let reads = 0;
-    const query = async () => {
-      if (++reads <= failures) throw new Error('down');
-      return [{ value: secret }];
-    };
-    return { query: query as never, reads: () => reads };
+/** A database with a secret, whose first reads fail. */
+const databaseOf = (failures: number) => {
+  let reads = 0;
+  const query = async () => {
+    if (++reads <= failures) throw new Error('down');
+    return [{ value: secret }];
   };
+  return { query: query as never, reads: () => reads };
+};
 
+describe('the secret of access tokens', () => {
   it('is read again after a read that has failed', async () => {
     const tokens = new AccessTokens(databaseOf(1), () => now);
     await expect(tokens.read('dp', token)).rejects.toThrow('down');

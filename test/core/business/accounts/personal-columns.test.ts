@@ -26,6 +26,24 @@ describe('check:entities', () => {
 });
 
 describe('a table with personal columns', () => {
+  it('belongs to an account by a relation, also beside one to itself', async () => {
+    const Contact = defineEntity({ name: 'Contact', tableName: 'contact', properties: { id, accountId } });
+    const Reply = defineEntity({
+      name: 'Reply',
+      tableName: 'reply',
+      properties: {
+        id,
+        parent: () => p.manyToOne(Reply).nullable(),
+        contact: () => p.manyToOne(Contact),
+        text: personal(p.text()),
+      },
+    });
+    const { em } = await readEntities([Contact, Reply]);
+    expect(personalTables({ fork: () => em.fork() })).toMatchObject([
+      { name: 'reply', ofAccount: '(contact_id) in (select id from contact where account_id = ?)', removal: 'delete' },
+    ]);
+  });
+
   it('must say whose its rows are', async () => {
     const { em } = await readContact({ phone: personal(p.text()) });
     expect(() => personalTables({ fork: () => em.fork() })).toThrow(

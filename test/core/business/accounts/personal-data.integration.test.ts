@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAccount } from '#core/business/accounts/accounts.ts';
+import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -69,6 +69,13 @@ it('the personal columns of a plugin are removed with the account, however many 
   await deleteAccount(database, deleted);
   expect(await remaining(deleted)).toEqual({ contacts, phones: 0, entries: 0 });
   expect(await remaining(other)).toEqual({ contacts, phones: contacts, entries: contacts });
+});
+
+it('an account that is deleted has no key', async () => {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+  expect((await findAccount(database, accountId)).key?.hint).toMatch(/^dp-/);
+  await deleteAccount(database, accountId);
+  expect((await findAccount(database, accountId)).key).toBeUndefined();
 });
 
 it('the personal columns of a plugin are among what an owner can download', async () => {

@@ -311,9 +311,16 @@ describe('README.md', () => {
   it('has examples that are valid when added to the included gateway.yaml', async () => {
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     const file = join(root, 'gateway.yaml');
-    const environment = { OPENAI_API_KEY: 'sk-1', OTHER_KEY: 'sk-2', OPERATOR_TOKEN: 'a-token-of-some-length' };
+    const environment = {
+      OPENAI_API_KEY: 'sk-1',
+      OTHER_KEY: 'sk-2',
+      OPERATOR_TOKEN: 'a-token-of-some-length',
+      AWS_ACCESS_KEY_ID: 'id-1',
+      AWS_SECRET_ACCESS_KEY: 'secret-1',
+      AZURE_SECRET: 'secret-2',
+    };
     const examples = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => parse(text ?? '') as object);
-    expect(examples).toHaveLength(5);
+    expect(examples).toHaveLength(7);
     let yaml = parse(await readFile(file, 'utf8')) as Record<string, unknown>;
     for (const example of examples) {
       // In order, because the second adds to the first.

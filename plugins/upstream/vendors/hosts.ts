@@ -58,6 +58,8 @@ export const hostVendors: readonly Vendor[] = [
     models: [
       { match: 'whisper*', kind: 'transcription' },
       { match: '*-tts*', kind: 'speech' },
+      // They would see the tags as text.
+      { match: 'llama*', capabilities: { reasoning: false } },
     ],
     capabilities: { files: false, audio: false },
     quirks: {

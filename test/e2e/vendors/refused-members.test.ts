@@ -3,6 +3,7 @@ import { startVendors, type VendorGateway } from './fixture.ts';
 
 const mistral = 'mistral/mistral-large';
 const groq = 'groq/llama-3.3-70b';
+const groqReasoning = 'groq/qwen3-32b';
 const cerebras = 'cerebras/gpt-oss-120b';
 
 let gateway: VendorGateway;
@@ -10,6 +11,7 @@ beforeAll(async () => {
   gateway = await startVendors([
     mistral,
     groq,
+    groqReasoning,
     cerebras,
     'gemini-openai/gemini-3-flash',
     'zhipu/glm-5',
@@ -31,13 +33,32 @@ const history = [
   hi,
 ];
 const plain = [hi, { role: 'assistant', content: 'Hello' }, hi];
+const inParts = {
+  role: 'assistant',
+  content: [
+    { type: 'thinking', thinking: [{ type: 'text', text: 'Greet.' }] },
+    { type: 'text', text: 'Hello' },
+  ],
+};
 
 describe('history of another vendor', () => {
-  it.each([mistral, groq])('has no members that %s refuses, and the client gets a note', async (to) => {
-    const { status, body, notes } = await gateway.ask(to, 'chat/completions', { messages: history });
+  it('has no members that a model of Groq without reasoning refuses, and the client gets a note', async () => {
+    const { status, body, notes } = await gateway.ask(groq, 'chat/completions', { messages: history });
     expect([status, body['messages']]).toEqual([200, plain]);
     expect(notes).toContain('dropped name of messages');
     expect(notes).toContain('dropped reasoning_content of messages');
+  });
+
+  it('has no members that Mistral refuses, and its thoughts are where Mistral takes them', async () => {
+    const { status, body, notes } = await gateway.ask(mistral, 'chat/completions', { messages: history });
+    expect([status, body['messages']]).toEqual([200, [hi, inParts, hi]]);
+    expect(notes).toContain('dropped name of messages');
+  });
+
+  it('has its thoughts in tags for a model of Groq that reasons', async () => {
+    const { status, body } = await gateway.ask(groqReasoning, 'chat/completions', { messages: history });
+    const content = '<think>\nGreet.\n</think>\n\nHello';
+    expect([status, body['messages']]).toEqual([200, [hi, { role: 'assistant', content }, hi]]);
   });
 
   it.each([cerebras, 'deepseek/deepseek-reasoner'])('has no thoughts for %s', async (to) => {
@@ -144,11 +165,7 @@ it('a request in another format has no members that Mistral refuses', async () =
   ];
   const { body } = await gateway.ask(mistral, 'messages', { max_tokens: 9, messages, metadata: { user_id: 'ann' } });
   expect(Object.keys(body).toSorted()).toEqual(['max_tokens', 'messages', 'model', 'stream']);
-  expect(body['messages']).toEqual([
-    hi,
-    { role: 'assistant', content: 'Hello' },
-    { role: 'user', content: 'And now?' },
-  ]);
+  expect(body['messages']).toEqual([hi, inParts, { role: 'user', content: 'And now?' }]);
 });
 
 describe('members that name other models', () => {

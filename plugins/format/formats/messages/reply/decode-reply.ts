@@ -19,7 +19,7 @@ import type {
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();
-  /** Data of the first event. */
+  /** Data of the first event; empty once there is content, behind which even the same one starts a second answer. */
   #started: string | undefined;
 
   event(name: string | undefined, data: string): Fragment[] {
@@ -53,6 +53,7 @@ export class MessagesDecoder implements ReplyDecoder {
         this.#started ??= data;
         return this.#start(member<MessagesReply>(body.message, 'usage'));
       case 'content_block_start':
+        this.#started &&= '';
         return this.#blocks.start(body.index, body.content_block);
       case 'content_block_delta':
         return this.#blocks.delta(body.index, body.delta);

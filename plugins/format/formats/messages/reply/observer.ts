@@ -19,7 +19,7 @@ export class MessagesObserver implements ReplyObserver {
   readonly #usage = new UsageCounter();
   readonly #id: string;
   readonly #onAnswer: ((answerId: string) => void) | undefined;
-  /** Data of the first event. */
+  /** Data of the first event; empty once there is content, behind which even the same one starts a second answer. */
   #started: string | undefined;
 
   constructor(id: string, onAnswer?: (answerId: string) => void) {
@@ -40,6 +40,7 @@ export class MessagesObserver implements ReplyObserver {
         this.#announce(member<MessagesReply>(member<MessagesEvent>(event.parse(), 'message'), 'id'));
         return;
       case 'content_block_start':
+        this.#started &&= '';
         this.hasContent ||= !isEmptyBlock(member<MessagesEvent>(event.parse(), 'content_block'));
         return;
       case 'content_block_delta':

@@ -15,6 +15,7 @@ export const ownDataDownload: Page = {
   path: '/account/data.json',
   role: 'account',
   title: 'accounts.data.title',
+  navigation: { label: 'accounts.data.download', icon: 'download', order: 80, place: 'menu' },
   async show(request) {
     await requireTurn(request);
     const { database, service, log } = request.host;

@@ -120,7 +120,8 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   return {
     label: whole ? t('home.rate.this_minute') : per,
     value: format.number(remaining),
-    unit: t('home.rate.left', { count: burst }),
+    // Of a limit over another time than a minute, only what may be sent at once is left or used up.
+    unit: t(whole ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
     text: [reset, runToEnd].filter((part) => part !== '').join(' · '),
     moreLink,

@@ -23,7 +23,8 @@ export interface RouteRow {
   readonly firstToken: string;
   readonly fault: string;
   readonly faultAt: string;
-  readonly isTroubled: boolean;
+  /** True where a breaker is not closed, or keys cool down. */
+  readonly canReset: boolean;
   readonly resetPath: string;
 }
 
@@ -115,7 +116,7 @@ function describeRoute(
     isFailing: (share ?? 0) >= alarming,
     firstToken: traffic?.firstTokenMs === undefined ? '' : format.duration(traffic.firstTokenMs).text,
     ...describeFault(traffic, reader),
-    isTroubled: rankOf(status, traffic) < 5,
+    canReset: cooling > 0 || (status?.state ?? 'closed') !== 'closed',
     resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,
   };
 }

@@ -45,8 +45,9 @@ function describeOrder(order: Order, request: PageRequest) {
   return {
     code,
     path: pathOf(order),
+    canPay: view === 'waiting' || view === 'preparing',
     hasReceipt: view === 'paid' || view === 'refunded',
-    date: request.format.day(createdAt),
+    date: request.format.dayTime(createdAt),
     plan: daysOf(days, request),
     price: request.format.money(price, currency),
     state: { kind: kinds[view], text: request.t(`payments.state.${view}`) },

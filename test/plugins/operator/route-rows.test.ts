@@ -96,7 +96,7 @@ describe('the rows of routes', () => {
       failed: '',
       firstToken: '',
       fault: '',
-      isTroubled: false,
+      canReset: false,
     });
     expect(second).toMatchObject({ model: '', modelName: 'dp/x' });
   });
@@ -114,7 +114,7 @@ describe('the rows of routes', () => {
       failed: '41.0%',
       firstToken: '0.71\u00a0s',
       faultAt: '14:31',
-      isTroubled: true,
+      canReset: false,
     });
     expect(row?.fault).toMatch(/^503 overloaded x+…$/);
     expect(row?.fault).toHaveLength(80);
@@ -122,7 +122,7 @@ describe('the rows of routes', () => {
 
   it('tell of keys that cool down', () => {
     const [row] = rowsOf({ 'dp/x': ['a/x'] }, [status('a/x', 'closed', 0, { keys_cooling_down: 2 })]);
-    expect(row).toMatchObject({ keys: '2 keys cooling down', isTroubled: true });
+    expect(row).toMatchObject({ keys: '2 keys cooling down', canReset: true });
   });
 });
 

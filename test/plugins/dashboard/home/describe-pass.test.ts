@@ -29,7 +29,7 @@ const reminder = (owner: AccountRecord) => describeReminder(passOf(owner, now), 
 describe('a pass', () => {
   it('counts down to the end of the last adjacent period', () => {
     const { remaining, label, left } = pass(account([-72, 96], [96, 264]));
-    expect(label).toBe('14-day pass · time left');
+    expect(label).toBe('14‑day pass · time left');
     expect([remaining?.text, left]).toEqual(['11 d 00:00:00', 264 * hour]);
   });
 

@@ -73,13 +73,13 @@ describe('the rate limit', () => {
       value: '42',
       unit: 'of 60 left',
       meter: { max: 60, value: 18 },
-      text: expect.stringMatching(/^Resets in 23(\.0)?.s · 2 of 8 at once$/),
+      text: expect.stringMatching(/^Resets in 23(\.0)?.s · 2 of 8 running$/),
     });
   });
 
   it('names the rate where fewer may be sent at once', () => {
     const { label, unit, text } = describeRate({ ...allowance, burst: 20, resetAfter: 0 }, '', reader());
-    expect([label, unit, text]).toEqual(['Rate limit, 60 a minute', 'of 20 left', '2 of 8 at once']);
+    expect([label, unit, text]).toEqual(['Rate limit, 60 a minute', 'of 20 available now', '2 of 8 running']);
   });
 
   it.each([

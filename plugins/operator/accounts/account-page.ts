@@ -29,8 +29,8 @@ import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
 /** What is listed of an account, the newest. */
 const listed = { orders: 20, actions: 50 };
-/** Hours of usage by model, and those whose times to the first token are read, which takes ten times as long. */
-const usageHours = { counts: 30 * 24, firstToken: 24 };
+/** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
+const usageHours = { counts: 30 * 24, firstToken: 2 };
 
 /** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
 export const accountPage: Page = {
@@ -137,7 +137,7 @@ function factsOf(
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
 
-/** Requests of an account by model, most used first. @param timed those of the last day, with times to the first token */
+/** Requests of an account by model, most used first. @param timed those of the last hours, with times to the first token */
 function usageTable(
   usage: readonly OfModel<UsageCounts>[],
   timed: readonly OfModel<TimedUsage>[],
@@ -153,7 +153,7 @@ function usageTable(
       { label: t('operator.errors'), at: 'note', isNumber: true },
       { label: t('operator.tokens_in'), at: 'hide', isNumber: true },
       { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
-      { label: t('operator.first_token_day'), at: 'note-end', isNumber: true },
+      { label: t('operator.first_token_recent'), at: 'note-end', isNumber: true },
     ],
     rows: usage
       .toSorted((one, other) => other.requests - one.requests)

@@ -132,11 +132,11 @@ function describeBreakers(statuses: readonly RouteStatus[], reader: Reader): Nee
     const text = t('operator.breaker_need', { count: others.length + 1, name });
     return [
       {
-        status: { ...describeBreaker(oldest, reader), text: t('operator.breaker_open') },
+        status: { kind: 'warn', text: t('operator.breaker') },
         pieces: [
           ...readEmphasis(text),
           { text: ` ${describeBreaker(oldest, reader).text}` },
-          { text: oldest.reason === null ? '' : ` (${shorten(oldest.reason)})` },
+          { text: oldest.reason === null ? '' : ` (${shorten(oldest.reason.replace(/^\w+: /, ''))})` },
         ],
         since: sinceOf(openedAt(oldest), reader),
         step: {

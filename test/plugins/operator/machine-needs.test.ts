@@ -1,0 +1,124 @@
+import { expect, it } from 'vitest';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import type { ModelHealth } from '#core/business/model-health/model-health.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { noTraffic } from '#core/business/model-health/trouble.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { ownTexts } from '#core/web/serving/own-parts.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { readMachineNeeds } from '../../../plugins/operator/overview/machine-needs.ts';
+import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
+
+const now = Date.parse('2031-05-12T12:00:00Z');
+const minute = 60_000;
+const t = new Translator([ownTexts, defineTexts({ en, id })]).in('en');
+
+function modelIn(state: ModelHealth['state'], id_: string, since: number): ModelHealth {
+  const trouble = { kind: state === 'degraded' ? 'degraded' : 'down', cause: 'failing' } as const;
+  const traffic = { ...noTraffic, failed: 3, answered: 1 };
+  return { id: id_, state, trouble, since, failedAt: since, firstTokenMs: undefined, routes: [], traffic };
+}
+
+const open = (route: string, ago: number): RouteStatus => ({
+  route,
+  state: 'open',
+  open_until: new Date(now + 22_000).toISOString(),
+  open_since: new Date(now - ago).toISOString(),
+  reason: `route: 503 ${'overloaded '.repeat(40)}`,
+});
+
+async function needsOf(models: readonly ModelHealth[], statuses: readonly RouteStatus[], isBroken = false) {
+  const catalog = { models: [] } as unknown as Catalog;
+  const fine = { kind: 'test', ping: () => Promise.resolve() };
+  const failed = [
+    { name: 'send-mails', reason: 'no server', failedAt: now - minute },
+    { name: 'reconcile', reason: 'timeout', failedAt: now - 60 * minute },
+  ];
+  const jobs = {
+    state: () => Promise.resolve({ waiting: 0, running: 0, longestWait: 0, failed: isBroken ? failed : [] }),
+  };
+  const host = Object.assign(createTestHost({ now, catalog }), { database: fine, shared: fine, jobs });
+  if (isBroken) configLoadState(host as never).refusal = { at: now - 5 * minute, reason: 'gateway.yaml:3:1 bad\nmore' };
+  const request = { host, t, format: formatterFor('en', 'UTC') } as unknown as PageRequest;
+  const checks = new Map(
+    isBroken
+      ? [['disk', { name: 'disk', check: () => ({ ok: false as const, reason: '1 MB left. Free some.', since: now }) }]]
+      : [],
+  );
+  const sources = {
+    models,
+    statuses: new Map(statuses.map((one) => [one.route, one])),
+    recent: { since: now, routes: new Map() },
+  };
+  const needs = await readMachineNeeds({ healthChecks: checks }, request, sources);
+  return needs.map(({ status, pieces, since, step }) => ({
+    kind: status.kind,
+    text: pieces.map((piece) => piece.text).join(''),
+    since: since.text,
+    path: step.path,
+  }));
+}
+
+it('nothing needs action while all is well', async () => {
+  const working = { ...modelIn('working', 'dp/a', now), trouble: undefined };
+  expect(await needsOf([working], [{ route: 'one/a', state: 'closed', open_until: null, reason: null }])).toEqual([]);
+});
+
+it('models in trouble are listed down before degraded before silent, each the oldest first', async () => {
+  const needs = await needsOf(
+    [
+      modelIn('unknown', 'dp/silent', now - 90 * minute),
+      modelIn('degraded', 'dp/slow', now - 3 * minute),
+      modelIn('down', 'dp/late', now - minute),
+      modelIn('down', 'dp/early', now - 10 * minute),
+    ],
+    [],
+  );
+  expect(needs).toMatchObject([
+    {
+      kind: 'bad',
+      text: 'Requests to dp/early fail. In the last five minutes 3 of 4 requests failed.',
+      since: '10 min ago',
+    },
+    { kind: 'bad', text: expect.stringContaining('dp/late') },
+    { kind: 'warn', text: expect.stringContaining('dp/slow') },
+    { kind: 'info', text: expect.stringContaining('no traffic since it failed') },
+  ]);
+});
+
+it('more models than ten share a line', async () => {
+  const many = Array.from({ length: 13 }, (_, index) => modelIn('down', `dp/${index}`, now - index * minute));
+  const needs = await needsOf(many, []);
+  expect(needs).toHaveLength(11);
+  expect(needs.at(-1)).toMatchObject({ kind: 'bad', text: '3 more models are in trouble.' });
+});
+
+it('breakers that are open are listed by upstream, since the first opened, with the reason', async () => {
+  const needs = await needsOf([], [open('one/a', minute), open('one/b', 3 * minute), open('two/x/y', 2 * minute)]);
+  expect(needs).toMatchObject([
+    {
+      kind: 'warn',
+      text: expect.stringMatching(/^2 breakers of upstream one are not closed\. Open, next probe in 22.s \(503/),
+    },
+    { kind: 'warn', text: expect.stringMatching(/^The breaker of two\/x\/y is not closed\./), since: '2 min ago' },
+  ]);
+  expect(needs[0]?.since).toBe('3 min ago');
+  expect(Math.max(...needs.map(({ text }) => text.length))).toBeLessThan(220);
+});
+
+it('failing checks, a rejected gateway.yaml and failed jobs lead to the health page', async () => {
+  expect(await needsOf([], [], true)).toMatchObject([
+    { kind: 'bad', text: 'disk: 1 MB left. Free some.', path: '/operator/health' },
+    {
+      kind: 'bad',
+      text: expect.stringMatching(/^gateway\.yaml was rejected.*gateway\.yaml:3:1 bad more$/),
+      since: '5 min ago',
+    },
+    { kind: 'warn', text: '2 jobs failed in the last 24 hours, the latest send-mails (no server)', since: '1 h ago' },
+  ]);
+});

@@ -15,6 +15,8 @@ const faults: Readonly<Record<string, Handler>> = {
   },
 };
 
+const routes = (model: string) => `routes: [first/${model}, second/there]`;
+
 let first: FaultyUpstream;
 let second: FaultyUpstream;
 let gateway: TestGateway;
@@ -30,7 +32,6 @@ beforeAll(async () => {
       ? response.send(200, { 'content-type': 'audio/mpeg' }, 'recording')
       : response.json(200, { text: 'heard' }),
   );
-  const routes = (model: string) => `routes: [first/${model}, second/there]`;
   gateway = await startGateway({
     yaml: `${wholePipeline}
 upstreams:
@@ -63,6 +64,9 @@ const transcribe = (body: FormData) =>
     body,
   });
 
+const readOutcome = () =>
+  gateway.database.query<{ outcome: string }>("select outcome from request_log where model = 'dp/cut'");
+
 const formWith = (file: Blob, model = 'ears') => {
   const form = new FormData();
   form.set('file', file, 'speech.wav');
@@ -80,9 +84,7 @@ describe('speech', () => {
     const response = await speak('cut');
     expect(response.headers.get('content-type')).toBe('audio/mpeg');
     await expect(response.arrayBuffer()).rejects.toThrow();
-    const read = () =>
-      gateway.database.query<{ outcome: string }>("select outcome from request_log where model = 'dp/cut'");
-    await expect.poll(read).toEqual([{ outcome: 'failed' }]);
+    await expect.poll(readOutcome).toEqual([{ outcome: 'failed' }]);
   });
 });
 

@@ -247,7 +247,7 @@ describe('the pages', () => {
     };
     const wrong = [
       ...(await audit('/dashboard/models?open=dp/demo')),
-      ...(await audit('/dashboard/connect?tool=cline&system=windows')),
+      ...(await audit('/dashboard/connect?tool=cline&system=windows', { views, axeWidths: [1280] })),
       ...(await audit('/dashboard/connect?tool=cursor', { views, axeWidths: [360] })),
       ...(await audit('/dashboard/try', { prepare: talk })),
       ...(await audit('/dashboard/try?model=dp/painter', { views, axeWidths: [360] })),

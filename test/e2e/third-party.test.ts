@@ -318,6 +318,7 @@ describe('README.md', () => {
       AWS_ACCESS_KEY_ID: 'id-1',
       AWS_SECRET_ACCESS_KEY: 'secret-1',
       AZURE_SECRET: 'secret-2',
+      GEMINI_API_KEY: 'key-1',
     };
     const examples = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => parse(text ?? '') as object);
     expect(examples).toHaveLength(7);

@@ -37,6 +37,12 @@ export const equivalents: readonly Equivalent[] = [
     line: 'checks: [',
     reason: 'Tests run on the migrated database, with which `npm run check:entities` compares entities.',
   })),
+  {
+    file: 'core/business/payments/refund-status.ts',
+    line: 'Math.max(error.retryAfter ?? 0',
+    operator: '0 became 1',
+    reason: 'The other delay is 2.5 s at least.',
+  },
   ...Object.entries({
     'core/business/accounts': ['account', 'api_key', 'plan_period', 'session'],
     'core/business/payments': [

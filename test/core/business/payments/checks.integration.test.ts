@@ -161,6 +161,11 @@ describe('at the expiry', () => {
     host = createPaymentHost(database, [{ ...fake.provider, connect: () => connection }]);
     await check();
     expect((await reread()).state).toBe('expired');
+    const events = await database.query(
+      `select 1 from account_event where name = 'order.expired' and payload ->> 'orderId' = ?`,
+      [order.id],
+    );
+    expect(events).toHaveLength(1);
   });
 
   it('an order expires when cancelling fails and it is not paid', async () => {

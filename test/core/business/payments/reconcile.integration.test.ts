@@ -46,6 +46,10 @@ const openFlags = async (one: Order) =>
   (await reread(one)).flags.filter(({ resolvedAt }) => resolvedAt === undefined).map(({ kind }) => kind);
 const byProvider = { reason: 'asked for', isManual: false };
 
+const detailOf = ({ amount, currency, reference, at }: StatedMovement) => {
+  return { amount, currency, reference, at: at.toISOString() };
+};
+
 describe('the books of a provider with a list', () => {
   it('equal ours, over all its pages, with fees and totals', async () => {
     const [first, second] = [await buy(), await buy(1)];
@@ -89,6 +93,7 @@ describe('the books of a provider with a list', () => {
     const foreign: StatedMovement = {
       kind: 'payment',
       id: `QRIS-${fake.name}`,
+      reference: 'ANOTHER-SHOP-1',
       amount: 12_345,
       currency: 'IDR',
       at: new Date(),
@@ -100,6 +105,9 @@ describe('the books of a provider with a list', () => {
     expect(flags.filter(({ subject }) => subject.endsWith(foreign.id))).toMatchObject([
       { kind: 'not_in_books', order: undefined, money: { amount: 12_345, currency: 'IDR' } },
     ]);
+    expect(
+      await database.query('select detail from order_flag where subject = ?', [`${fake.name}/${foreign.id}`]),
+    ).toEqual([{ detail: { ...detailOf(foreign), provider: fake.name } }]);
     const events = await database.query(
       `select 1 from account_event where name = 'payment.unknown' and payload ->> 'provider' = ?`,
       [fake.name],

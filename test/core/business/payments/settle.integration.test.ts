@@ -360,6 +360,23 @@ describe('evidence about something else', () => {
     expect((await reread()).flags).toMatchObject([{ kind: 'wrong_reference' }]);
   });
 
+  it('of a charge that was never shown, with a payment of another order, enters neither payment nor refund', async () => {
+    const other = await startOrder(host, await createBuyer(database), 7);
+    fake.pay(referenceOf(other));
+    await settleNow(fake.evidence(referenceOf(other)));
+    const refunds = [{ id: `rf-${order.code}`, amount: 95_000, state: 'done' as const }];
+    const unshown = { providerReference: `U-${referenceOf(order)}`, paymentId: `T-${referenceOf(other)}`, refunds };
+    expect((await settleNow(paid(unshown))).outcome).toBe('foreign');
+    const payments = [await reread(), await readOrder(database, { id: other.id })].map((one) => [
+      one?.payments.length,
+      one?.refunds.length,
+    ]);
+    expect(payments).toEqual([
+      [0, 0],
+      [1, 0],
+    ]);
+  });
+
   it('with a payment id that paid another order activates nothing', async () => {
     const other = await startOrder(host, await createBuyer(database), 7);
     fake.pay(referenceOf(other));

@@ -52,7 +52,7 @@ it('counts by model in the last 24 hours, and says what it covers', async () => 
 
 it('names accounts, the most used first, and says where usage begins', async () => {
   const table = await tableOf('--by', 'account', '--since', '30d');
-  expect(table[1]).toMatch(new RegExp(String.raw`^${accountId}\|Ani <ani@example.com>\|3\|1 \(33%\)\|`));
+  expect(table[1]).toMatch(new RegExp(String.raw`^${accountId}\|Ani <ani@example.com>\|3\|1 \(33\.3%\)\|`));
   expect(table).toContain('usage begins at 2031-05-10 13:00:00');
 });
 

@@ -151,7 +151,20 @@ export interface ClientTool {
 /** A tool that the vendor runs itself. */
 export interface HostedTool {
   readonly form: 'web_search';
+  readonly options?: SearchOptions;
 }
+
+/** What limits a search. No vendor has all of it. */
+export interface SearchOptions {
+  readonly contextSize?: string | undefined;
+  readonly maxUses?: number | undefined;
+  readonly allowedDomains?: readonly string[] | undefined;
+  readonly blockedDomains?: readonly string[] | undefined;
+  readonly place?: SearchPlace | undefined;
+}
+
+/** Where the user is: city, country, region and time zone, as far as they are known. */
+export type SearchPlace = Readonly<Record<string, string>>;
 
 export type Tool = ClientTool | HostedTool;
 

@@ -58,6 +58,14 @@ export class Notes {
     }
   }
 
+  /** Notes those of some members that are set. @param holder as in `allowed_callers of tools` */
+  dropMembers<T extends object>(object: T, names: readonly (keyof T & string)[], holder: string): void {
+    for (const name of names) {
+      const value: unknown = object[name];
+      if (value !== null && value !== undefined && value !== false) this.drop(`${name} of ${holder}`);
+    }
+  }
+
   include(others: Notes): void {
     for (const entry of others.#entries) this.#add(entry);
     this.#isCut ||= others.#isCut;

@@ -35,6 +35,11 @@ function writeSchema(output: Extract<OutputFormat, { type: 'json_schema' }>): Js
   };
 }
 
+/** Notes the description of a schema in a format that has no place for it. */
+export function noteDescription(output: OutputFormat, notes: EncodeTarget['notes']): void {
+  if (output.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
+}
+
 /** A name is required, of up to 64 letters, digits, - and _. */
 function plainName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';

@@ -24,7 +24,7 @@ import {
 import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { asFunction, objectInput } from '../../canonical/tools.ts';
-import { writeFormat } from '../../canonical/output-format.ts';
+import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
 import { dropSettings } from '../../canonical/notes.ts';
 import { withoutUnset } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaOptions, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
@@ -40,6 +40,7 @@ const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
+  if (conversation.output !== undefined) noteDescription(conversation.output, target.notes);
   const options = withoutUnset(writeOptions(conversation));
   dropSettings(conversation, target.notes);
   const request: OllamaRequest = {

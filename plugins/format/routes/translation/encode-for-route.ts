@@ -24,7 +24,11 @@ export function encodeForRoute(
   const { text } = format;
   // Several formats can request more answers, but a translated reply has room for one.
   if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model returns one choice per request.', { param: 'n' });
+    throw new GatewayError(
+      'not_supported',
+      'This model returns one answer per request: `n`, or `candidateCount`, must be 1.',
+      { param: 'n' },
+    );
   }
   const encoded = text.encodeRequest(conversation, {
     ...target,

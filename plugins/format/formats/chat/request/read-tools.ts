@@ -11,6 +11,7 @@ import {
   readName,
   ToolSet,
 } from '../../../canonical/tools.ts';
+import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
@@ -37,7 +38,7 @@ export function readTools(body: ChatRequest, notes: Notes): Tool[] {
     tools.add(readFunctionTool(readObject(entry, `functions[${index}]`), `functions[${index}]`));
   }
   const search = maybeObject(body.web_search_options, 'web_search_options');
-  if (search !== undefined) tools.add({ form: 'web_search' });
+  if (search !== undefined) tools.add(readWebSearch(search, 'web_search_options', notes, []));
   if (tools.list.length === 0 && foreign !== undefined) throw unsupportedTool(foreign);
   return tools.list;
 }

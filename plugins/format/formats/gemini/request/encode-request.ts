@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
-import { instructionFor } from '../../../canonical/output-format.ts';
+import { instructionFor, noteDescription } from '../../../canonical/output-format.ts';
 import { dropSettings } from '../../../canonical/notes.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
@@ -67,6 +67,7 @@ const json: GeminiGeneration = { responseMimeType: 'application/json' };
 /** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
 export function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
   if (output === undefined) return {};
+  noteDescription(output, notes);
   const { quirks, capabilities } = profile;
   // Older models reject an output format together with functions.
   const isCombined = tools.length > 0 && capabilities.tools && quirks.reasoning !== 'level';

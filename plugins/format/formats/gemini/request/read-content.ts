@@ -26,6 +26,7 @@ export function readPart(placed: PlacedPart, notes: Notes): Part[] {
 }
 
 function readShown({ part, path }: PlacedPart, notes: Notes): Part[] {
+  notes.dropMembers(part, ['videoMetadata', 'mediaResolution'], 'parts');
   const text = maybeText(part.text, `${path}.text`);
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
   const inline = maybeFields(part.inlineData, `${path}.inlineData`);

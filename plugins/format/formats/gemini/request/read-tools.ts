@@ -1,10 +1,11 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { invalid, isMissing, maybeObject, maybeText, readTexts } from '../../../wire/read.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { readName, ToolSet } from '../../../canonical/tools.ts';
 import { maybeFields, readFields, readMany, readWord } from '../../../wire/gemini-fields.ts';
+import { textsOf } from '../../../wire/members.ts';
 import { readSchema } from '../schema/read-schema.ts';
 import type { GeminiCalling, GeminiFunction, GeminiTool, GeminiToolConfig } from '../../../wire/gemini.ts';
 
@@ -34,10 +35,17 @@ function readEntry(entry: GeminiTool, path: string, notes: Notes): Tool[] {
   );
   for (const [name, tool] of Object.entries(entry)) {
     if (name === 'functionDeclarations' || isMissing(tool)) continue;
-    if (searches.has(name)) functions.push({ form: 'web_search' });
+    if (searches.has(name)) functions.push(readSearch(readFields(tool, `${path}.${name}`), notes));
     else notes.drop(`tool ${name}`);
   }
   return functions;
+}
+
+/** A search by any of Google's names. */
+function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): Tool {
+  for (const [name, value] of Object.entries(others)) if (!isMissing(value)) notes.drop(`${name} of googleSearch`);
+  const blocked = textsOf(excludeDomains);
+  return { form: 'web_search', options: blocked.length === 0 ? {} : { blockedDomains: blocked } };
 }
 
 function readDeclaration(value: JsonValue, path: string, notes: Notes): ClientTool {

@@ -1,3 +1,4 @@
+import { noteSearchOptions } from '../../../canonical/web-search.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
@@ -19,11 +20,15 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   if (parallelToolCalls === false && tools.length > 0) target.notes.drop('parallel_tool_calls');
   const functions = offeredTools(conversation);
   const functionDeclarations = writeDeclarations(functions, target);
-  const wantsSearch = !tools.every(isClientTool);
+  const search = tools.find((tool) => !isClientTool(tool));
+  const wantsSearch = search !== undefined && !isClientTool(search);
   // Google refuses both together.
   const hasSearch = wantsSearch && quirks.hosted_search && functionDeclarations.length === 0;
   if (wantsSearch && !hasSearch) target.notes.drop('web_search');
-  if (hasSearch) return { tools: [{ googleSearch: {} }] };
+  if (hasSearch) {
+    noteSearchOptions(search, [], target.notes);
+    return { tools: [{ googleSearch: {} }] };
+  }
   if (functionDeclarations.length === 0) return {};
   const choice = writeChoice(toolChoice, functions, target);
   return {

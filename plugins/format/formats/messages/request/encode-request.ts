@@ -15,7 +15,7 @@ import type {
   MessagesRequest,
   MessagesOutputFormat,
 } from '../../../wire/messages.ts';
-import { instructionFor } from '../../../canonical/output-format.ts';
+import { instructionFor, noteDescription } from '../../../canonical/output-format.ts';
 
 /** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
 const defaultMaxTokens = 32_000;
@@ -150,6 +150,7 @@ export interface WrittenOutputFormat {
 /** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
 function writeFormat(output: OutputFormat | undefined, { profile, notes }: EncodeTarget): WrittenOutputFormat {
   if (output === undefined) return {};
+  noteDescription(output, notes);
   if (output.type === 'json_object') {
     notes.approximate('json_object as instruction');
     return { instruction: instructionFor(output) };

@@ -4,11 +4,16 @@ import type { Conversation, Tool, ToolChoice } from '../../../canonical/conversa
 import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { forcedSearch, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
+import { readWebSearch } from '../../../canonical/web-search.ts';
 import { invalid, isMissing, maybeBoolean, maybeList, maybeText, readObject, readText } from '../../../wire/read.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 /** Stands for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
+/** Members of a search that do not limit it. */
+const searchMembers = ['type', 'name', 'cache_control'];
+/** What tools of other formats do not have. Deferred tools are sent in full; how input is streamed is the vendor's own choice. */
+const unservedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 const schemaMember = { schemaName: 'input_schema' } as const;
 
 /**
@@ -31,8 +36,9 @@ export function readTools(value: JsonValue | undefined, notes: Notes): Tool[] {
 function readTool(tool: MessagesTool, path: string, notes: Notes): Tool | undefined {
   const type = maybeText(tool.type, `${path}.type`) ?? 'custom';
   const typed = findTypedTool(type);
+  if (typed !== undefined || type === 'custom') notes.dropMembers(tool, unservedMembers, 'tools');
   if (typed !== undefined) return { ...readFunctionTool(tool, path, schemaMember), ...typed };
-  if (isWebSearch(type)) return { form: 'web_search' };
+  if (isWebSearch(type)) return readWebSearch(tool, path, notes, searchMembers);
   if (type !== 'custom') {
     notes.drop(`tool ${type}`);
     return undefined;

@@ -3,6 +3,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { asFunction } from '../../../canonical/tools.ts';
+import { writeMessagesSearch } from '../../../canonical/web-search.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 const searchName = 'web_search';
@@ -31,9 +32,10 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): MessagesTool[]
     const name = target.names.toWire(tool.name, tool.namespace);
     if (!written.has(name)) written.set(name, writeTool(tool, name, target));
   }
-  if (tools.every(isClientTool)) return [...written.values()];
+  const search = tools.find((tool) => !isClientTool(tool));
+  if (search === undefined || isClientTool(search)) return [...written.values()];
   const isServed = target.profile.quirks.hosted_search && !written.has(searchName);
-  if (isServed) written.set(searchName, { type: 'web_search_20250305', name: searchName });
+  if (isServed) written.set(searchName, writeMessagesSearch(search, target.notes));
   else target.notes.drop(searchName);
   return [...written.values()];
 }

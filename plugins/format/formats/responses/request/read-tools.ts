@@ -1,3 +1,4 @@
+import { readWebSearch } from '../../../canonical/web-search.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
@@ -62,18 +63,27 @@ export class ToolReader {
 
   #addOne(tool: ResponsesTool, path: string, namespace: string | undefined): void {
     const type = readText(tool.type, `${path}.type`);
+    if (type === 'function' || type === 'custom') this.#notes.dropMembers(tool, unservedMembers, 'tools');
     if (type === 'function') this.#tools.add(readFunctionTool(tool, path, { namespace }));
     else if (type === 'custom') this.#tools.add(readCustom(tool, path, namespace));
     else if (type === 'namespace' && namespace === undefined) {
       this.add(tool.tools, `${path}.tools`, readName(tool, path));
     } else if (type === 'tool_search' && tool.execution === 'client') this.#tools.add(readToolSearch(tool, path));
-    else if (isWebSearch(type)) this.#tools.add({ form: 'web_search' });
+    else if (isWebSearch(type)) this.#tools.add(readWebSearch(tool, path, this.#notes, searchMembers));
     else {
       this.#foreign ??= { path: `${path}.type`, type };
       this.#notes.drop(`tool ${type}`);
     }
   }
 }
+
+/**
+ * Members of a search that do not limit it: its generation, and what Codex says of it to OpenAI, which is how all other
+ * vendors search in any case.
+ */
+/** What tools of other formats do not have. Deferred tools are sent in full. */
+const unservedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
+const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 
 function readCustom(tool: ResponsesTool, path: string, namespace: string | undefined): ClientTool {
   return readFreeformTool(tool, path, readGrammar, namespace);

@@ -3,6 +3,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { asFunction } from '../../../canonical/tools.ts';
+import { writeResponsesSearch } from '../../../canonical/web-search.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
@@ -40,7 +41,7 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): ResponsesTool[
   const groups = new Map<string, ResponsesTool[]>();
   for (const tool of tools) {
     if (!isClientTool(tool)) {
-      if (target.profile.quirks.hosted_search) written.push({ type: 'web_search' });
+      if (target.profile.quirks.hosted_search) written.push(writeResponsesSearch(tool, target.notes));
       else target.notes.drop('web_search');
     } else if (tool.namespace === undefined || !supportsFreeformTools(target)) written.push(writeTool(tool, target));
     else {

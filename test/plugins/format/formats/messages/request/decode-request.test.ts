@@ -216,9 +216,9 @@ describe('decoding tools of a Messages request', () => {
   );
 
   it('Messages web search tools become one web search', () => {
-    const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 };
+    const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8, allowed_domains: ['a.example'] };
     expect(toolsOf(search, { ...search, type: 'web_search_20260209' }).conversation.tools).toEqual([
-      { form: 'web_search' },
+      { form: 'web_search', options: { maxUses: 8, allowedDomains: ['a.example'] } },
     ]);
   });
 

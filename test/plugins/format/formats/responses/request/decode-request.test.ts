@@ -213,7 +213,7 @@ describe('decoding tools of a Responses request', () => {
 
   it('a Responses web search is recognised under any of its names', () => {
     expect(told({ type: 'web_search', external_web_access: true }, { type: 'web_search_preview_2025_03_11' })).toEqual([
-      { form: 'web_search' },
+      { form: 'web_search', options: {} },
     ]);
   });
 

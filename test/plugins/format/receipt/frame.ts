@@ -1,0 +1,133 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { ClientFormatName } from './routes.ts';
+
+const calls: Readonly<Record<string, string>> = {
+  function_call_output: 'function_call',
+  custom_tool_call_output: 'custom_tool_call',
+};
+
+/** Values without which a vendor, and so the gateway, refuses a member for another reason than that it does not know it. */
+function realistic(value: JsonValue, name = ''): JsonValue {
+  if (Array.isArray(value)) return value.map((entry) => realistic(entry, name));
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, realistic(entry as JsonValue, key)]));
+  if (value === 1 && /^(?:temperature|top_?p|presence_?penalty|frequency_?penalty)$/i.test(name)) return 0.5;
+  if (value === 1 && name === 'budget_tokens') return 2_048;
+  if (value === 1 && /max_(?:completion_|output_)?tokens|maxOutputTokens/.test(name)) return 9_000;
+  if (value === 1 && (name === 'n' || name === 'candidateCount')) return 2;
+  if (value === 'x' && /^(?:min|max)(?:Items|Length|Properties)$/.test(name)) return '5';
+  if (value === 'x') {
+    if (/url|uri/i.test(name)) return 'https://example.com/a.png';
+    if (name === 'data' || name === 'file_data') return 'aGVsbG8=';
+    if (name === 'media_type' || name === 'mimeType') return 'image/png';
+    if (name === 'arguments') return '{}';
+  }
+  return value;
+}
+
+const parameters = { type: 'object', properties: { y: { type: 'string' } } };
+/** A tool of each format, without which members about tools mean nothing. */
+const tool: Readonly<Record<ClientFormatName, JsonObject>> = {
+  chat: { type: 'function', function: { name: 'x', parameters } },
+  responses: { type: 'function', name: 'x', parameters, strict: false },
+  messages: { name: 'x', input_schema: parameters },
+  gemini: { functionDeclarations: [{ name: 'x', parametersJsonSchema: parameters }] },
+};
+
+/** A whole request with these members. */
+export function framed(format: ClientFormatName, members: JsonObject): JsonObject {
+  const given = realistic(members) as JsonObject;
+  // A tool of the history or an old one has the same name.
+  const hasTools =
+    given['tools'] !== undefined || /"(?:functions|additional_tools|tool_search_output)"/.test(JSON.stringify(given));
+  const tools = hasTools ? {} : { tools: [tool[format]] };
+  const body = { model: 'test', ...tools, ...given };
+  switch (format) {
+    case 'chat':
+      return { ...body, messages: chatDialogue(list(given['messages'])) };
+    case 'messages':
+      return { max_tokens: 8_000, ...body, messages: messagesDialogue(list(given['messages'])) };
+    case 'responses':
+      return { ...body, input: responsesDialogue(given['input']) };
+    case 'gemini':
+      return withType({ ...tools, ...given, contents: geminiDialogue(list(given['contents'])) });
+  }
+}
+
+function list(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+const chatHi = { role: 'user', content: 'Hi' };
+const chatCall = (id: JsonValue) => ({
+  role: 'assistant',
+  tool_calls: [{ id, type: 'function', function: { name: 'x', arguments: '{}' } }],
+});
+
+function chatDialogue(given: JsonObject[]): JsonObject[] {
+  const [message] = given;
+  if (message === undefined) return [chatHi];
+  if (message['role'] === 'tool') return [chatHi, chatCall(message['tool_call_id'] ?? 'x'), message, chatHi];
+  if (message['role'] !== 'assistant') return [message, chatHi];
+  const results = list(message['tool_calls']).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'ok' }));
+  return [chatHi, message, ...results, chatHi] as JsonObject[];
+}
+
+function messagesDialogue(given: JsonObject[]): JsonObject[] {
+  const [message] = given;
+  const hi = { role: 'user', content: 'Hi' };
+  if (message === undefined) return [hi];
+  const blocks = list(message['content']);
+  const results = blocks.filter(({ type }) => type === 'tool_result');
+  if (results.length > 0) {
+    const uses = results.map(({ tool_use_id: id }) => ({ type: 'tool_use', id, name: 'x', input: {} }));
+    return [hi, { role: 'assistant', content: uses }, { ...message, role: 'user' }] as JsonObject[];
+  }
+  const isAnswer = blocks.some(({ type }) => /tool_use|thinking/.test(String(type)));
+  if (message['role'] !== 'assistant' && !isAnswer) return [message];
+  const used = blocks.filter(({ type }) => type === 'tool_use');
+  const answers = used.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }));
+  return [
+    hi,
+    { ...message, role: 'assistant' },
+    answers.length > 0 ? { role: 'user', content: answers } : hi,
+  ] as JsonObject[];
+}
+
+function responsesDialogue(given: JsonValue | undefined): JsonValue {
+  const [item] = list(given);
+  if (item === undefined) return 'Hi';
+  const hi = { type: 'message', role: 'user', content: 'Hi' };
+  const { type, call_id: id = 'x' } = item;
+  const call = calls[String(type)];
+  if (call === 'function_call') return [hi, { type: call, call_id: id, name: 'x', arguments: '{}' }, item];
+  if (call === 'custom_tool_call') return [hi, { type: call, call_id: id, name: 'x', input: 'x' }, item];
+  const result = Object.entries(calls).find(([, one]) => one === type)?.[0];
+  return result === undefined ? [item, hi] : [hi, item, { type: result, call_id: id, output: 'ok' }];
+}
+
+/** The name of a call or a result. */
+function named(one: JsonValue | undefined): JsonValue {
+  return isJsonObject(one) ? (one['name'] ?? 'x') : 'x';
+}
+
+function geminiDialogue(given: JsonObject[]): JsonObject[] {
+  const [content] = given;
+  const hi = { role: 'user', parts: [{ text: 'Hi' }] };
+  if (content === undefined) return [hi];
+  const parts = list(content['parts']);
+  if (parts.some(({ functionResponse }) => functionResponse !== undefined)) {
+    const functionCalls = parts.map(({ functionResponse: one }) => ({ functionCall: { name: named(one), args: {} } }));
+    return [hi, { role: 'model', parts: functionCalls }, { ...content, role: 'user' }] as JsonObject[];
+  }
+  if (!parts.some(({ functionCall }) => functionCall !== undefined)) return [{ ...content, role: 'user' }, hi];
+  const answers = parts.map(({ functionCall: one }) => ({ functionResponse: { name: named(one), response: {} } }));
+  return [hi, { ...content, role: 'model' }, { role: 'user', parts: answers }] as JsonObject[];
+}
+
+/** A schema means nothing without the type of the answer. */
+function withType(body: JsonObject): JsonObject {
+  const config = body['generationConfig'];
+  if (!isJsonObject(config) || !Object.keys(config).some((name) => name.endsWith('Schema'))) return body;
+  return { ...body, generationConfig: { responseMimeType: 'application/json', ...config } };
+}

@@ -38,12 +38,12 @@ describe('step', () => {
   it('a step keeps what else is in a shared file, and creates a separate one', () => {
     expect(shown(file)).toMatchObject({
       title: 'Add this to the file',
-      notes: expect.arrayContaining(['Keep what else is in the file.']),
+      notes: expect.arrayContaining(['Keep everything else in the file.']),
     });
     const own = shown({ ...file, isOwn: true });
     expect([own.title, own.notes]).toEqual([
       'Create this file',
-      [expect.stringContaining('Put your key where YOUR_KEY stands')],
+      [expect.stringContaining('Replace YOUR_KEY with your key')],
     ]);
   });
 

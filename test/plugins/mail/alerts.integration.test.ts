@@ -10,6 +10,7 @@ import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { watchForAlerts } from '../../../plugins/mail/alerts/watch.ts';
 import { sendDueWebhooks, signWebhook } from '../../../plugins/mail/alerts/webhook.ts';
+import { sendJobs } from '../../../plugins/mail/jobs.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
@@ -85,6 +86,13 @@ async function sendMails(): Promise<string> {
   return mails.received.map(({ raw }) => raw.replace(/=\r\n/g, '')).join('\n');
 }
 
+async function runJob(name: string): Promise<void> {
+  await using host = createHost();
+  await sendJobs(gateway)
+    .find((job) => job.name === name)
+    ?.run({} as never, host);
+}
+
 async function watch(now: number): Promise<void> {
   await using host = createHost(undefined, now);
   await watchForAlerts(host);
@@ -137,6 +145,14 @@ describe('a flagged order', () => {
       url: expect.stringMatching(/\/operator\/orders\/ORD-HOOK$/),
       data: { order: 'ORD-HOOK', reason: 'wrong_amount', price: 95_000, money: { amount: 59_000, currency: 'IDR' } },
     });
+  });
+
+  it('is sent by the jobs of each channel', async () => {
+    await flagged('ORD-JOBS');
+    await runJob('send-webhooks');
+    expect([calls.length, mails.received.length]).toEqual([1, 0]);
+    await runJob('send-mails');
+    expect([calls.length, mails.received.length]).toEqual([1, 1]);
   });
 
   it('is the only one that a receiver which fails is asked about in a run', async () => {

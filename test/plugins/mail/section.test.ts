@@ -23,6 +23,8 @@ describe('mail in gateway.yaml', () => {
     ['smtps://mail.example:587', ['mail.smtp']],
     ['smtp://mail.example:587', []],
     ['smtps://mail.example:465', []],
+    ['mail.example', ['mail.smtp']],
+    ['', []],
   ])('with the server %s has mistakes in %j', (server, wrong) => {
     expect(mistakesOf(mailSection, { smtp: server, from: 'pass@shop.example', plan_ending: true })).toEqual(wrong);
   });
@@ -64,5 +66,14 @@ describe('an event', () => {
     await using host = createTestHost({ sections });
     await wake(host, event);
     expect(host.addedJobs.map(({ name }) => name)).toEqual(jobs);
+  });
+
+  it('enqueues one job a second, however many events there are in it', async () => {
+    await using host = createTestHost({ sections: { mail: { smtp } }, now: 1_700_000_000_250 });
+    const added: unknown[] = [];
+    const jobs = { ...host.jobs, add: async (...job: unknown[]) => void added.push(job) };
+    for (let event = 0; event < 2; event++) await wake({ ...host, jobs } as typeof host, 'order.paid');
+    const job = ['send-mails', {}, { id: 'send-mails-1700000000', delay: 1 }];
+    expect(added).toEqual([job, job]);
   });
 });

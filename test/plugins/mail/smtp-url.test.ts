@@ -9,6 +9,7 @@ describe('the URL of a mail server', () => {
     ['smtps://u%40x.com:p%2Fw@mail.example.com:465', { user: 'u@x.com', password: 'p/w' }],
     ['smtps://user:p@ss:w/rd%@mail.example.com:465', { user: 'user', password: 'p@ss:w/rd%', port: 465 }],
     ['smtps://key@mail.example.com', { user: 'key', password: undefined }],
+    ['smtps://:secret@mail.example.com', { user: '', password: 'secret' }],
   ])('%s is read', (url, expected) => {
     expect(parseSmtpUrl(url)).toMatchObject(expected);
   });

@@ -175,9 +175,14 @@ describe('a background response', () => {
     const { id } = await client.responses.create(asks);
     await upstream.waitForRequest(1);
     const reading = client.responses.retrieve(id, { stream: true }).then((stream) => Array.fromAsync(stream));
-    await gateway.database.query(`UPDATE response_store SET running_until = now() - interval '1 second'`);
-    const failed = await client.responses.retrieve(id);
-    expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('has stopped') } });
+    // The instance lives, and renews its lease every few seconds.
+    const readAbandoned = async () => {
+      await gateway.database.query(`UPDATE response_store SET running_until = now() - interval '1 second'`);
+      return client.responses.retrieve(id);
+    };
+    await expect
+      .poll(readAbandoned)
+      .toMatchObject({ status: 'failed', error: { message: expect.stringContaining('has stopped') } });
     const events = await reading;
     expect(events.at(-1)).toMatchObject({ type: 'response.failed', sequence_number: events.length - 1 });
   });

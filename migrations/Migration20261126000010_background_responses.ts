@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Responses that go on without their client, and the events of their streams, for clients that come back. */
+/** Responses that continue without their client, and the events of their streams, for clients that reconnect. */
 export class Migration20261126000010_background_responses extends Migration {
   override up(): void {
     // Until when the instance that runs it has promised to renew this; null for a response that has ended.

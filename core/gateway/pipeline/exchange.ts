@@ -92,11 +92,11 @@ export interface ExchangeInit {
 type AbortListener = (reason: ClientGone | GatewayError) => void;
 
 export interface ReplySender {
-  /** Sends a reply before the pipeline has one, on behalf of an exchange that goes on without its client. */
+  /** Sends a reply before the pipeline has one, on behalf of an exchange that continues without its client. */
   send(early: Reply): void;
 }
 
-/** Takes the reply of an exchange that goes on without its client. Must read or discard its body. */
+/** Takes the reply of an exchange that continues without its client. Must read or discard its body. */
 type ReplyTaker = (reply: Reply) => Promise<void>;
 
 /** Request and reply together: what travels through the pipeline. */
@@ -200,7 +200,7 @@ export class Exchange {
   }
 
   /**
-   * Answers the client now, and lets the exchange go on without it, with its limits and its record: the reply of the
+   * Answers the client now, and lets the exchange continue without it, with its limits and its record: the reply of the
    * pipeline goes to `taker`, and a client that leaves ends nothing.
    */
   detach(early: Reply, taker: ReplyTaker): void {

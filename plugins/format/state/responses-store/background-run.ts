@@ -23,7 +23,7 @@ const renewEvery = 3_000;
 const retryEvery = 2_000;
 
 /**
- * A response that goes on without its client. It is the exchange of the request itself: this takes the place of the client, and
+ * A response that continues without its client. It is the exchange of the request itself: this takes the place of the client, and
  * stores what that would have received.
  */
 export class BackgroundRun {

@@ -34,7 +34,7 @@ export const ResponseStore = defineEntity({
   ],
 });
 
-/** Events of a background response, for clients that read its stream from the beginning or go on with it. */
+/** Events of a background response, for clients that read its stream from the beginning or resume it. */
 export const ResponseEvent = defineEntity({
   name: 'ResponseEvent',
   tableName: 'response_event',

@@ -73,7 +73,7 @@ export class Recorder {
   }
 
   /**
-   * Stores a response that goes on without its client, before it begins.
+   * Stores a response that continues without its client, before it begins.
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */

@@ -98,7 +98,7 @@ describe('a background response', () => {
       .toMatchObject([{ outcome: 'answered', status: 200, output_tokens: 2 }]);
   });
 
-  it('goes on with a stream that broke, without a gap and without a repetition', async () => {
+  it('resumes a stream that broke, without gaps or repetitions', async () => {
     const { client, finish } = await setting();
     const stream = await client.responses.create({ ...asks, stream: true });
     const first = await takeUntil(stream, 'response.output_text.delta');

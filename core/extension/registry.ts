@@ -28,9 +28,9 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
-/** What `gateway check` prints of a section of a plugin. */
+/** What `daypass check` prints of a section of a plugin. */
 export interface ConfigReview {
-  /** Name of the line in `gateway check`. */
+  /** Name of the line in `daypass check`. */
   readonly name: string;
   /** What is configured, in a few words; `notice` is a warning about it, or several. */
   describe(host: Pick<Host, 'section' | 'isProduction' | 'catalog'>): {
@@ -43,7 +43,7 @@ export interface ConfigReview {
 export interface CatalogReview {
   /** Mistakes: the configuration is refused. */
   problems(catalog: Catalog): CatalogProblem[];
-  /** Lines that `gateway check` prints. */
+  /** Lines that `daypass check` prints. */
   describe(catalog: Catalog): string[];
 }
 

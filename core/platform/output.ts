@@ -20,7 +20,7 @@ export function writeLogLine(line: string, stream: Writable = process.stderr): v
   else stream.write(line);
 }
 
-/** Other commands end quietly when the reader closes the pipe early, as in `gateway check | head`. */
+/** Other commands end quietly when the reader closes the pipe early, as in `daypass check | head`. */
 export function endQuietly(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
     stream.on('error', (error: NodeJS.ErrnoException) => {

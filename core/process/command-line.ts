@@ -24,7 +24,7 @@ const usageError = 2;
  * @returns the exit code
  */
 export async function runCommandLine(words: readonly string[], signals?: StopSignals): Promise<number> {
-  const parser = new Parser('gateway')
+  const parser = new Parser('daypass')
     .description('A self-hosted AI gateway that sells access by the day.')
     .version(ownVersion(), '-V, --version', 'print the version')
     .option('-c, --config <file>', 'configuration file', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')

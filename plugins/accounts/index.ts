@@ -6,7 +6,7 @@ import { addAccountPages } from './pages/index.ts';
 import { planEndJob, planEndSweep } from './jobs.ts';
 
 /**
- * `gateway account` for operators, and what happens to accounts by itself: events are published and removed after a time,
+ * `daypass account` for operators, and what happens to accounts by itself: events are published and removed after a time,
  * and ends of plans are recorded.
  */
 export const plugin: GatewayPlugin = {

@@ -18,7 +18,7 @@ const handles = `
 ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
 
 /**
- * `gateway key …`: manages accounts and keys. Works beside a running gateway, which PostgreSQL notifies of every change.
+ * `daypass key …`: manages accounts and keys. Works beside a running gateway, which PostgreSQL notifies of every change.
  */
 export const keyCommand: Command = {
   name: 'key',
@@ -52,8 +52,8 @@ function defineCreate(parser: Parser, context: CommandContext): void {
     .addHelpText(
       'after',
       examples([
-        'gateway key create --name "Ani" --email ani@example.com --days 30',
-        'gateway key create --name "batch jobs" --days 7 --limit 600 --period 60 --concurrent 4 --json',
+        'daypass key create --name "Ani" --email ani@example.com --days 30',
+        'daypass key create --name "batch jobs" --days 7 --limit 600 --period 60 --concurrent 4 --json',
       ]),
     )
     .action((options: { name: string; email?: string; days?: number } & LimitOptions & Output) =>
@@ -71,7 +71,7 @@ function defineCreate(parser: Parser, context: CommandContext): void {
 
 function defineShow(parser: Parser, context: CommandContext): void {
   accountCommand(parser, 'show', 'show an account with its plan and limits')
-    .addHelpText('after', handles + examples(['gateway key show ani@example.com', 'gateway key show dp-AbCd...wxyz']))
+    .addHelpText('after', handles + examples(['daypass key show ani@example.com', 'daypass key show dp-AbCd...wxyz']))
     .action((account: string, options: Output) => run(context, options, (host) => shown(host, account)));
 }
 
@@ -79,7 +79,7 @@ function defineRotate(parser: Parser, context: CommandContext): void {
   accountCommand(parser, 'rotate', 'replace the key of an account and print the new one, once')
     .addHelpText(
       'after',
-      `${handles}\nThe old key is refused within a second.${examples(['gateway key rotate ani@example.com'])}`,
+      `${handles}\nThe old key is refused within a second.${examples(['daypass key rotate ani@example.com'])}`,
     )
     .action((account: string, options: Output) =>
       run(context, options, async (host) => {
@@ -97,8 +97,8 @@ function defineLimit(parser: Parser, context: CommandContext): void {
       'after',
       handles +
         examples([
-          'gateway key limit ani@example.com --limit 600 --period 60',
-          'gateway key limit ani@example.com --reset',
+          'daypass key limit ani@example.com --limit 600 --period 60',
+          'daypass key limit ani@example.com --reset',
         ]),
     )
     .action((account: string, options: { reset?: true } & LimitOptions & Output) => {
@@ -123,7 +123,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
     .addHelpText(
       'after',
       `${handles}\nThe days start when the last period ends, or now if it has ended. An account can have at most ${maxDaysAhead} days ahead.` +
-        examples(['gateway key grant ani@example.com --days 3 --note "outage of 12 May"']),
+        examples(['daypass key grant ani@example.com --days 3 --note "outage of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) =>
       run(context, options, async (host) => {

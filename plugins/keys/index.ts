@@ -5,7 +5,7 @@ import { keyCommand } from './command.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** `GET /v1/key` for callers and `gateway key` for operators. */
+/** `GET /v1/key` for callers and `daypass key` for operators. */
 export const plugin: GatewayPlugin = {
   name: 'keys',
   register(server) {

@@ -7,7 +7,7 @@ import type { Scope } from './tokens.ts';
 
 const tokens = () => import('./tokens.ts');
 
-/** `gateway operator-token …`: tokens of the operator's API. */
+/** `daypass operator-token …`: tokens of the operator's API. */
 export const operatorTokenCommand: Command = {
   name: 'operator-token',
   define(parser, context) {

@@ -62,7 +62,7 @@ async function answerTo(host: Host, request: Request): Promise<ApiAnswer> {
     return fail(
       401,
       'unauthenticated',
-      'Send a token in the header "Authorization: Bearer". Create one with: gateway operator-token create',
+      'Send a token in the header "Authorization: Bearer". Create one with: daypass operator-token create',
     );
   const wait = await takeTurn(host, caller);
   if (wait > 0) return fail(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(wait)} s.`);

@@ -77,7 +77,7 @@ async function reconcileDay(host: Host, day: string, timeZone: string): Promise<
       const result = `${here.payments.count} payments, ${here.refunds.count} refunds, ${differences.length} differences, ${unread} unread`;
       host.log[differences.length > 0 ? 'warn' : 'info'](`books of ${day} compared with ${provider}: ${result}`);
     } catch (error) {
-      // The day is compared once more tomorrow, and by `gateway orders reconcile`.
+      // The day is compared once more tomorrow, and by `daypass orders reconcile`.
       host.log.warn(`books of ${day} could not be compared with ${provider}: ${(error as Error).message}`);
     }
   }

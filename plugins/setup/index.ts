@@ -24,7 +24,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** The lines of `gateway check` about the section: the models of tools, and why one that it names is not used. */
+/** The lines of `daypass check` about the section: the models of tools, and why one that it names is not used. */
 export function reviewSetup(host: CatalogHost, registry: Abilities): { value: string; notice: string[] } {
   const models = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry)?.model.name ?? []);
   return {

@@ -64,19 +64,19 @@ async function commandLine(): Promise<Parser> {
   const { registry } = await assemble(undefined, silentLog, () => {
     throw new Error('no gateway runs');
   });
-  const parser = new Parser('gateway');
+  const parser = new Parser('daypass');
   for (const command of registry.commands.values())
     command.define(parser.command(command.name), {} as unknown as CommandContext);
   return parser;
 }
 
-/** Lines of a page that show a command, such as `gateway orders list [--flagged]`, and the options that they name. */
+/** Lines of a page that show a command, such as `daypass orders list [--flagged]`, and the options that they name. */
 const shownIn = (page: string) =>
   read(page)
     .split('\n')
     .flatMap((line) => {
       const [shown, words = ''] =
-        /(?:^ {4}|^\| `|npm run )gateway (?:-- )?([a-z][a-z-]*(?: [a-z][a-z-]*)?)[^`]*/.exec(line) ?? [];
+        /(?:^ {4}|^\| `|npm run )daypass (?:-- )?([a-z][a-z-]*(?: [a-z][a-z-]*)?)[^`]*/.exec(line) ?? [];
       if (shown === undefined) return [];
       const spans = [shown, ...(line.match(/(?<=`)--[^`]+(?=`)/g) ?? [])];
       return [{ line, words: words.split(' '), options: spans.flatMap((span) => span.match(/--[a-z][\w-]+/g) ?? []) }];

@@ -11,7 +11,7 @@ export interface UpstreamAsk extends Omit<Ask, 'entries'> {
 export interface Loss {
   readonly name: string;
   readonly feature: string | readonly string[];
-  /** The column of `gateway check` with this loss; undefined when it has none for the feature. */
+  /** The column of `daypass check` with this loss; undefined when it has none for the feature. */
   readonly checked?: ModelFeature;
   happens(client: TextFormat, upstream: UpstreamTextFormat): boolean;
   /** What the upstream receives instead. @param turn counts from 0 */

@@ -68,7 +68,7 @@ it.each(vendorLosses)('a scenario that is played has the accepted loss: $loss, $
   }
 });
 
-/** Columns of `gateway check`. It has none for the loss of the stop sequence. */
+/** Columns of `daypass check`. It has none for the loss of the stop sequence. */
 const columns: Readonly<Record<string, ModelFeature>> = {
   'the grammar of freeform tools is described, not enforced': 'tools',
   'tool calls cannot be forced': 'tools',
@@ -81,7 +81,7 @@ const columns: Readonly<Record<string, ModelFeature>> = {
 /** Losses of formats, whoever the vendor is: conformance.test.ts has them. */
 const ofFormats = new Set(['reasoning has no signature', 'image URLs work only if Google can fetch them']);
 
-describe('losses on vendors in the output of `gateway check`', async () => {
+describe('losses on vendors in the output of `daypass check`', async () => {
   const { registry } = await assemble(
     undefined,
     createLogger(() => undefined),
@@ -91,7 +91,7 @@ describe('losses on vendors in the output of `gateway check`', async () => {
   const catalog = buildCatalog(validate(document, registry), registry.vendors, registry.formats);
   const pairs = descriptions.flatMap(({ name: vendor }) => textFormats.map((client) => ({ vendor, client })));
 
-  it.each(pairs)('`gateway check` lists what a $client client loses on $vendor', ({ vendor, client }) => {
+  it.each(pairs)('`daypass check` lists what a $client client loses on $vendor', ({ vendor, client }) => {
     const [route] = catalog.models.find(({ id }) => id === vendor)?.routes ?? [];
     expect(checkedOn(route as Route, client)).toEqual(found(vendor, client));
   });

@@ -47,8 +47,8 @@ describe('every client format works on every upstream format', { shuffle: false 
 
 const pairs = textFormats.flatMap((client) => upstreamTextFormats.map((upstream) => ({ client, upstream })));
 
-describe('losses in the output of `gateway check`', () => {
-  it.each(pairs)('`gateway check` lists what a $client client loses on $upstream', ({ client, upstream }) => {
+describe('losses in the output of `daypass check`', () => {
+  it.each(pairs)('`daypass check` lists what a $client client loses on $upstream', ({ client, upstream }) => {
     const checked = modelFeatures.map((feature) => [
       feature,
       lossOf(supportOf(conversational[client], routeFor(upstream), feature)),

@@ -166,7 +166,7 @@ describe('SIGTERM', () => {
   });
 
   it('reaches the gateway through npm', async () => {
-    const gateway = await home.start({}, ['npm', 'run', '--silent', 'gateway', '--']);
+    const gateway = await home.start({}, ['npm', 'run', '--silent', 'daypass', '--']);
     const code = await gateway.end('SIGTERM');
     expect([code, gateway.output()]).toEqual([0, expect.stringContaining('SIGTERM: finishing requests in flight')]);
   });

@@ -36,7 +36,7 @@ async function printed(output: () => string, text: string): Promise<void> {
   await vi.waitFor(() => expect(output()).toContain(text), { timeout: 60_000, interval: 10 });
 }
 
-/** `gateway start` from its first moment on. */
+/** `daypass start` from its first moment on. */
 function spawnStart(
   file: string,
   environment: Record<string, string>,

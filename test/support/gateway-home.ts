@@ -36,7 +36,7 @@ export interface GatewayHome extends AsyncDisposable {
   /** @param listen members of the section, instead of a short drain */
   write(yaml: string, listen?: string): Promise<void>;
   /**
-   * Starts `gateway start` as a process of its own. Several in a row share folder and database.
+   * Starts `daypass start` as a process of its own. Several in a row share folder and database.
    *
    * @param launcher what runs the command line, in the folder of the sources; Node itself when left out
    */

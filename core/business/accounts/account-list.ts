@@ -99,7 +99,7 @@ export async function findAccountByHandle(
   if (only === undefined)
     throw new AccountError(
       'not_found',
-      `No account has the name ${handle}. Search with: gateway account find ${handle}`,
+      `No account has the name ${handle}. Search with: daypass account find ${handle}`,
     );
   if (others.length === 0) return findAccount(database, only);
   const ids = [only, ...others].join(', ');

@@ -8,7 +8,7 @@ export const maxDaysAhead = 365;
 const limits = {
   type: 'object',
   description:
-    'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (gateway key limit) override these.',
+    'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',
   minProperties: 1,
   properties: {
     limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, description: 'Requests per period.' },

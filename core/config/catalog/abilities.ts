@@ -4,7 +4,7 @@ import type { Model } from './catalog.ts';
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 
-/** What may be lost between a client and a route, in the words of `gateway check`. Pages have a text for each name. */
+/** What may be lost between a client and a route, in the words of `daypass check`. Pages have a text for each name. */
 export const featureLosses = {
   no_tool_grammar: 'the grammar of freeform tools is described, not enforced',
   no_forced_tools: 'tool calls cannot be forced',

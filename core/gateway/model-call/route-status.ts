@@ -1,7 +1,7 @@
 import type { Host } from '../host/host.ts';
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 
-/** A route as operators see it: at `/readyz?verbose`, in `gateway routes` and on the front page. Times are RFC 3339. */
+/** A route as operators see it: at `/readyz?verbose`, in `daypass routes` and on the front page. Times are RFC 3339. */
 export interface RouteStatus {
   readonly route: string; // upstream/model
   /** State of the breaker; `no_model` while a route without the model is tried last. */

@@ -70,7 +70,7 @@ export interface Observer {
 export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** Kebab-case; what gateway.yaml lists. */
   readonly name: string;
-  /** One line, shown by `gateway check` and by editors. */
+  /** One line, shown by `daypass check` and by editors. */
   readonly description: string;
   /** Facts that an earlier stage must have written. Facts that may be missing are not listed; ask with `exchange.find`. */
   readonly reads?: readonly AnyFact[];

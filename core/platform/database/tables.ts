@@ -6,7 +6,7 @@ export type Entities = NonNullable<Options['entities']>;
 /**
  * The tables of one plugin: its entities, and the migrations that create their tables.
  *
- * Migrations run after those of core, in the order of their file names, at `gateway start` and `gateway migrate`. Each
+ * Migrations run after those of core, in the order of their file names, at `daypass start` and `daypass migrate`. Each
  * is recorded as `name/Migration…`, so two plugins may use the same file name. Tables stay when the plugin is removed.
  */
 export interface PluginTables {

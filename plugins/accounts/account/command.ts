@@ -26,7 +26,7 @@ ACCOUNT is an account id, e-mail address, name, API key, or key hint (dp-AbCd…
 
 const states: readonly AccountState[] = ['active', 'inactive', 'blocked', 'deleted'];
 
-/** `gateway account …`: for the operator. Works beside a running gateway, which PostgreSQL notifies of every change. */
+/** `daypass account …`: for the operator. Works beside a running gateway, which PostgreSQL notifies of every change. */
 export const accountCommand: Command = {
   name: 'account',
   define(parser, context) {
@@ -60,14 +60,14 @@ const operations = () => import('./operations.ts');
 function defineList(parser: Parser, context: CommandContext): void {
   pageCommand(parser, 'list', 'list accounts, the newest first')
     .addOption(new Option('--state <state>', 'only accounts in this state').choices(states))
-    .addHelpText('after', examples(['gateway account list --state active --limit 20']))
+    .addHelpText('after', examples(['daypass account list --state active --limit 20']))
     .action((options: PageOptions & { state?: AccountState }) => printList(context, options, options));
 }
 
 function defineFind(parser: Parser, context: CommandContext): void {
   pageCommand(parser, 'find', 'search by a part of name or e-mail address, by id or key hint')
     .argument('<words>', 'what to search for', parseLine)
-    .addHelpText('after', examples(['gateway account find budi', 'gateway account find @example.com']))
+    .addHelpText('after', examples(['daypass account find budi', 'daypass account find @example.com']))
     .action((words: string, options: PageOptions) => printList(context, options, { ...options, words }));
 }
 
@@ -77,7 +77,7 @@ function defineShow(parser: Parser, context: CommandContext): void {
     'show',
     'show an account with its ledger, sessions, ways to sign in, and what operators did and noted',
   )
-    .addHelpText('after', handles + examples(['gateway account show ani@example.com']))
+    .addHelpText('after', handles + examples(['daypass account show ani@example.com']))
     .action((account: string, options: Output) =>
       run(context, options, async (host) => (await operations()).readDetails(host, account)),
     );
@@ -88,7 +88,7 @@ function defineBlock(parser: Parser, context: CommandContext): void {
     .requiredOption('--reason <text>', 'for the operator; its owner does not see it', parseLine)
     .addHelpText(
       'after',
-      `${handles}\nThe key is refused within a second. Answers that are being streamed finish; paid time runs on.${examples(['gateway account block ani@example.com --reason "resells the key"'])}`,
+      `${handles}\nThe key is refused within a second. Answers that are being streamed finish; paid time runs on.${examples(['daypass account block ani@example.com --reason "resells the key"'])}`,
     )
     .action((account: string, options: { reason: string } & Output) =>
       change(context, options, account, (_known, host, id) => act(host, 'account.block', id, { note: options.reason })),
@@ -97,7 +97,7 @@ function defineBlock(parser: Parser, context: CommandContext): void {
 
 function defineUnblock(parser: Parser, context: CommandContext): void {
   accountCommandOf(parser, 'unblock', 'serve a blocked account again, with the same key')
-    .addHelpText('after', handles + examples(['gateway account unblock ani@example.com']))
+    .addHelpText('after', handles + examples(['daypass account unblock ani@example.com']))
     .action((account: string, options: Output) =>
       change(context, options, account, (_known, host, id) => act(host, 'account.unblock', id, {})),
     );
@@ -114,7 +114,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
     .option('--label <text>', 'name of the period in GET /v1/key; default: its days', parseLine)
     .addHelpText(
       'after',
-      handles + ledgerHelp + examples(['gateway account grant ani@example.com --days 3 --note "outage of 12 May"']),
+      handles + ledgerHelp + examples(['daypass account grant ani@example.com --days 3 --note "outage of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) => {
       if (options.days === 0)
@@ -132,7 +132,7 @@ function defineRevoke(parser: Parser, context: CommandContext): void {
     .requiredOption('--note <text>', 'reason, kept in the ledger', parseLine)
     .addHelpText(
       'after',
-      handles + ledgerHelp + examples(['gateway account revoke ani@example.com --days 2 --note "granted twice"']),
+      handles + ledgerHelp + examples(['daypass account revoke ani@example.com --days 2 --note "granted twice"']),
     )
     .action((account: string, { days, ...options }: { days: number; note: string } & Output) =>
       change(context, options, account, (_known, host, id) =>
@@ -152,7 +152,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .argument('<account>', 'id, e-mail address, name, hint or key', parseLine)
     .addHelpText(
       'after',
-      `${handles}\nDigests of keys and sessions are left out.${examples(['gateway account export ani@example.com > ani.json'])}`,
+      `${handles}\nDigests of keys and sessions are left out.${examples(['daypass account export ani@example.com > ani.json'])}`,
     )
     .action((account: string) =>
       explained(context, async (host) => {
@@ -170,7 +170,7 @@ function defineDelete(parser: Parser, context: CommandContext): void {
     .addHelpText(
       'after',
       `${handles}\nName, e-mail address, picture, ways to sign in, sessions, key, and content and addresses of requests are removed. Orders,
-payments and the ledger stay under the account's id, for bookkeeping. Time that is left is lost. Export first if in doubt.${examples(['gateway account delete ani@example.com'])}`,
+payments and the ledger stay under the account's id, for bookkeeping. Time that is left is lost. Export first if in doubt.${examples(['daypass account delete ani@example.com'])}`,
     )
     .action((account: string, options: { note?: string; yes?: true } & Output) =>
       run(context, options, async (host) => {

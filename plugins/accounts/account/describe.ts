@@ -8,7 +8,7 @@ import { formatActions } from '#core/extension/commands/action-table.ts';
 import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
-/** All that `gateway account show` prints. */
+/** All that `daypass account show` prints. */
 export interface AccountDetails {
   readonly record: AccountRecord;
   readonly blockedReason: string | undefined;

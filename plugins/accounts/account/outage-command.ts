@@ -26,7 +26,7 @@ interface OutageOptions extends ZoneOptions {
   readonly yes?: true;
 }
 
-/** `gateway account grant-outage`: days for everyone whom an outage has hit. */
+/** `daypass account grant-outage`: days for everyone whom an outage has hit. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
   parser
     .command('grant-outage')

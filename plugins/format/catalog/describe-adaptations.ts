@@ -33,7 +33,7 @@ const omitted: readonly Change[] = [
 ];
 
 /**
- * Lines for `gateway check`: how a request is changed on a route of its own format, where it has what the vendor rejects.
+ * Lines for `daypass check`: how a request is changed on a route of its own format, where it has what the vendor rejects.
  * What is expressed by another name, and so not lost, is left out.
  */
 export function describeAdaptations({ models }: Catalog): string[] {

@@ -133,7 +133,7 @@ function lossOfStructure({ capabilities }: Profile): LossText | undefined {
     : 'the schema is in the prompt; nothing is enforced';
 }
 
-/** Lines for `gateway check`: what each client format gets on each route, and what is lost on the way. */
+/** Lines for `daypass check`: what each client format gets on each route, and what is lost on the way. */
 export function describeMatrix({ models }: Catalog): string[] {
   const losses: LossText[] = [];
   const rows = models.flatMap((model) =>

@@ -16,7 +16,7 @@ export interface UsageLine extends UsageCounts {
   readonly attempts?: RouteUsage | undefined;
 }
 
-/** The lines of `gateway usage`, the most used first, and what they cover. */
+/** The lines of `daypass usage`, the most used first, and what they cover. */
 export interface UsageTable {
   readonly by: UsageBy;
   readonly lines: readonly UsageLine[];

@@ -28,7 +28,7 @@ interface ListOptions extends SelectionOptions {
 /** Requests listed without `--limit`, and before those that `--follow` waits for. */
 const usualLimits = { list: 50, follow: 10 };
 
-/** `gateway requests …`: for the operator. Works beside a running gateway. */
+/** `daypass requests …`: for the operator. Works beside a running gateway. */
 export const requestsCommand: Command = {
   name: 'requests',
   define(parser, context) {
@@ -58,10 +58,10 @@ function defineList(parser: Parser, context: CommandContext): void {
 Statuses: a number, 5xx, error (refused, failed or interrupted), answered, refused (a 4xx of the gateway or of all routes), failed,
 aborted (the client left), interrupted (the gateway's process ended). Requests are recorded about a second after they are over.${examples(
         [
-          'gateway requests --status error --since 7d',
-          'gateway requests --account ani@example.com --follow',
-          'gateway requests --model dp/gpt-5 --failover --json',
-          'gateway requests show req_019…',
+          'daypass requests --status error --since 7d',
+          'daypass requests --account ani@example.com --follow',
+          'daypass requests --model dp/gpt-5 --failover --json',
+          'daypass requests show req_019…',
         ],
       )}`,
     )
@@ -97,7 +97,7 @@ function defineShow(parser: Parser, context: CommandContext): void {
     .argument('<request>', 'id, from the header X-Request-Id or a list', parseRequestId)
     .option('--json', 'print JSON')
     .addOption(zoneOption())
-    .addHelpText('after', examples(['gateway requests show req_019a8b7c6d5e7f00112233445566778899']))
+    .addHelpText('after', examples(['daypass requests show req_019a8b7c6d5e7f00112233445566778899']))
     .action((id: string, _own: object, command: Parser) =>
       withHost(context, async (host) => {
         // The parser assigns options that `requests` also has to `requests`.

@@ -16,7 +16,7 @@ interface UsageOptions extends SelectionOptions {
   readonly json?: true;
 }
 
-/** `gateway usage …`: for the operator. Works beside a running gateway. */
+/** `daypass usage …`: for the operator. Works beside a running gateway. */
 export const usageCommand: Command = {
   name: 'usage',
   define(parser, context) {
@@ -35,7 +35,7 @@ export const usageCommand: Command = {
         'after',
         `
 Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. With --by route, tries are all attempts on the route,
-whichever one served in the end.${examples(['gateway usage --by account --since 30d', 'gateway usage --by hour --model dp/gpt-5 --json'])}`,
+whichever one served in the end.${examples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-5 --json'])}`,
       )
       .action((options: UsageOptions) =>
         withHost(context, async (host) => {

@@ -7,7 +7,7 @@ import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { actionPage } from '../action-page.ts';
 
-/** Routes on the page, those of models with trouble first; `gateway routes` lists all. */
+/** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
 const listedRoutes = 300;
 /** Seconds between two updates of cooldowns. */
 const interval = 5;

@@ -5,7 +5,7 @@ import { isDay, parseDay, zoneOf, type ZoneOptions, zoneOption } from '#core/ext
 import type { FilterOptions } from './operations.ts';
 import { examples, filtered, operations, type Output, subcommand, withHost } from './subcommand.ts';
 
-/** `gateway orders export`, `reconcile` and `month`: what bookkeeping needs. */
+/** `daypass orders export`, `reconcile` and `month`: what bookkeeping needs. */
 export function defineBooks(parser: Parser, context: CommandContext): void {
   defineExport(parser, context);
   defineReconcile(parser, context);
@@ -23,7 +23,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .addHelpText(
       'after',
       `\nThe total lines (kind "total") equal the settlement reports of the provider. With --state, --flagged or --account there are none.${examples(
-        ['gateway orders export --since 2026-11-01 --until 2026-11-30 > november.csv'],
+        ['daypass orders export --since 2026-11-01 --until 2026-11-30 > november.csv'],
       )}`,
     )
     .action((options: FilterOptions & Output & { totals: boolean }) =>
@@ -48,7 +48,7 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
     .addHelpText(
       'after',
       `\nMoney that only one side has is flagged. A running gateway does this every day.${examples([
-        'gateway orders reconcile --day 2026-11-22',
+        'daypass orders reconcile --day 2026-11-22',
       ])}`,
     )
     .action((options: { day: string; provider?: string } & Output) =>
@@ -74,7 +74,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .argument('<month>', 'such as 2026-11', parseMonth)
     .option('--html', 'a page to print or to save as PDF, instead of CSV')
     .addOption(zoneOption().default('Asia/Jakarta', 'Asia/Jakarta'))
-    .addHelpText('after', examples(['gateway orders month 2026-11 --html > november.html']))
+    .addHelpText('after', examples(['daypass orders month 2026-11 --html > november.html']))
     .action((month: string, options: { html?: true } & ZoneOptions) =>
       withHost(context, async (host) => {
         const { currencyOf, monthToCsv, monthToHtml, readMonth } = await operations();

@@ -14,7 +14,7 @@ import { defineBooks } from './books-command.ts';
 import type { FilterOptions } from './operations.ts';
 import { examples, exitCodes, filtered, operations, type Output, subcommand, withHost } from './subcommand.ts';
 
-/** `gateway orders …`: for the operator and for bookkeeping. Works beside a running gateway. */
+/** `daypass orders …`: for the operator and for bookkeeping. Works beside a running gateway. */
 export const ordersCommand: Command = {
   name: 'orders',
   define(parser, context) {
@@ -38,7 +38,7 @@ function defineList(parser: Parser, context: CommandContext): void {
     .option('--wrong-first', 'begin with open flags, failed charges and refunds under way')
     .addHelpText(
       'after',
-      examples(['gateway orders list --flagged', 'gateway orders list --day 2026-11-22 --wrong-first']),
+      examples(['daypass orders list --flagged', 'daypass orders list --day 2026-11-22 --wrong-first']),
     )
     .action((options: ListOptions) => printOrders(context, options));
 }
@@ -52,7 +52,7 @@ function defineFind(parser: Parser, context: CommandContext): void {
       'a part of the code, or of the name or e-mail address of the buyer; a reference or payment id of the provider; an amount, also with the minute in the zone, five minutes either way',
       parseLine,
     )
-    .addHelpText('after', examples(['gateway orders find ani@', 'gateway orders find "95.000 20:14"']))
+    .addHelpText('after', examples(['daypass orders find ani@', 'daypass orders find "95.000 20:14"']))
     .action((words: string, options: ListOptions) => printOrders(context, options, words));
 }
 
@@ -83,7 +83,7 @@ async function printOrders(context: CommandContext, options: ListOptions, words?
 function defineFlags(parser: Parser, context: CommandContext): void {
   subcommand(parser, 'flags', 'list open flags, also those of money without an order, the worst first')
     .option('--limit <flags>', 'flags to list, 1 to 1000', parseInteger(1, 1_000), 50)
-    .addHelpText('after', examples(['gateway orders flags']))
+    .addHelpText('after', examples(['daypass orders flags']))
     .action((options: Output & { limit: number }) =>
       withHost(context, async (host) => {
         const { listOpenFlags } = await operations();
@@ -101,7 +101,7 @@ function defineShow(parser: Parser, context: CommandContext): void {
     'show',
     'show an order with its attempts, payments, notifications, flags, refunds, ledger and actions',
   )
-    .addHelpText('after', examples(['gateway orders show ORD-7F3K2MQX']))
+    .addHelpText('after', examples(['daypass orders show ORD-7F3K2MQX']))
     .action((handle: string, output: Output) =>
       withHost(context, async (host) => {
         const { detailsOf, findOrder } = await operations();
@@ -112,9 +112,9 @@ function defineShow(parser: Parser, context: CommandContext): void {
 
 function defineResolve(parser: Parser, context: CommandContext): void {
   subcommand(parser, 'resolve', 'mark the flags of an order, or one flag, as resolved')
-    .argument('<order>', 'code or id of an order, or id of a flag (gateway orders flags)', parseLine)
+    .argument('<order>', 'code or id of an order, or id of a flag (daypass orders flags)', parseLine)
     .requiredOption('--note <text>', 'what was done, kept for bookkeeping', parseLine)
-    .addHelpText('after', examples(['gateway orders resolve ORD-7F3K2MQX --note "paid back by bank transfer"']))
+    .addHelpText('after', examples(['daypass orders resolve ORD-7F3K2MQX --note "paid back by bank transfer"']))
     .action((handle: string, options: { note: string } & Output) =>
       withHost(context, async (host) => {
         const { detailsOf, findOrder } = await operations();
@@ -175,9 +175,9 @@ function defineRefund(parser: Parser, context: CommandContext): void {
       'after',
       `\nDays go back when the refund is done: the unused ones, or all of them, the used ones from what the account holds besides. Later periods move forward.${examples(
         [
-          'gateway orders refund ORD-7F3K2MQX --reason "bought twice"',
-          'gateway orders refund --payment 5f0c… --amount 30000 --reason "two days without service"',
-          'gateway orders refund ORD-7F3K2MQX --reason "bought twice" --manual',
+          'daypass orders refund ORD-7F3K2MQX --reason "bought twice"',
+          'daypass orders refund --payment 5f0c… --amount 30000 --reason "two days without service"',
+          'daypass orders refund ORD-7F3K2MQX --reason "bought twice" --manual',
         ],
       )}`,
     )
@@ -211,7 +211,7 @@ function defineClose(parser: Parser, context: CommandContext): void {
     .argument('<refund>', 'key of the refund, such as ORD-7F3K2MQX-R1', parseLine)
     .addOption(new Option('--as <outcome>', 'what became of it').choices(['done', 'failed']).makeOptionMandatory())
     .requiredOption('--note <text>', 'who said so, kept for bookkeeping', parseLine)
-    .addHelpText('after', examples(['gateway orders close-refund ORD-7F3K2MQX-R1 --as failed --note "ticket 8123"']))
+    .addHelpText('after', examples(['daypass orders close-refund ORD-7F3K2MQX-R1 --as failed --note "ticket 8123"']))
     .action((key: string, options: { as: 'done' | 'failed'; note: string } & Output) =>
       withHost(context, async (host) => {
         const { detailsOf, findOrder } = await operations();

@@ -15,7 +15,7 @@ export interface OrderOwner {
   readonly email: string | undefined;
 }
 
-/** All that `gateway orders show` prints. */
+/** All that `daypass orders show` prints. */
 export interface OrderDetails {
   readonly order: Order;
   readonly owner: OrderOwner | undefined;

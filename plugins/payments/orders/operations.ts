@@ -57,7 +57,7 @@ export async function readFilter(host: Host, options: FilterOptions, timeZone: s
 export async function findOrder({ database }: Host, handle: string): Promise<Order> {
   const order = (await readOrder(database, { code: handle })) ?? (await readOrder(database, { id: handle }));
   if (order === undefined)
-    throw new CommandFailed(`Order ${handle} not found. List orders with: gateway orders list`, 3);
+    throw new CommandFailed(`Order ${handle} not found. List orders with: daypass orders list`, 3);
   return order;
 }
 

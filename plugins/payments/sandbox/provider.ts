@@ -16,7 +16,7 @@ import { sandboxSecret } from './secret.ts';
 
 /**
  * A provider without a bank: its codes are valid, and no wallet can pay them. Charges are paid by the page
- * `/sandbox/{reference}` and by `gateway sandbox`. They are kept in PostgreSQL, like those of a real provider elsewhere.
+ * `/sandbox/{reference}` and by `daypass sandbox`. They are kept in PostgreSQL, like those of a real provider elsewhere.
  */
 export const sandboxProvider: PaymentProvider = {
   name: 'sandbox',

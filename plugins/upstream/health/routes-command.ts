@@ -10,7 +10,7 @@ import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts'
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { storeReset } from './route-report.ts';
 
-/** `gateway routes`: shows the breakers of all routes, or resets one. */
+/** `daypass routes`: shows the breakers of all routes, or resets one. */
 export const routesCommand: Command = {
   name: 'routes',
   define(parser, context) {

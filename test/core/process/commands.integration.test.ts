@@ -84,7 +84,7 @@ process.once('exit', () => writeFileSync(${JSON.stringify(join(folder, 'loaded')
   return join(folder, 'watch.mjs');
 }
 
-describe('gateway check', () => {
+describe('daypass check', () => {
   it('reports a valid file and exits with 0', async () => {
     await writeFile(file, valid);
     expect(await run(['check'])).toMatchObject({
@@ -186,7 +186,7 @@ describe('gateway check', () => {
   });
 });
 
-describe('gateway schema', () => {
+describe('daypass schema', () => {
   it('includes the loadable plugins and reports the others on stderr', async () => {
     await write('ours.ts', stageSource);
     const given = `plugins: [./nowhere.ts, ./ours.ts, "\${NOBODY}"]\n${valid.replace('[k]', '["${NOBODY}"]')}`;
@@ -208,7 +208,7 @@ describe('gateway schema', () => {
   });
 });
 
-describe('gateway start', () => {
+describe('daypass start', () => {
   it('opens nothing and exits with 1 when gateway.yaml has mistakes', async () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));
     // A database that is tried would be told about: nothing listens there.

@@ -27,12 +27,12 @@ beforeEach(async () => {
   ({ accountId, key } = await createAccount(database, 'dp', { name, email, period: { days: 3, reason: 'grant' } }));
 });
 
-/** Runs `gateway account …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
+/** Runs `daypass account …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
 async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
   const lines: string[] = [];
   let error = '';
   const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('gateway').exitOverride().configureOutput(write);
+  const program = new Parser('daypass').exitOverride().configureOutput(write);
   accountCommand.define(program.command('account'), {
     withHost: async (work) => {
       await using host = createTestHost({ database });
@@ -99,7 +99,7 @@ describe('account show', () => {
   it('exits with 3 when there is no such account', async () => {
     expect(await gateway('show', 'nobody at all')).toMatchObject({
       exitCode: 3,
-      error: 'No account has the name nobody at all. Search with: gateway account find nobody at all',
+      error: 'No account has the name nobody at all. Search with: daypass account find nobody at all',
     });
   });
 

@@ -16,12 +16,12 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Runs `gateway key …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
+/** Runs `daypass key …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
 async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
   const lines: string[] = [];
   let error = '';
   const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('gateway').exitOverride().configureOutput(write);
+  const program = new Parser('daypass').exitOverride().configureOutput(write);
   keyCommand.define(program.command('key'), {
     withHost: (work) => work(createStageHost(database)),
     print: (line) => lines.push(line),
@@ -44,7 +44,7 @@ async function gatewayJson(...words: string[]) {
 }
 
 describe('key create', () => {
-  it('gateway key create prints a key that works, once', async () => {
+  it('daypass key create prints a key that works, once', async () => {
     const { output } = await gateway('create', '--name', 'Ani', '--email', 'ani@example.com');
     const key = /dp-\w{49}/.exec(output)?.[0] ?? '';
     expect(isApiKey(key, 'dp')).toBe(true);
@@ -52,16 +52,16 @@ describe('key create', () => {
     await expect(findAccount(database, key)).resolves.toMatchObject({ name: 'Ani' });
   });
 
-  it('gateway key create grants days and sets limits', async () => {
+  it('daypass key create grants days and sets limits', async () => {
     const created = await gatewayJson('create', '--name', 'Budi', '--days', '7', '--limit', '9', '--concurrent', '2');
     expect(created).toMatchObject({ active: true, periods: [{}], limits: { limit: 9, concurrent: 2 } });
   });
 
-  it('gateway key create grants no days by default', async () => {
+  it('daypass key create grants no days by default', async () => {
     expect(await gatewayJson('create', '--name', 'Citra')).toMatchObject({ active: false, periods: [], limits: null });
   });
 
-  it('gateway key create keeps quotes in a name', async () => {
+  it('daypass key create keeps quotes in a name', async () => {
     const name = `O'Neil "; drop table account; --`;
     expect(await gatewayJson('create', '--name', name)).toMatchObject({ name });
   });
@@ -78,7 +78,7 @@ describe('key create', () => {
     ['a negative limit', ['--name', 'E', '--limit', '-1']],
     ['a limit in words', ['--name', 'E', '--limit', 'ten']],
     ['an unknown option', ['--name', 'E', '--nmae', 'E']],
-  ])('gateway key create refuses %s as invalid usage', async (_name, words) => {
+  ])('daypass key create refuses %s as invalid usage', async (_name, words) => {
     const { exitCode, error } = await gateway('create', ...words);
     expect(exitCode).toBe(2);
     expect(error).toMatch(/^error: /);
@@ -86,7 +86,7 @@ describe('key create', () => {
 });
 
 describe('key show', () => {
-  it('gateway key show shows an account without its key', async () => {
+  it('daypass key show shows an account without its key', async () => {
     const { hint, key } = await gatewayJson('create', '--name', 'Fitri', '--days', '1');
     const { output } = await gateway('show', key);
     expect(output).toContain(hint);
@@ -95,12 +95,12 @@ describe('key show', () => {
     expect(output).not.toContain(key);
   });
 
-  it('gateway key show exits with 3 when the account is not found', async () => {
+  it('daypass key show exits with 3 when the account is not found', async () => {
     const { exitCode, error } = await gateway('show', 'nobody@example.com');
     expect([exitCode, error]).toEqual([3, 'No account has the e-mail address nobody@example.com.']);
   });
 
-  it('gateway key create refuses an e-mail address that another account has', async () => {
+  it('daypass key create refuses an e-mail address that another account has', async () => {
     await gateway('create', '--name', 'D', '--email', 'd@example.com');
     expect(await gateway('create', '--name', 'D', '--email', 'D@example.com')).toMatchObject({
       exitCode: 1,
@@ -108,7 +108,7 @@ describe('key show', () => {
     });
   });
 
-  it('gateway key show requires an account', async () => {
+  it('daypass key show requires an account', async () => {
     expect(await gateway('show')).toMatchObject({ exitCode: 2, error: expect.stringContaining('account') });
   });
 });
@@ -126,7 +126,7 @@ describe('days granted during a period', () => {
 });
 
 describe('key rotate', () => {
-  it('gateway key rotate prints a new key and revokes the old one', async () => {
+  it('daypass key rotate prints a new key and revokes the old one', async () => {
     const created = await gatewayJson('create', '--name', 'Gita');
     const rotated = await gatewayJson('rotate', created.account);
     expect(rotated.key).not.toBe(created.key);
@@ -134,35 +134,35 @@ describe('key rotate', () => {
     await expect(findAccount(database, rotated.key)).resolves.toMatchObject({ id: created.account });
   });
 
-  it('gateway key rotate exits with 3 when the account is not found', async () => {
+  it('daypass key rotate exits with 3 when the account is not found', async () => {
     expect((await gateway('rotate', 'dp-none')).exitCode).toBe(3);
   });
 });
 
 describe('key limit', () => {
-  it('gateway key limit changes the named limits and keeps the others', async () => {
+  it('daypass key limit changes the named limits and keeps the others', async () => {
     const { account } = await gatewayJson('create', '--name', 'Hadi', '--limit', '5', '--period', '10');
     expect(await gatewayJson('limit', account, '--limit', '6', '--burst', '3')).toMatchObject({
       limits: { limit: 6, period: 10, burst: 3 },
     });
   });
 
-  it('gateway key limit removes all limits with --reset', async () => {
+  it('daypass key limit removes all limits with --reset', async () => {
     const { account } = await gatewayJson('create', '--name', 'Indah', '--limit', '5');
     expect(await gatewayJson('limit', account, '--reset')).toMatchObject({ limits: null });
   });
 
-  it('gateway key limit without a limit is refused', async () => {
+  it('daypass key limit without a limit is refused', async () => {
     expect(await gateway('limit', 'a@example.com')).toMatchObject({ exitCode: 2 });
   });
 
-  it('gateway key limit refuses --reset together with limits', async () => {
+  it('daypass key limit refuses --reset together with limits', async () => {
     expect(await gateway('limit', 'a@example.com', '--reset', '--limit', '5')).toMatchObject({ exitCode: 2 });
   });
 });
 
 describe('key grant', () => {
-  it('gateway key grant adds days and records the reason', async () => {
+  it('daypass key grant adds days and records the reason', async () => {
     const { account } = await gatewayJson('create', '--name', 'Joko', '--days', '1');
     const granted = await gatewayJson('grant', account, '--days', '3', '--note', 'outage', '--label', 'gift');
     expect(granted.periods.map(({ label }: { label: string }) => label)).toEqual(['1 day', 'gift']);
@@ -172,13 +172,13 @@ describe('key grant', () => {
     expect(notes.at(-1)).toEqual({ note: 'outage', reason: 'grant', days: 3 });
   });
 
-  it('gateway key grant fails when the days reach more than a year ahead', async () => {
+  it('daypass key grant fails when the days reach more than a year ahead', async () => {
     const { account } = await gatewayJson('create', '--name', 'Kartika', '--days', '360');
     const { exitCode, error } = await gateway('grant', account, '--days', '30', '--note', 'x');
     expect([exitCode, error]).toEqual([1, 'an account can have at most 365 days ahead; add fewer days']);
   });
 
-  it('gateway key grant requires days and a note', async () => {
+  it('daypass key grant requires days and a note', async () => {
     expect(await gateway('grant', 'a@example.com', '--days', '3')).toMatchObject({ exitCode: 2 });
     expect(await gateway('grant', 'a@example.com', '--note', 'x')).toMatchObject({ exitCode: 2 });
   });
@@ -186,11 +186,11 @@ describe('key grant', () => {
 
 describe('--help', () => {
   it.each(['create', 'show', 'rotate', 'limit', 'grant'])(
-    'gateway key %s --help has examples and exit codes',
+    'daypass key %s --help has examples and exit codes',
     async (name) => {
       const { exitCode, output } = await gateway(name, '--help');
       expect(exitCode).toBe(0);
-      expect(output).toContain(`$ gateway key ${name} `);
+      expect(output).toContain(`$ daypass key ${name} `);
       expect(output).toContain('Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.');
     },
   );

@@ -73,12 +73,12 @@ const flag = () =>
     .fork()
     .transactional((transaction) => flagOrder(transaction, { orderId: id, accountId }, 'second_payment', 'p2'));
 
-/** Runs `gateway orders …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
+/** Runs `daypass orders …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
 async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
   const lines: string[] = [];
   let error = '';
   const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('gateway').exitOverride().configureOutput(write);
+  const program = new Parser('daypass').exitOverride().configureOutput(write);
   ordersCommand.define(program.command('orders'), {
     withHost: async (work) => {
       await using host = createTestHost({ database });
@@ -219,7 +219,7 @@ describe('orders show', () => {
   it('exits with 3 when there is no such order', async () => {
     expect(await gateway('show', 'ORD-NOPE')).toMatchObject({
       exitCode: 3,
-      error: 'Order ORD-NOPE not found. List orders with: gateway orders list',
+      error: 'Order ORD-NOPE not found. List orders with: daypass orders list',
     });
   });
 });

@@ -100,11 +100,11 @@ describe('models that tools are set up with', () => {
   });
 });
 
-describe('gateway check', () => {
+describe('daypass check', () => {
   const models = [modelOf('a', ['chat']), modelOf('b', ['messages']), modelOf('painter', ['images'])];
   const review = (setup: object) => reviewSetup(setupHost(models, {}, setup), registry);
 
-  it('gateway check shows the models of tools', () => {
+  it('daypass check shows the models of tools', () => {
     expect(review({ small_model: 'dp/a' })).toEqual({ value: 'dp/b, dp/a', notice: [] });
   });
 

@@ -7,7 +7,7 @@ import { signInSection } from '../../../plugins/sign-in/section.ts';
 
 const google = { google: { client_id: 'id', client_secret: 'secret' } };
 
-/** What `gateway check` says about who can sign in. */
+/** What `daypass check` says about who can sign in. */
 async function review(sections: object, isProduction = false) {
   const registry = new Registry();
   await plugin.register({ gateway: registry } as never, {} as never);
@@ -16,7 +16,7 @@ async function review(sections: object, isProduction = false) {
   return signIn?.describe(Object.assign(host, { isProduction }));
 }
 
-describe('gateway check', () => {
+describe('daypass check', () => {
   it.each([
     ['providers', { sign_in: google, local_sign_in: 'auto' }, false, 'google'],
     ['this machine', { sign_in: {}, local_sign_in: 'auto' }, false, 'on this machine without a password'],

@@ -36,7 +36,7 @@ async function runWith(yaml: string, ...words: readonly string[]): Promise<Ended
   return run(['--config', file, ...words]);
 }
 
-describe('gateway check', () => {
+describe('daypass check', () => {
   it('prints stages, upstreams, models and what is off', async () => {
     const { out } = await runWith(valid, 'check');
     const expected = [
@@ -137,7 +137,7 @@ describe('gateway check', () => {
   });
 });
 
-describe('gateway schema', () => {
+describe('daypass schema', () => {
   it('writes the schema next to gateway.yaml', async () => {
     const { code, out } = await runWith(valid, 'schema');
     const schema = JSON.parse(await readFile(join(folder, 'gateway.schema.json'), 'utf8')) as object;

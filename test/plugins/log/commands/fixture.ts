@@ -27,7 +27,7 @@ export async function runCommand(command: Command, host: Host, words: readonly s
   const lines: string[] = [];
   let error = '';
   const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('gateway').exitOverride().configureOutput(write);
+  const program = new Parser('daypass').exitOverride().configureOutput(write);
   command.define(program.command(command.name), {
     withHost: (work) => work(host),
     print: (line) => lines.push(line),

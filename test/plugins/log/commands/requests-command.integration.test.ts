@@ -29,7 +29,7 @@ async function idsOf(...words: string[]): Promise<string[]> {
   return (JSON.parse(output) as { requests: { id: string }[] }).requests.map(({ id }) => id);
 }
 
-describe('gateway requests', () => {
+describe('daypass requests', () => {
   it('prints a table with status, route, tries, times and tokens, the newest first', async () => {
     const model = 'dp/table';
     await write(
@@ -110,7 +110,7 @@ describe('gateway requests', () => {
   });
 });
 
-describe('gateway requests show', () => {
+describe('daypass requests show', () => {
   it('prints attempts on one time axis, notes, tokens and the account', async () => {
     const [id = ''] = await write({
       account_id: accountId,

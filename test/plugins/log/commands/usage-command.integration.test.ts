@@ -95,6 +95,6 @@ it('says so when there is nothing', async () => {
   );
 });
 
-it('gateway usage refuses unknown groups', async () => {
+it('daypass usage refuses unknown groups', async () => {
   expect(await gateway('--by', 'key')).toMatchObject({ exitCode: 2, error: expect.stringContaining('choices') });
 });

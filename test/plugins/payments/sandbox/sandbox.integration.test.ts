@@ -34,10 +34,10 @@ const read = ({ headers, body }: RecordedRequest) =>
     query: new URLSearchParams(),
   });
 
-/** Runs `gateway sandbox …`, and returns what it printed. */
+/** Runs `daypass sandbox …`, and returns what it printed. */
 async function sandbox(...words: string[]): Promise<string> {
   const lines: string[] = [];
-  const program = new Parser('gateway').exitOverride().configureOutput({ writeErr: () => undefined });
+  const program = new Parser('daypass').exitOverride().configureOutput({ writeErr: () => undefined });
   sandboxCommand.define(program.command('sandbox'), {
     withHost: async (work) => {
       await using host = createStageHost(gateway.database);
@@ -113,7 +113,7 @@ describe('the sandbox', () => {
   });
 });
 
-describe('gateway sandbox', () => {
+describe('daypass sandbox', () => {
   it('pays an order, and notifies its gateway with evidence', async () => {
     await using receiver = await listen();
     const made = await charge({ notificationUrl: receiver.url });

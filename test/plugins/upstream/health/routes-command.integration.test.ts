@@ -73,7 +73,7 @@ describe('a dead route', () => {
     expect(await verbose(gateway.url)).toEqual({ status: 'ok' });
   });
 
-  it('a dead route is listed by gateway routes, and reset by --reset', async () => {
+  it('a dead route is listed by daypass routes, and reset by --reset', async () => {
     expect((await command('--url', gateway.operatorUrl)).out).toMatch(
       /^route +breaker\nbroken\/m +open +until \S+: route: .*503.*\nsound\/m +closed\nbusy\/m +closed.*\n\nclosed: requests are sent/,
     );

@@ -65,7 +65,6 @@ export {
   axisBar,
   dayBars,
   type DayBars,
-  type DayState,
   latencyBar,
   type LatencyBar,
   type PassTicks,
@@ -73,6 +72,7 @@ export {
   sparkPath,
   ticks,
 } from '#core/web/pages/geometry.ts';
+export type { DayState } from '#core/business/model-health/days.ts';
 export type { FormattedAmount, FormattedRemaining } from '#core/web/texts/durations.ts';
 export type { FormattedTime, Formatter } from '#core/web/texts/formatter.ts';
 export type { IconName } from '#core/web/pages/icons.ts';

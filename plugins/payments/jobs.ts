@@ -1,6 +1,7 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { localTime, rangeOfDays } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import { providersOf, reconcile } from '#core/business/payments/reconcile.ts';

@@ -3,7 +3,7 @@ import { answeredShare, availabilityOf } from '#core/business/model-health/troub
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { DayStatus } from './days.ts';
+import type { DayStatus } from '#core/business/model-health/days.ts';
 import { incidentTitle } from './incident-text.ts';
 import { type ModelStatus, modelsPerPage, type ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';

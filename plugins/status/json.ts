@@ -2,7 +2,7 @@ import { endOf, type Incident } from '#core/business/model-health/incident.ts';
 import type { Announcement } from '#core/web/pages/announcements.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
-import type { DayStatus } from './days.ts';
+import type { DayStatus } from '#core/business/model-health/days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 

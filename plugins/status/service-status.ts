@@ -1,11 +1,11 @@
-import { localTime } from '#core/extension/commands/days.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { historyDays, healthReadings } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
-import { type DayStatus, describeDays, lastDays } from './days.ts';
+import { type DayStatus, describeDays, lastDays } from '#core/business/model-health/days.ts';
 
 /** How the service is, in no language yet. */
 export interface ServiceStatus {

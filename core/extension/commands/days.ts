@@ -46,13 +46,6 @@ function toDate(time: number | null | undefined): Date | undefined {
   return time === null || time === undefined ? undefined : new Date(time);
 }
 
-/** A time in a zone as spreadsheets read it: `2026-11-22` and `13:05:00`. */
-export function localTime(time: Date, timeZone: string): { readonly day: string; readonly clock: string } {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  const [day = '', clock = ''] = format.format(time).split(' ');
-  return { day, clock };
-}
-
 /** A time as it is written on the command line: a while ago, a day in the zone of the output, or exactly. */
 export type WrittenTime = { readonly ago: number } | { readonly day: string } | { readonly at: number };
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '#core/platform/logger.ts';
-import { localTime } from './days.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 
 /** Characters of a cell; the rest is cut. */
 const usualLongest = 60;

@@ -1,4 +1,5 @@
 /** Shapes of the graphics that templates draw as SVG, in units of their viewBox; CSS stretches them. */
+import type { DayState } from '#core/business/model-health/days.ts';
 
 const dayMs = 86_400_000;
 
@@ -74,9 +75,6 @@ export function sparkPath(values: readonly number[], width: number, height: numb
   const line = `M${points.join('L')}`;
   return { line, area: `${line}L${width} ${height}L0 ${height}Z` };
 }
-
-/** The state of a day in the bars of a model. */
-export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
 /** One path for each state. Shapes differ as well as colours: full, two thirds, cut in the middle, a quarter. */
 export interface DayBars extends Readonly<Record<DayState, string>> {

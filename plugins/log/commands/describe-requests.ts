@@ -1,4 +1,4 @@
-import { localTime } from '#core/extension/commands/days.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import { formatTable, type TextCell, type TextStyle } from '#core/extension/commands/table-text.ts';
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';

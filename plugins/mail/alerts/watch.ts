@@ -1,7 +1,7 @@
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { localTime } from '#core/extension/commands/days.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { alertsSection } from './section.ts';
 

@@ -1,5 +1,5 @@
 import { csvLine } from '#core/extension/commands/csv.ts';
-import { localTime } from '#core/extension/commands/days.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Movement } from '#core/business/payments/movements.ts';
 
 const heading = [

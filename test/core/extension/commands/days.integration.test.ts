@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localTime, parseDay, parseTimeZone, rangeOfDays } from '#core/extension/commands/days.ts';
+import { parseDay, parseTimeZone, rangeOfDays } from '#core/extension/commands/days.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 

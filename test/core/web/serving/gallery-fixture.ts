@@ -1,6 +1,7 @@
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
-import { axisBar, dayBars, type DayState, latencyBar, planTicks, sparkPath, ticks } from '#core/web/pages/geometry.ts';
+import type { DayState } from '#core/business/model-health/days.ts';
+import { axisBar, dayBars, latencyBar, planTicks, sparkPath, ticks } from '#core/web/pages/geometry.ts';
 
 const day = 86_400_000;
 const left = 4 * day + 25_965_000;

@@ -1,11 +1,12 @@
-import { localTime } from '#core/extension/commands/days.ts';
-import type { DayState } from '#core/web/pages/geometry.ts';
-import type { DailyAnswers } from '#core/business/model-health/daily-answers.ts';
-import { type Incident, lastSeen } from '#core/business/model-health/incident.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
+import type { DailyAnswers } from './daily-answers.ts';
+import { type Incident, lastSeen } from './incident.ts';
+
+/** How a model was on a day. `ok`: nearly all requests were answered. `none`: there were none. */
+export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
 export interface DayStatus {
   readonly day: string; // `2026-11-22`
-  /** `ok`: nearly all requests were answered. `none`: there were none. */
   readonly state: DayState;
   /** Share of answered requests, 0 to 1; undefined without any. */
   readonly answered: number | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Incident } from '#core/business/model-health/incident.ts';
-import { describeDays, lastDays } from '../../../plugins/status/days.ts';
+import { describeDays, lastDays } from '#core/business/model-health/days.ts';
 
 const zone = 'Asia/Jakarta';
 

@@ -1,6 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
-import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
+import { readStreamingSpeed, readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
 /** How fast a model answers. Ms to the first token, medians. */
 export interface ModelSpeed {
@@ -8,6 +8,10 @@ export interface ModelSpeed {
   readonly lastHourMs: number | undefined;
   /** Median of the last seven days; undefined with too few responses. */
   readonly usualMs: number | undefined;
+  /** Median of the last seven days, of however few responses; undefined without any. */
+  readonly weekMs: number | undefined;
+  /** Tokens per second of the streams of the last seven days; undefined without any that is long enough. */
+  readonly tokensPerSecond: number | undefined;
 }
 
 /** Hours whose median is usual, and answers that it takes. */
@@ -18,16 +22,18 @@ export async function readModelSpeed(
   database: Pick<Database, 'query'>,
   now: number,
 ): Promise<ReadonlyMap<string, ModelSpeed>> {
-  const [week, hour] = await Promise.all([
+  const [week, streaming, hour] = await Promise.all([
     readUsage(database, { since: startOfHours(now, usual.hours) }, ['model']),
+    readStreamingSpeed(database, startOfHours(now, usual.hours)),
     readUsage(database, { since: startOfHours(now, 2) }, ['model']),
   ]);
   const lastHour = new Map(hour.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
   return new Map(
     week.flatMap(({ model, firstContent }) => {
       if (model === null) return [];
-      const usualMs = sizeOf(firstContent) < usual.answers ? undefined : quantile(firstContent, 0.5);
-      return [[model, { lastHourMs: lastHour.get(model), usualMs }]];
+      const weekMs = quantile(firstContent, 0.5);
+      const usualMs = sizeOf(firstContent) < usual.answers ? undefined : weekMs;
+      return [[model, { lastHourMs: lastHour.get(model), usualMs, weekMs, tokensPerSecond: streaming.get(model) }]];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Column, Columns } from './column.ts';
 import { columns } from './columns.ts';
-import { storedCounts } from './usage.ts';
+import { speedCounts, storedCounts } from './usage.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /** Indexes of rare requests of one account; they include status and model, so that two filters read no other requests. */
@@ -67,6 +67,7 @@ const hour = p.datetime().primary();
 const counts = Object.fromEntries(
   storedCounts.map((name) => [name, name.endsWith('_tokens') ? p.bigint('number') : p.integer()]),
 );
+const speed = Object.fromEntries(speedCounts.map((name) => [name, p.bigint('number').defaultRaw('0')]));
 const byAccount = { account_id: p.uuid().nullable().primary() };
 const byModel = {
   model: impersonal(p.text().nullable().primary()),
@@ -97,7 +98,7 @@ export const UsageHour = defineEntity({
 export const UsageTotal = defineEntity({
   name: 'UsageTotal',
   tableName: 'usage_total',
-  properties: { hour, ...byModel, ...counts, ...histogram },
+  properties: { hour, ...byModel, ...counts, ...histogram, ...speed },
   uniques: [uniqueKey('usage_total', 'hour, model, route')],
 });
 
@@ -110,6 +111,7 @@ export const UsageDelta = defineEntity({
     ...byModel,
     ...byAccount,
     ...counts,
+    ...speed,
     first_content_bucket: p.smallint().nullable(),
   },
 });

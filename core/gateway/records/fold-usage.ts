@@ -1,19 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import { storedCounts } from './usage.ts';
+import { speedCounts, storedCounts } from './usage.ts';
 
 /** Deltas that one transaction folds, in less than a second. A queue that was down for a day leaves many. */
 const deltasAtOnce = 20_000;
 
-const sums = storedCounts.map((name) => `sum(${name}) AS ${name}`).join(', ');
 const histogram = 'first_content_buckets, first_content_counts';
 
 const moved = (table: string) =>
   `moved AS (DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} LIMIT ${deltasAtOnce}) RETURNING *)`;
 
 /** Adds the moved deltas to the hours in `table`, which have this key. */
-const addToHours = (table: string, key: string) => `
-  INSERT INTO ${table} (${key}, ${storedCounts.join(', ')}, ${histogram})
+function addToHours(table: string, key: string, counts: readonly string[] = storedCounts): string {
+  const sums = counts.map((name) => `sum(${name}) AS ${name}`).join(', ');
+  return `
+  INSERT INTO ${table} (${key}, ${counts.join(', ')}, ${histogram})
   SELECT ${key}, ${sums},
     array_agg(bucket ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL),
     array_agg(requests ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL)
@@ -24,7 +25,7 @@ const addToHours = (table: string, key: string) => `
   ) AS bucketed
   GROUP BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET
-    ${storedCounts.map((name) => `${name} = ${table}.${name} + EXCLUDED.${name}`).join(', ')},
+    ${counts.map((name) => `${name} = ${table}.${name} + EXCLUDED.${name}`).join(', ')},
     (${histogram}) = (
       SELECT array_agg(bucket ORDER BY bucket), array_agg(requests ORDER BY bucket) FROM (
         SELECT bucket, sum(requests)::integer AS requests FROM (
@@ -33,12 +34,13 @@ const addToHours = (table: string, key: string) => `
         ) AS buckets (bucket, requests) GROUP BY bucket
       ) AS merged
     )`;
+}
 
 const foldRequests = `
   WITH ${moved('usage_delta')},
     by_account AS (${addToHours('usage_account', 'account_id, hour')}),
     by_account_and_model AS (${addToHours('usage_hour', 'account_id, hour, model, route')}),
-    by_model AS (${addToHours('usage_total', 'hour, model, route')})
+    by_model AS (${addToHours('usage_total', 'hour, model, route', [...storedCounts, ...speedCounts])})
   SELECT count(*)::integer AS deltas FROM moved`;
 
 const foldAttempts = `

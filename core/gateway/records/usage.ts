@@ -73,6 +73,9 @@ const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as 
 /** Columns that the tables of usage count in. */
 export const storedCounts = [...outcomes, 'failovers', 'cached', 'input_tokens', 'output_tokens'] as const;
 
+/** Columns of the counts over all accounts alone: tokens of streams that are long enough to tell a speed, and their ms. */
+export const speedCounts = ['streamed_tokens', 'streamed_ms'] as const;
+
 type Row = UsageKeys & Readonly<Record<(typeof storedCounts)[number], number>>;
 
 /** The start of the hour, in UTC, in which a time lies. Epoch ms. */
@@ -121,6 +124,19 @@ export async function readUsage<const By extends UsageBy>(
   return rows
     .filter((row) => !row.is_latency)
     .map((row) => ({ ...keysOf(row, by), ...countsOf(row), firstContent: latencies.get(keyOf(row)) ?? [] }));
+}
+
+/** Tokens per second of streams since an hour, by public name; models without any are missing. @param since epoch ms */
+export async function readStreamingSpeed(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
+  const { sql, parameters } = conditionsOf({ since });
+  const columns = ['model', ...speedCounts].join(', ');
+  const rows = await database.query<{ model: string; speed: number }>(
+    `SELECT model, sum(streamed_tokens)::float8 * 1000 / sum(streamed_ms)::float8 AS speed FROM (
+       SELECT ${columns} FROM usage_total WHERE ${sql} UNION ALL SELECT ${columns} FROM usage_delta WHERE ${sql}
+     ) AS parts WHERE model IS NOT NULL GROUP BY model HAVING sum(streamed_ms) > 0`,
+    [...parameters, ...parameters],
+  );
+  return new Map(rows.map(({ model, speed }) => [model, speed]));
 }
 
 /** Names of the requested models, in a third of the time that counting takes. */

@@ -3,7 +3,6 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { rangeOfDays } from '#core/extension/commands/days.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { paymentProviders } from '#core/business/payments/connections.ts';
 import { providersOf, reconcile } from '#core/business/payments/reconcile.ts';
 import { checkJob } from '#core/business/payments/check-schedule.ts';
 import { checkPayment } from '#core/business/payments/checks.ts';
@@ -71,7 +70,6 @@ async function reconcileDay(host: Host, day: string, timeZone: string): Promise<
   const { since, until } = await rangeOfDays(host.database, timeZone, day, day);
   if (since === undefined || until === undefined) return;
   for (const provider of await providersOf(host, { since, until })) {
-    if (paymentProviders(host).get(provider)?.isSandbox === true) continue;
     try {
       const found = await reconcile(host, provider, { since, until }, host.section(currencySection));
       const { differences, unread, here } = found;

@@ -30,6 +30,7 @@ export const folders: readonly MutatedFolder[] = [
     name: 'core/business/payments',
     tests: ['test/core/business/payments/', 'test/plugins/payments/', 'test/plugins/payment-providers/'],
   },
+  { name: 'plugins/payments', tests: ['test/plugins/payments/', 'test/plugins/payment-providers/'] },
   { name: 'plugins/midtrans', tests: ['test/plugins/payment-providers/'] },
   { name: 'plugins/xendit', tests: ['test/plugins/payment-providers/'] },
 ];

@@ -26,9 +26,12 @@ export async function flagOrder(
     await recordEvent(transaction, 'order.flagged', { orderId, accountId, reason: kind }, `order.flagged:${id}`);
 }
 
-/** Money of the provider's books, for the operator. */
+/** Money of one side's books, for the operator. */
 export interface FlagDetail {
+  readonly kind?: 'payment' | 'refund';
   readonly amount?: number;
+  /** Of the provider, where it differs from ours. */
+  readonly statedAmount?: number;
   readonly currency?: string;
   readonly provider?: string;
   /** The order's, as the provider lists it. */
@@ -40,7 +43,8 @@ export interface FlagDetail {
 export async function flagForeignMoney(
   transaction: EntityManager,
   about: string,
-  detail: Required<Pick<FlagDetail, 'amount' | 'currency' | 'provider' | 'at'>> & Pick<FlagDetail, 'reference'>,
+  detail: Required<Pick<FlagDetail, 'amount' | 'currency' | 'provider' | 'at'>> &
+    Pick<FlagDetail, 'kind' | 'reference'>,
 ): Promise<boolean> {
   const id = randomUUIDv7();
   const added = await transaction.execute<unknown[]>(
@@ -111,7 +115,16 @@ export interface OpenFlag {
   /** Undefined when the provider has money that belongs to no order. */
   readonly order: FlaggedOrder | undefined;
   /** The payment or refund that it is about, where it is one on record or in the provider's books. */
-  readonly money: { readonly amount: number; readonly currency: string } | undefined;
+  readonly money: FlaggedMoney | undefined;
+}
+
+/** Money that a flag is about. */
+export interface FlaggedMoney {
+  readonly kind: 'payment' | 'refund';
+  readonly amount: number;
+  readonly currency: string;
+  /** Of the provider's books, where they differ from ours. */
+  readonly statedAmount: number | undefined;
 }
 
 /** The order of a flag. */
@@ -159,7 +172,9 @@ const select = `
   select f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
     o.code, o.account_id, coalesce(a.email, a.name) as buyer, o.days, o.price::float8 as price, o.currency,
     coalesce(p.amount, r.amount, (f.detail ->> 'amount')::bigint)::float8 as amount,
-    coalesce(nullif(p.currency, ''), r.currency, f.detail ->> 'currency') as money_currency
+    coalesce(nullif(p.currency, ''), r.currency, f.detail ->> 'currency') as money_currency,
+    case when r.key is not null or f.detail ->> 'kind' = 'refund' then 'refund' else 'payment' end as money_kind,
+    (f.detail ->> 'statedAmount')::float8 as stated_amount
   from order_flag f left join plan_order o on o.id = f.order_id left join account a on a.id = o.account_id
     left join payment p on p.order_id = f.order_id
       and (p.payment_id = f.subject or f.kind = 'deleted_account' and p.outcome = 'activated')
@@ -170,6 +185,8 @@ type FlagRow = Row<typeof OrderFlag, 'id' | 'kind' | 'subject' | 'created_at' | 
     readonly buyer: string;
     readonly amount: number | null;
     readonly money_currency: string | null;
+    readonly money_kind: FlaggedMoney['kind'];
+    readonly stated_amount: number | null;
   };
 
 /** Unresolved flags, most urgent first, then oldest, and their number. */
@@ -203,8 +220,8 @@ export async function findOpenFlag(database: Pick<Database, 'query'>, id: string
   return row && toFlag(row);
 }
 
-function toFlag({ amount, money_currency: stated, order_id: orderId, ...row }: FlagRow): OpenFlag {
-  const currency = stated ?? row.currency;
+function toFlag(flag: FlagRow): OpenFlag {
+  const { amount, money_currency: currency, money_kind: kind, stated_amount: stated, order_id: orderId, ...row } = flag;
   return {
     id: row.id,
     kind: row.kind,
@@ -212,11 +229,17 @@ function toFlag({ amount, money_currency: stated, order_id: orderId, ...row }: F
     createdAt: new Date(row.created_at),
     // Without its order, the columns of one are null.
     order: orderId === null ? undefined : toFlaggedOrder(orderId, row),
-    money: amount === null ? undefined : { amount, currency },
+    money:
+      amount === null
+        ? undefined
+        : { kind, amount, currency: currency ?? row.currency, statedAmount: stated ?? undefined },
   };
 }
 
-function toFlaggedOrder(id: string, row: Omit<FlagRow, 'order_id' | 'amount' | 'money_currency'>): FlaggedOrder {
+function toFlaggedOrder(
+  id: string,
+  row: Pick<FlagRow, 'code' | 'account_id' | 'buyer' | 'days' | 'price' | 'currency'>,
+): FlaggedOrder {
   const { code, account_id: accountId, buyer, days, price, currency } = row;
   return { id, code, accountId, buyer, days, price, currency };
 }

@@ -1,6 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
+import { configuredProvider, paymentConnection, paymentProviders } from './connections.ts';
 import { flagForeignMoney, flagOrder } from './flags.ts';
 import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
 import type { StatedMovement, TimeSpan } from './payment-provider.ts';
@@ -86,14 +87,23 @@ export async function reconcile(
   };
 }
 
-/** Providers that hold money of ours in a time, without sandboxes. */
+/**
+ * Providers whose books of a time may have money of ours: those with charges, payments or refunds then, and the configured one
+ * where it lists its money, because a day without any of ours may have some there. Without sandboxes, which move none.
+ */
 export async function providersOf(host: Host, { since, until }: TimeSpan): Promise<string[]> {
   const rows = await host.database.query<{ provider: string }>(
-    `select distinct provider from payment_attempt
-     where created_at between to_timestamp(?::float8 / 1000) - interval '1 day' and to_timestamp(?::float8 / 1000) order by 1`,
+    `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
+     select provider from payment_attempt, span where created_at between since - interval '1 day' and until
+     union select provider from payment, span where paid_at between since and until
+     union select p.provider from refund r join payment p on p.id = r.payment_id, span where r.finished_at between since and until`,
     [since.getTime(), until.getTime()],
   );
-  return rows.map(({ provider }) => provider);
+  const names = new Set(rows.map(({ provider }) => provider));
+  const configured = configuredProvider(host)?.name;
+  if (configured !== undefined && paymentConnection(host, configured).listMovements !== undefined)
+    names.add(configured);
+  return [...names].filter((name) => paymentProviders(host).get(name)?.isSandbox !== true).toSorted();
 }
 
 async function readEntries(
@@ -191,18 +201,24 @@ async function flagDifferences(
   differing: readonly Pair[],
 ): Promise<void> {
   for (const [entry, stated] of [...missing.map((one) => [one, undefined] as const), ...differing]) {
-    const { amount, currency } = stated ?? entry;
+    const { kind, amount, currency } = entry;
+    const detail = { kind, amount, currency, provider, ...(stated !== undefined && { statedAmount: stated.amount }) };
     const about = entry.kind === 'refund' ? entry.id : (entry.provider_id ?? entry.id);
     const order = { orderId: entry.order_id, accountId: entry.account_id };
     await database
       .fork()
-      .transactional((transaction) =>
-        flagOrder(transaction, order, 'not_at_provider', about, { amount, currency, provider }),
-      );
+      .transactional((transaction) => flagOrder(transaction, order, 'not_at_provider', about, detail));
   }
   for (const movement of unseen) {
-    const { id, reference, amount, currency, at } = movement;
-    const detail = { amount, currency, provider, at: at.toISOString(), ...(reference !== undefined && { reference }) };
+    const { kind, id, reference, amount, currency, at } = movement;
+    const detail = {
+      kind,
+      amount,
+      currency,
+      provider,
+      at: at.toISOString(),
+      ...(reference !== undefined && { reference }),
+    };
     const order = await findCharge(database, provider, movement);
     await database
       .fork()

@@ -61,6 +61,15 @@ function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Rea
     count: order?.days ?? 0,
     price: order === undefined ? '' : format.money(order.price, order.currency),
     amount: money === undefined ? '' : format.money(money.amount, money.currency),
+    stated: money?.statedAmount === undefined ? '' : format.money(money.statedAmount, money.currency),
   };
-  return t(money === undefined ? 'operator.flag_text.without_amount' : `operator.flag_text.${kind}`, values);
+  return t(`operator.flag_text.${variantOf(kind, money)}`, values);
+}
+
+/** Money that only one side's books have, or each with another amount, may be a payment or a refund. */
+function variantOf(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
+  if (money === undefined) return 'without_amount';
+  if (kind !== 'not_in_books' && kind !== 'not_at_provider') return kind;
+  if (money.statedAmount !== undefined) return 'other_amount';
+  return money.kind === 'refund' ? `${kind}_refund` : kind;
 }

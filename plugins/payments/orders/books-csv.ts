@@ -28,7 +28,8 @@ interface Total {
   readonly provider: string;
   readonly currency: string;
   amount: number;
-  fee: number;
+  /** Undefined while none is known: not the same as no fee. */
+  fee: number | undefined;
 }
 
 /**
@@ -86,7 +87,7 @@ export class BooksCsv {
     const totals = [...this.#totals.values()];
     this.#totals.clear();
     return totals.map(({ provider, currency, amount, fee }) => {
-      const columns: Readonly<Record<string, string | number>> = {
+      const columns: Readonly<Record<string, string | number | undefined>> = {
         day,
         kind: 'total',
         amount,
@@ -94,16 +95,16 @@ export class BooksCsv {
         provider,
         fee,
       };
-      return csvLine(heading.map((name) => (name === 'net' ? amount - fee : columns[name])));
+      return csvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : columns[name])));
     });
   }
 
-  #count({ provider, currency, amount, fee = 0, outcome }: Movement): void {
+  #count({ provider, currency, amount, fee, outcome }: Movement): void {
     if (outcome === 'manual') return;
     const key = `${provider} ${currency}`;
-    const total = this.#totals.get(key) ?? { provider, currency, amount: 0, fee: 0 };
+    const total = this.#totals.get(key) ?? { provider, currency, amount: 0, fee: undefined };
     total.amount += amount;
-    total.fee += fee;
+    if (fee !== undefined) total.fee = (total.fee ?? 0) + fee;
     this.#totals.set(key, total);
   }
 }

@@ -5,7 +5,7 @@ import { formatActions } from '#core/extension/commands/action-table.ts';
 import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import type { BookTotals } from '#core/business/payments/match-books.ts';
-import type { OpenFlag } from '#core/business/payments/flags.ts';
+import type { FlaggedMoney, OpenFlag } from '#core/business/payments/flags.ts';
 import type { Reconciliation } from '#core/business/payments/reconcile.ts';
 import { type Order, refundable } from '#core/business/payments/order-types.ts';
 
@@ -57,10 +57,15 @@ export function describeFlags(flags: readonly OpenFlag[], timeZone: string): str
       kind,
       order?.code ?? '',
       order?.buyer ?? '',
-      money === undefined ? '' : formatMoney(money.amount, money.currency),
+      money === undefined ? '' : describeFlaggedMoney(money),
       subject,
     ]),
   );
+}
+
+function describeFlaggedMoney({ kind, amount, currency, statedAmount }: FlaggedMoney): string {
+  const stated = statedAmount === undefined ? '' : `, ${formatMoney(statedAmount, currency)} at the provider`;
+  return `${kind === 'refund' ? 'refund of ' : ''}${formatMoney(amount, currency)}${stated}`;
 }
 
 /** What an account is found by: names alone are not unique, least of all that of deleted accounts. */
@@ -219,13 +224,13 @@ export function describeReconciliation(found: Reconciliation, currency: string, 
     ...(unread === 0 && differences.length === 0 ? ['  no differences'] : []),
     ...table(
       '  differences, each flagged',
-      ['only', 'kind', 'time', 'reference', 'amount', 'stated', 'name'],
+      ['difference', 'kind', `time (${timeZone})`, 'reference', 'here', `at ${provider}`, 'name'],
       differences.map((one) => [
-        { here: 'here', provider: 'provider', amount: 'amount differs' }[one.side],
+        { here: 'only here', provider: `only at ${provider}`, amount: 'other amount' }[one.side],
         one.kind,
         formatTime(one.at, timeZone),
         one.reference ?? '',
-        formatMoney(one.amount, one.currency),
+        one.side === 'provider' ? '' : formatMoney(one.amount, one.currency),
         one.statedAmount === undefined ? '' : formatMoney(one.statedAmount, one.currency),
         one.id,
       ]),

@@ -453,7 +453,7 @@ describe('the books', () => {
     bank.connection.listMovements = () => Promise.resolve({ movements: [] });
     const differing = await gateway('reconcile', '--day', '2029-03-01');
     expect(differing).toMatchObject({ exitCode: 1, error: 'The books differ, or could not be read in full.' });
-    expect(differing.output).toMatch(/here +payment +2029-03-01 12:00/);
+    expect(differing.output).toMatch(/only here +payment +2029-03-01 12:00/);
     const at = new Date('2029-03-01T05:00:00Z');
     const movement = { kind: 'payment' as const, id, amount: 95_000, currency: 'IDR', at, fee: 665 };
     bank.connection.listMovements = () => Promise.resolve({ movements: [movement] });

@@ -78,7 +78,7 @@ describe('what the operator reads of orders', () => {
       kind: 'wrong_amount',
       order: { code: older.code, buyer: 'Ani', price: 95_000 },
     });
-    expect(own[0]?.money).toEqual({ amount: 1, currency: 'IDR' });
+    expect(own[0]?.money).toEqual({ kind: 'payment', amount: 1, currency: 'IDR', statedAmount: undefined });
     expect(total).toBeGreaterThanOrEqual(3);
     const flag = own[0] as (typeof own)[number];
     expect(await findOpenFlag(database, flag.id)).toEqual(flag);

@@ -46,8 +46,8 @@ const openFlags = async (one: Order) =>
   (await reread(one)).flags.filter(({ resolvedAt }) => resolvedAt === undefined).map(({ kind }) => kind);
 const byProvider = { reason: 'asked for', isManual: false };
 
-const detailOf = ({ amount, currency, reference, at }: StatedMovement) => {
-  return { amount, currency, reference, at: at.toISOString() };
+const detailOf = ({ kind, amount, currency, reference, at }: StatedMovement) => {
+  return { kind, amount, currency, reference, at: at.toISOString() };
 };
 
 describe('the books of a provider with a list', () => {
@@ -134,6 +134,13 @@ describe('the books of a provider with a list', () => {
     expect(found.differences).toMatchObject([{ side: 'amount', amount: 95_000, statedAmount: 94_000 }]);
     expect([found.here.payments.amount, found.stated.payments.amount]).toEqual([95_000, 94_000]);
     expect(await openFlags(bought)).toEqual(['not_at_provider']);
+    const { flags } = await listOpenFlags(database, 1_000);
+    expect(flags.find((flag) => flag.order?.id === bought.id)?.money).toEqual({
+      kind: 'payment',
+      amount: 95_000,
+      currency: 'IDR',
+      statedAmount: 94_000,
+    });
   });
 
   it('lack a refund of ours, but none that was made by hand', async () => {
@@ -144,6 +151,8 @@ describe('the books of a provider with a list', () => {
     fake.listMoney();
     expect((await compare()).differences).toMatchObject([{ side: 'here', kind: 'refund', id: `${one.code}-R1` }]);
     expect([await openFlags(one), await openFlags(other)]).toEqual([['not_at_provider'], []]);
+    const { flags } = await listOpenFlags(database, 1_000);
+    expect(flags.find((flag) => flag.order?.id === one.id)?.money).toMatchObject({ kind: 'refund', amount: 95_000 });
   });
 
   it('have a refund from the dashboard whose notification was lost', async () => {
@@ -160,11 +169,14 @@ describe('the books of a provider with a list', () => {
     };
     withCharge(undefined);
     expect((await compare()).differences).toMatchObject([{ side: 'provider', kind: 'refund', amount: 30_000 }]);
+    const isOwn = ({ subject }: { subject: string }) => subject.startsWith(`${fake.name}/`);
+    const flagged = (await listOpenFlags(database, 1_000)).flags.filter(isOwn);
+    expect(flagged).toMatchObject([{ order: undefined, money: { kind: 'refund', amount: 30_000 } }]);
     withCharge(fake.charges.get(referenceOf(bought))?.providerReference);
     expect((await compare()).differences).toEqual([]);
     expect((await reread(bought)).refunds).toMatchObject([{ amount: 30_000, state: 'done' }]);
     const { flags } = await listOpenFlags(database, 1_000);
-    expect(flags.filter(({ subject }) => subject.startsWith(`${fake.name}/`))).toEqual([]);
+    expect(flags.filter(isOwn)).toEqual([]);
   });
 
   it('have a movement on the other side of midnight, which is matched there', async () => {
@@ -210,8 +222,40 @@ describe('the books of a provider without a list', () => {
   });
 });
 
-it('providers of a day are those with charges in it', async () => {
-  await order();
-  expect(await providersOf(host, span())).toContain(fake.name);
-  expect(await providersOf(host, { since: new Date(0), until: new Date(1) })).toEqual([]);
+/** A day, so many days ago. */
+const quiet = (days: number) => {
+  const since = new Date(Date.now() - days * 24 * hour);
+  return { since, until: new Date(since.getTime() + 24 * hour) };
+};
+
+describe('providers of a day', () => {
+  it('are those with charges in it', async () => {
+    await order();
+    expect(await providersOf(host, span())).toContain(fake.name);
+    expect(await providersOf(host, quiet(20_000))).toEqual([]);
+  });
+
+  it('are those with only a payment or a refund in it, of an earlier charge', async () => {
+    const bought = await buy();
+    await refundPayment(host, bought.payments[0]?.id ?? '', byProvider);
+    await database.query(`update payment set paid_at = paid_at - interval '30 days' where order_id = ?`, [bought.id]);
+    await database.query(`update refund set finished_at = finished_at - interval '20 days' where order_id = ?`, [
+      bought.id,
+    ]);
+    expect(await providersOf(host, quiet(30.5))).toContain(fake.name);
+    expect(await providersOf(host, quiet(20.5))).toContain(fake.name);
+    expect(await providersOf(host, quiet(10.5))).not.toContain(fake.name);
+  });
+
+  it('are the one that lists its money, on a day without any of ours', async () => {
+    fake.listMoney();
+    expect(await providersOf(host, quiet(20_000))).toEqual([fake.name]);
+  });
+
+  it('are no sandboxes', async () => {
+    fake.listMoney();
+    await order();
+    const sandbox = createPaymentHost(database, [{ ...fake.provider, isSandbox: true }]);
+    expect(await providersOf(sandbox, span())).not.toContain(fake.name);
+  });
 });

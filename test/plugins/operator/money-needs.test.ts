@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import type { OpenFlag } from '#core/business/payments/flags.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { ownTexts } from '#core/web/serving/own-parts.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { describeNeed } from '../../../plugins/operator/overview/needs.ts';
+import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
+
+const now = Date.parse('2031-05-12T12:00:00Z');
+const texts = new Translator([ownTexts, defineTexts({ en, id })]);
+const order = {
+  id: 'id',
+  code: 'ORD-7F3K2MQX',
+  accountId: 'account',
+  buyer: 'ani@example.com',
+  days: 7,
+  price: 95_000,
+  currency: 'IDR',
+};
+
+function sentenceOf(language: 'en' | 'id', flag: Pick<OpenFlag, 'kind' | 'money'> & Partial<OpenFlag>): string {
+  const request = { t: texts.in(language), format: formatterFor(language, 'UTC'), host: createTestHost({ now }) };
+  const whole = { id: 'flag', subject: '', createdAt: new Date(now), order, ...flag };
+  const { pieces } = describeNeed(whole, request as unknown as PageRequest);
+  return pieces.map(({ text }) => text.replaceAll('\u00a0', ' ')).join('');
+}
+
+const money = (kind: 'payment' | 'refund', amount: number, statedAmount?: number) => {
+  return { kind, amount, currency: 'IDR', statedAmount };
+};
+
+it.each([
+  ['a payment that only this gateway has', 'not_at_provider', money('payment', 95_000), /does not list Rp 95\.000$/],
+  [
+    'a refund that only this gateway has',
+    'not_at_provider',
+    money('refund', 95_000),
+    /not list the refund of Rp 95\.000$/,
+  ],
+  [
+    'another amount',
+    'not_at_provider',
+    money('payment', 95_000, 94_000),
+    /Rp 95\.000 on record here, Rp 94\.000 at the/,
+  ],
+  ['a payment that only the provider has', 'not_in_books', money('payment', 12_345), /lists Rp 12\.345 that is not/],
+  ['a refund that only the provider has', 'not_in_books', money('refund', 30_000), /lists a refund of Rp 30\.000 that/],
+] as const)('%s reads as such on the overview', (_, kind, of, sentence) => {
+  expect(sentenceOf('en', { kind, money: of })).toMatch(sentence);
+});
+
+it('a refund without an order says so in Indonesian too', () => {
+  const sentence = sentenceOf('id', { kind: 'not_in_books', money: money('refund', 30_000), order: undefined });
+  expect(sentence).toMatch(/: penyedia mencatat refund Rp 30\.000 yang tidak ada di sini$/);
+});

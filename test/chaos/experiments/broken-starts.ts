@@ -114,7 +114,8 @@ async function runGateway(
 async function findLeftovers(folder: string, url: string, isUsed: boolean): Promise<string | undefined> {
   const read = (...path: string[]) => readFile(join(folder, 'data', ...path), 'utf8').catch(() => '');
   const server = Number.parseInt(await read('postgres', 'postmaster.pid'), 10);
-  if (!Number.isNaN(server)) return `PostgreSQL runs as process ${server}`;
+  // A server that was killed, because it did not stop in time, leaves the file.
+  if (!Number.isNaN(server) && runs(server)) return `PostgreSQL runs as process ${server}`;
   const holder = await read('postgres.lock');
   if (holder !== '' && holder !== String(process.pid)) return `the lock of process ${holder}`;
   if (!isUsed) return undefined;
@@ -127,4 +128,12 @@ async function findLeftovers(folder: string, url: string, isUsed: boolean): Prom
     () => undefined,
     (error: unknown) => String(error),
   );
+}
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

@@ -14,11 +14,14 @@ import {
   memoryCheck,
   memoryGauges,
 } from '#core/gateway/health/process-checks.ts';
+import { jobGauges } from '#core/gateway/health/job-gauges.ts';
+import { processGauges } from '#core/gateway/health/process-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import { createServer } from '#core/gateway/http/server.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { PluginMissing } from './import-plugin.ts';
+import { configGauges } from './validation/load-state.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
 import { Registry } from './registry.ts';
 import { preparePages } from '#core/web/serve.ts';
@@ -58,7 +61,7 @@ export async function assemble(
   registry.healthCheck(jobsCheck);
   registry.gauge(backgroundGauge);
   registry.gauge(lostOutputGauge);
-  for (const gauge of memoryGauges) registry.gauge(gauge);
+  for (const gauge of [...memoryGauges, ...processGauges, ...jobGauges, ...configGauges]) registry.gauge(gauge);
   registry.healthCheck(memoryCheck);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);

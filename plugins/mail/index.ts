@@ -1,6 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { alertsSection } from './alerts/section.ts';
 import { watchJob } from './alerts/watch.ts';
+import { mailGauges } from './gauges.ts';
 import { mailRetentionJob, sendJobs, wake } from './jobs.ts';
 import { alertEvents, mailedEvents } from './outbox.ts';
 import { mailSection } from './section.ts';
@@ -13,6 +14,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(alertsSection);
     gateway.tables({ name: 'mail_message', entities: async () => [(await import('./entities.ts')).MailMessage] });
     for (const job of [...sendJobs(gateway), watchJob, mailRetentionJob]) gateway.job(job);
+    for (const gauge of mailGauges) gateway.gauge(gauge);
     for (const event of [...mailedEvents, ...alertEvents])
       gateway.on(event, (_payload: unknown, host) => wake(host, event));
   },

@@ -141,6 +141,27 @@ export async function closeAbandoned(database: Queries): Promise<string[]> {
   return rows.flatMap((row) => (row.channel === 'customer' ? [row.event_id] : []));
 }
 
+/** What waits and what has failed on one channel. */
+export interface MessageCounts {
+  readonly channel: string;
+  readonly waiting: number;
+  /** In the last 24 hours. */
+  readonly failed: number;
+  /** Seconds since the oldest waiting message was made; 0 without any. */
+  readonly oldest: number;
+}
+
+/** Counts each channel that has had a message in the last 24 hours, or has one that waits. */
+export function countMessages(database: Queries): Promise<MessageCounts[]> {
+  return database.query(
+    `select channel, count(*) filter (where finished_at is null)::float8 as waiting,
+       count(*) filter (where state in ('failed', 'uncertain'))::float8 as failed,
+       coalesce(extract(epoch from clock_timestamp() - min(created_at) filter (where finished_at is null)), 0)::float8 as oldest
+     from mail_message where finished_at is null or finished_at > clock_timestamp() - interval '1 day'
+     group by channel order by channel`,
+  );
+}
+
 export async function removeOldMails(database: Queries): Promise<void> {
   await database.query(
     `delete from mail_message where finished_at < clock_timestamp() - make_interval(days => ${keptDays})`,

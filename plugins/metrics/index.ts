@@ -2,6 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Metrics } from './metrics.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
 import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
 
 /** `GET /metrics` of the operator's listener, in the text format of Prometheus. */
@@ -22,6 +23,7 @@ export const plugin: GatewayPlugin = {
     });
     gateway.gauge(dependencyGauge);
     gateway.gauge(healthGauge(gateway));
+    gateway.gauge(modelGauge(gateway));
     // Before the first request. Every plugin has registered its gauges by then, and commands that serve nothing do not
     // load what counts.
     server.ext('onPreStart', async () => {
@@ -60,6 +62,22 @@ function healthGauge(gateway: Pick<Registry, 'healthChecks'>): Gauge {
     async read(host) {
       const checks = await readHealth(gateway, host);
       return checks.map(({ name, ok }) => ({ value: ok ? 1 : 0, labels: { check: labelOf(name) } }));
+    },
+  };
+}
+
+const stateNumbers: Readonly<Record<ModelState, number>> = { working: 0, no_data: 0, degraded: 1, down: 2, unknown: 3 };
+
+/** The state of each model, as the status page shows it. */
+function modelGauge(gateway: Pick<Registry, 'statusReports'>): Gauge {
+  return {
+    name: 'model_state',
+    description: 'A model as customers find it: 0 works, 1 degraded, 2 down, 3 without a request since it failed.',
+    labels: ['model'],
+    async read(host) {
+      const ids = new Map(host.catalog.models.map(({ publicName, id }) => [publicName, id]));
+      const models = await readModelHealth(gateway, host);
+      return models.map(({ id, state }) => ({ value: stateNumbers[state], labels: { model: ids.get(id) ?? id } }));
     },
   };
 }

@@ -3,7 +3,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
-import { RequestMeters } from './request-meters.ts';
+import { prefix, RequestMeters } from './request-meters.ts';
 
 /** Readings of a gauge that are taken in one turn: of thousands of routes, for example. */
 const readingsPerTurn = 2_000;
@@ -34,7 +34,7 @@ export class Metrics {
   async #read(): Promise<string> {
     const text = await this.#registry.metrics();
     await nextPageTurn();
-    return prefixMetrics(text, this.#host().service.slug);
+    return withFormerNames(text, this.#host().service.slug);
   }
 }
 
@@ -42,7 +42,7 @@ export class Metrics {
 export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
   const Metric = gauge.isCounter === true ? Counter : PromGauge;
   const exposed: Counter | PromGauge = new Metric({
-    name: gauge.name,
+    name: `${prefix}${gauge.name}`,
     help: gauge.description,
     labelNames: [...(gauge.labels ?? [])],
     registers: [metrics],
@@ -63,15 +63,15 @@ export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host)
 }
 
 /** Start of each line of the text format that begins with the name of a metric, in `# HELP` and `# TYPE` lines too. */
-const beforeName = /^(?:# (?:HELP|TYPE) )?(?=[a-z])/gm;
+const beforeName = /^((?:# (?:HELP|TYPE) )?)daypass_/gm;
 
 /**
- * Puts the name of the service in front of every metric name: `daypass_requests_total`. Done at each scrape, so that
- * counts survive a renamed service.
+ * Adds every metric under its name of version 0.1, which began with the name of the service: `rumah_ai_requests_total`. Removed in
+ * the next version. A service named Daypass has had these names all along.
  *
  * @param slug may contain hyphens and begin with a digit, which Prometheus does not accept in metric names
  */
-export function prefixMetrics(text: string, slug: string): string {
-  const prefix = slug.replaceAll('-', '_').replace(/^(?=\d)/, '_');
-  return text.replace(beforeName, (start) => `${start}${prefix}_`);
+export function withFormerNames(text: string, slug: string): string {
+  const former = `${slug.replaceAll('-', '_').replace(/^(?=\d)/, '_')}_`;
+  return former === prefix ? text : text + text.replace(beforeName, (_, start: string) => `${start}${former}`);
 }

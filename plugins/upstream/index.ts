@@ -2,7 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/gateway/model-call/route-status.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { routesCommand } from './health/routes-command.ts';
-import { coolingKeysGauge, routeGauge, routeStatus } from './routes.ts';
+import { routeGauges, routeStatus } from './routes.ts';
 import { upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -16,8 +16,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.texts(defineTexts({ en, id }));
     server.gateway.command(routesCommand);
     server.gateway.statusReport(routesReport(routeStatus));
-    server.gateway.gauge(routeGauge);
-    server.gateway.gauge(coolingKeysGauge);
+    for (const gauge of routeGauges) server.gateway.gauge(gauge);
     for (const vendor of vendors) server.gateway.vendor(vendor);
   },
 };

@@ -75,23 +75,39 @@ export function routeStatus(host: Host): RouteStatus[] {
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };
 
-export const routeGauge: Gauge = {
-  name: 'route_state',
-  description:
-    'Breaker of a route: 0 closed, 1 half-open (the next request is the probe), 2 open, 3 model not found on the route (tried last).',
-  labels: ['route'],
-  read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
-};
+/** Counts the keys of each upstream that is on. */
+function keyGauge(name: string, description: string, count: (keys: KeyPool, now: number) => number): Gauge {
+  return {
+    name,
+    description,
+    labels: ['upstream'],
+    read: (host) =>
+      host.catalog.upstreams
+        .filter(({ isEnabled }) => isEnabled)
+        .map((upstream) => ({
+          value: count(keysOf(upstream, host), host.monotonic()),
+          labels: { upstream: upstream.name },
+        })),
+  };
+}
 
-export const coolingKeysGauge: Gauge = {
-  name: 'upstream_keys_cooling_down',
-  description: 'API keys of an upstream in cooldown: throttled, rejected or out of credit.',
-  labels: ['upstream'],
-  read: (host) =>
-    host.catalog.upstreams
-      .filter(({ isEnabled }) => isEnabled)
-      .map((upstream) => ({
-        value: keysOf(upstream, host).coolingDown(host.monotonic()),
-        labels: { upstream: upstream.name },
-      })),
-};
+export const routeGauges: readonly Gauge[] = [
+  {
+    name: 'route_state',
+    description:
+      'Breaker of a route: 0 closed, 1 half-open (the next request is the probe), 2 open, 3 model not found on the route (tried last).',
+    labels: ['route'],
+    read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
+  },
+  keyGauge('upstream_keys', 'API keys of an upstream; 1 for one that is called without a key.', ({ size }) => size),
+  keyGauge(
+    'upstream_keys_cooling_down',
+    'API keys of an upstream in cooldown: throttled, rejected or out of credit.',
+    (keys, now) => keys.coolingDown(now),
+  ),
+  keyGauge(
+    'upstream_keys_refused',
+    'API keys of an upstream in cooldown because it rejected them, or they are out of credit.',
+    (keys, now) => keys.countRefused(now),
+  ),
+];

@@ -4,7 +4,7 @@ import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import { adapter, cacheStatus, delivery } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import { Metrics, prefixMetrics, registerGauge } from '../../plugins/metrics/metrics.ts';
+import { Metrics, registerGauge, withFormerNames } from '../../plugins/metrics/metrics.ts';
 import { RequestMeters } from '../../plugins/metrics/request-meters.ts';
 import { createExchange } from '../support/exchange.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
@@ -45,13 +45,13 @@ describe('request metrics', () => {
     const { name } = exchange.endpoint;
     const text = await metrics.metrics();
     for (const line of [
-      `requests_total{endpoint="${name}",outcome="answered",status="200"} 1`,
-      'attempts_total{route="one/m",outcome="failed",fault="throttled"} 1',
-      'attempts_total{route="two/m",outcome="served",fault="none"} 1',
-      `request_duration_seconds_bucket{le="2.5",endpoint="${name}"} 0`,
-      `request_duration_seconds_bucket{le="5",endpoint="${name}"} 1`,
-      `first_byte_seconds_bucket{le="0.025",endpoint="${name}"} 0`,
-      `first_byte_seconds_bucket{le="0.1",endpoint="${name}"} 1`,
+      `daypass_requests_total{endpoint="${name}",model="none",outcome="answered",status="200"} 1`,
+      'daypass_attempts_total{route="one/m",outcome="failed",fault="throttled"} 1',
+      'daypass_attempts_total{route="two/m",outcome="served",fault="none"} 1',
+      `daypass_request_duration_seconds_bucket{le="2.5",endpoint="${name}"} 0`,
+      `daypass_request_duration_seconds_bucket{le="5",endpoint="${name}"} 1`,
+      `daypass_first_byte_seconds_bucket{le="0.025",endpoint="${name}"} 0`,
+      `daypass_first_byte_seconds_bucket{le="0.1",endpoint="${name}"} 1`,
     ]) {
       expect(text.split('\n')).toContain(line);
     }
@@ -68,11 +68,11 @@ describe('request metrics', () => {
       meters.done(exchange, outcome);
     }
     const lines = (await metrics.metrics()).split('\n');
-    expect(lines.filter((line) => line.startsWith('tokens_total'))).toEqual([
-      'tokens_total{model="test",kind="input"} 8',
-      'tokens_total{model="test",kind="output"} 5',
-      'tokens_total{model="test",kind="cache_read"} 4',
-      'tokens_total{model="test",kind="reasoning"} 2',
+    expect(lines.filter((line) => line.startsWith('daypass_tokens_total'))).toEqual([
+      'daypass_tokens_total{model="test",kind="input"} 8',
+      'daypass_tokens_total{model="test",kind="output"} 5',
+      'daypass_tokens_total{model="test",kind="cache_read"} 4',
+      'daypass_tokens_total{model="test",kind="reasoning"} 2',
     ]);
   });
 
@@ -97,7 +97,7 @@ describe('request metrics', () => {
       meters.done(exchange, outcome);
     }
     expect(await metrics.metrics()).toContain(
-      'cache_requests_total{result="hit"} 2\ncache_requests_total{result="miss"} 1\n',
+      'daypass_cache_requests_total{result="hit"} 2\ndaypass_cache_requests_total{result="miss"} 1\n',
     );
   });
 
@@ -118,7 +118,7 @@ describe('gauge', () => {
     const routes = ['one', 'two'];
     const read = () => routes.map((route) => ({ value: 2, labels: { route } }));
     registerGauge({ name: 'state', description: 'State.', labels: ['route'], read }, metrics, () => hostWith([]));
-    expect(await metrics.metrics()).toContain('state{route="one"} 2\nstate{route="two"} 2');
+    expect(await metrics.metrics()).toContain('daypass_state{route="one"} 2\ndaypass_state{route="two"} 2');
     routes.shift();
     expect(await metrics.metrics()).not.toContain('"one"');
   });
@@ -151,22 +151,25 @@ describe('gauge', () => {
     const host = () => failing;
     registerGauge({ name: 'broken', description: 'Broken.', read }, metrics, host);
     registerGauge({ name: 'healthy', description: 'Healthy.', read: () => [{ value: 7 }] }, metrics, host);
-    expect(await metrics.metrics()).toContain('healthy 7');
+    expect(await metrics.metrics()).toContain('daypass_healthy 7');
     expect(errors).toEqual(['the gauge broken failed']);
   });
 });
 
-describe('metric names', () => {
+describe('metric names of version 0.1', () => {
+  const text =
+    '# HELP daypass_a Finished.\n# TYPE daypass_a counter\ndaypass_a{b="daypass_a # HELP daypass_a\\ndaypass_a"} 1\n\n';
+
   it.each([
-    ['daypass', 'daypass_requests_total'],
-    ['rumah-ai', 'rumah_ai_requests_total'],
-    ['3scale', '_3scale_requests_total'],
-  ])('begin with the slug of the service: %s', (slug, name) => {
-    const label = 'daypass # HELP requests_total\\nrequests_total';
-    const text = `# HELP requests_total Finished.\n# TYPE requests_total counter\nrequests_total{a="${label}"} 1\n\n`;
-    expect(prefixMetrics(text, slug)).toBe(
-      `# HELP ${name} Finished.\n# TYPE ${name} counter\n${name}{a="${label}"} 1\n\n`,
-    );
+    ['rumah-ai', 'rumah_ai_a'],
+    ['3scale', '_3scale_a'],
+  ])('are still there for a renamed service: %s', (slug, name) => {
+    const former = `# HELP ${name} Finished.\n# TYPE ${name} counter\n${name}{b="daypass_a # HELP daypass_a\\ndaypass_a"} 1\n\n`;
+    expect(withFormerNames(text, slug)).toBe(text + former);
+  });
+
+  it('are the same for a service named Daypass', () => {
+    expect(withFormerNames(text, 'daypass')).toBe(text);
   });
 });
 
@@ -216,7 +219,7 @@ models:
   const until = (series: string, value: number) =>
     vi.waitFor(async () => expect(await figure(series)).toBe(value), { timeout: 10_000 });
 
-  const answered = 'requests_total{endpoint="chat",outcome="answered",status="200"}';
+  const answered = 'requests_total{endpoint="chat",model="test",outcome="answered",status="200"}';
   const served = 'attempts_total{route="sound/m",outcome="served",fault="none"}';
   const timed = 'request_duration_seconds_count{endpoint="chat"}';
   const counts = async () => Promise.all([answered, served, timed].map(async (series) => (await figure(series)) ?? 0));
@@ -253,12 +256,36 @@ models:
     expect(await figure('requests_without_record')).toBe(0);
   });
 
+  it('shows the gateway itself: its overhead, process, jobs, mails, models and configuration', async () => {
+    await ask('test');
+    await vi.waitFor(async () => expect(await figure('overhead_seconds_count{endpoint="chat"}')).toBeGreaterThan(0));
+    expect(await figure('upstream_keys{upstream="busy"}')).toBe(2);
+    expect(await figure('upstream_keys_refused{upstream="busy"}')).toBe(0);
+    expect(await figure('model_state{model="test"}')).toBeLessThanOrEqual(3);
+    expect(await figure('jobs{state="failed"}')).toBe(0);
+    expect(await figure('jobs_waiting_oldest_seconds')).toBeGreaterThanOrEqual(0);
+    expect(await figure('process_resident_memory_bytes')).toBeGreaterThan(50_000_000);
+    expect(await figure('event_loop_active_seconds_total')).toBeGreaterThan(0);
+    expect(await figure('event_loop_lag_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
+    expect(await figure('config_loaded_timestamp_seconds')).toBeGreaterThan(1_700_000_000);
+  });
+
+  it('shows a refused gateway.yaml until it is valid again', async () => {
+    expect(await figure('config_refused')).toBe(0);
+    await gateway.write('models: 7\n');
+    await expect(gateway.gateway.reload()).rejects.toThrow('models');
+    expect(await figure('config_refused')).toBe(1);
+    await gateway.write(yaml());
+    await gateway.gateway.reload();
+    expect(await figure('config_refused')).toBe(0);
+  });
+
   it('creates no series from what clients send', async () => {
     const before = (await scrape()).text;
     await fetch(`${gateway.url}/v1/made-up-path`, { headers: { authorization: 'Bearer made-up-key' } });
     await ask('made-up-model');
     await vi.waitFor(async () => expect((await scrape()).text).not.toBe(before), { timeout: 10_000 });
-    await until('requests_total{endpoint="unknown",outcome="refused",status="401"}', 1);
+    await until('requests_total{endpoint="unknown",model="none",outcome="refused",status="401"}', 1);
     expect((await scrape()).text).not.toContain('made-up');
   });
 
@@ -269,7 +296,7 @@ models:
     expect(wrong).toEqual([]);
   });
 
-  it('needs the token that a reload sets, and then follows the new service name', async () => {
+  it('needs the token that a reload sets, and then has the names of version 0.1 too', async () => {
     await findDeadRoute();
     try {
       await gateway.write(`${yaml()}operator: { token: ${token} }\nservice: { name: Rumah AI }\n`);
@@ -280,7 +307,7 @@ models:
       expect(opened.response.status).toBe(200);
       // Counts survive a reload.
       expect(opened.text).toContain('rumah_ai_route_state{route="broken/m"} 2');
-      expect(opened.text).not.toContain('daypass');
+      expect(opened.text).toContain('daypass_route_state{route="broken/m"} 2');
       expect(opened.text).toMatch(/attempts_total\{route="broken\/m",outcome="failed",fault="route"\} 5/);
     } finally {
       await gateway.write(yaml());

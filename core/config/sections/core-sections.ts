@@ -19,8 +19,7 @@ export const service = defineSection({
         minLength: 1,
         maxLength: 60,
         default: 'Daypass',
-        description:
-          'Name of the service. Header and metric names begin with it: `x-daypass-notes`, `daypass_requests_total`.',
+        description: 'Name of the service. Header names begin with it: `x-daypass-notes`.',
       },
       prefix: {
         type: 'string',

@@ -1,3 +1,4 @@
+import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
 /** How gateway.yaml was loaded, for operators. Times are epoch ms. */
@@ -14,3 +15,22 @@ export interface ConfigLoadState {
 export function configLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
   return services.keep('config-load-state', () => ({ loadedAt: services.now(), refusal: undefined, postponed: [] }));
 }
+
+export const configGauges: readonly Gauge[] = [
+  {
+    name: 'config_refused',
+    description:
+      '1 while gateway.yaml has mistakes and an earlier version of it runs; the log and the operator pages have them.',
+    read: (host) => [{ value: configLoadState(host).refusal === undefined ? 0 : 1 }],
+  },
+  {
+    name: 'config_postponed',
+    description: 'Settings that have changed in gateway.yaml, and take effect at the next start.',
+    read: (host) => [{ value: configLoadState(host).postponed.length }],
+  },
+  {
+    name: 'config_loaded_timestamp_seconds',
+    description: 'Unix time at which the running configuration was loaded.',
+    read: (host) => [{ value: configLoadState(host).loadedAt / 1000 }],
+  },
+];

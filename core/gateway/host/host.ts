@@ -17,7 +17,7 @@ export interface Service {
   readonly name: string;
   /** First part of API keys, before the underscore. */
   readonly prefix: string;
-  /** Its name in response headers and metrics: `daypass` in `x-daypass-notes` and `daypass_requests_total`. */
+  /** Its name in response headers: `daypass` in `x-daypass-notes`. */
   readonly slug: string;
   /** Public URL, without a trailing slash. */
   readonly baseUrl: string;

@@ -50,6 +50,7 @@ export class RequestBody implements BodySource {
   readonly #sendContinue: () => void;
   #reading: Promise<readonly Buffer[]> | undefined;
   #isReading = false;
+  #waited = 0; // ms
   /** The body as it has come, or as one piece since somebody has asked for that. */
   #pieces: readonly Buffer[] | undefined;
   #text: Promise<string> | undefined;
@@ -74,6 +75,10 @@ export class RequestBody implements BodySource {
 
   get isReading(): boolean {
     return this.#isReading;
+  }
+
+  get waited(): number {
+    return this.#waited;
   }
 
   async bytes(): Promise<Buffer> {
@@ -165,10 +170,19 @@ export class RequestBody implements BodySource {
       this.#pieces =
         source === request && request.complete
           ? takeBuffered(request, this.#limits, this.#memory, perByte)
-          : await collect(request, source, this.#limits, this.#memory, perByte);
+          : await this.#collect(source, perByte);
       return this.#pieces;
     } finally {
       this.#isReading = false;
+    }
+  }
+
+  async #collect(source: Readable, perByte: number): Promise<readonly Buffer[]> {
+    const began = performance.now();
+    try {
+      return await collect(this.#request, source, this.#limits, this.#memory, perByte);
+    } finally {
+      this.#waited = performance.now() - began;
     }
   }
 }

@@ -69,6 +69,8 @@ export interface BodySource {
   readonly received?: Buffer | undefined;
   /** True while the body is being read. */
   readonly isReading?: boolean;
+  /** Ms for which the body was waited for, once it is read. */
+  readonly waited?: number;
 }
 
 export interface ExchangeInit {

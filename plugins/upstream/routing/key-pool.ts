@@ -90,6 +90,11 @@ export class KeyPool {
     return count;
   }
 
+  /** How many keys the upstream has refused, and are not used for now. */
+  countRefused(now: number): number {
+    return this.#keys.filter(({ refusedUntil }) => refusedUntil > now).length;
+  }
+
   /** The upstream has throttled it for a model. @param until ms, as `now` */
   coolDown(value: string, model: string, now: number, until: number): void {
     const key = this.#find(value);

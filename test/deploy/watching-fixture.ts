@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { Registry as PromRegistry } from 'prom-client';
+import { parse } from 'yaml';
+import { assemble } from '#core/extension/assembly.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { registerGauge } from '../../plugins/metrics/metrics.ts';
+import { RequestMeters } from '../../plugins/metrics/request-meters.ts';
+
+export const alertsFile = new URL('../../deploy/prometheus/alerts.yml', import.meta.url);
+
+export interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+export async function readAlerts(): Promise<AlertRule[]> {
+  const { groups } = parse(await readFile(alertsFile, 'utf8')) as { groups: { rules: AlertRule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+const notStarted = () => {
+  throw new Error('the gateway has not started');
+};
+
+/** Everything that plugins register, without a running gateway. */
+export async function registryOfPlugins(): Promise<Registry> {
+  const silent = createLogger(() => undefined);
+  return (await assemble(undefined, silent, notStarted)).registry;
+}
+
+/** Labels of every series that `/metrics` can have, by its name. */
+export function exposedSeries(registry: Registry): ReadonlyMap<string, ReadonlySet<string>> {
+  const metrics = new PromRegistry();
+  void new RequestMeters(metrics);
+  for (const gauge of registry.gauges.values()) registerGauge(gauge, metrics, notStarted);
+  const series = new Map<string, ReadonlySet<string>>();
+  for (const metric of metrics.getMetricsAsArray()) {
+    const { name, labelNames, constructor } = metric as typeof metric & { readonly labelNames: readonly string[] };
+    const isHistogram = constructor.name === 'Histogram';
+    for (const part of isHistogram ? ['_bucket', '_sum', '_count'] : [''])
+      series.set(`${name}${part}`, new Set([...labelNames, ...(part === '_bucket' ? ['le'] : [])]));
+  }
+  return series;
+}
+
+/** The selectors in a PromQL expression: name and labels that are matched. */
+export function selectorsOf(expression: string): { readonly name: string; readonly labels: readonly string[] }[] {
+  return [...expression.matchAll(/\b(daypass_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({
+    name,
+    labels: [...matchers.matchAll(/(\w+)\s*[=!]/g)].map(([, label = '']) => label),
+  }));
+}

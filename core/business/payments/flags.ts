@@ -23,7 +23,12 @@ export async function flagOrder(
     [id, orderId, kind, about, JSON.stringify(detail)],
   );
   if (added.length > 0)
-    await recordEvent(transaction, 'order.flagged', { orderId, accountId, reason: kind }, `order.flagged:${id}`);
+    await recordEvent(
+      transaction,
+      'order.flagged',
+      { orderId, accountId, reason: kind, flagId: id },
+      `order.flagged:${id}`,
+    );
 }
 
 /** Money of one side's books, for the operator. */

@@ -163,7 +163,7 @@ export interface NewRefund {
   readonly providerRefundId?: string | undefined;
 }
 
-/** Enters a refund as asked for. The caller has locked the order. @returns its key */
+/** Enters a refund as asked for, which is due at once. The caller has locked the order. @returns its key */
 export async function insertRefund(
   transaction: EntityManager,
   { payment, amount, days, isManual, reason, providerRefundId }: NewRefund,
@@ -172,9 +172,9 @@ export async function insertRefund(
     `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason, provider_refund_id,
        next_check_at)
      select o.code || '-R' || (select count(*) + 1 from refund r where r.order_id = o.id), o.id, p.id, ?, p.currency, 'asked',
-       ?, ?::boolean, ?, ?, case when ?::boolean then null else clock_timestamp() end
+       ?, ?::boolean, ?, ?, clock_timestamp()
      from payment p join plan_order o on o.id = p.order_id where p.id = ? returning key`,
-    [amount, days, isManual, reason, providerRefundId ?? null, isManual || providerRefundId !== undefined, payment],
+    [amount, days, isManual, reason, providerRefundId ?? null, payment],
   );
   if (entered === undefined) throw new Error(`payment ${payment} not found`);
   return entered.key;

@@ -16,7 +16,7 @@ export interface EventTypes {
   /** An order was not paid in time. A payment that still arrives activates it. */
   'order.expired': OrderEvent;
   /** An order needs the operator: wrong amount or currency, paid twice, a failed refund. */
-  'order.flagged': OrderEvent & { readonly reason: string };
+  'order.flagged': OrderEvent & { readonly reason: string; readonly flagId: string };
   /** Money has come for an order, whatever it did: it activated the order, or is flagged. */
   'payment.received': OrderEvent & PaymentEvent & { readonly paymentId: string; readonly outcome: string };
   /** The books of a provider have money that belongs to no order of this gateway. */

@@ -55,7 +55,7 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
   const order = await readOrder(host.database, { id: payload['orderId'] ?? '' });
   if (order === undefined) return 'there is no such order';
   const reason = payload['reason'] ?? '';
-  const flag = order.flags.findLast(({ kind }) => kind === reason);
+  const flag = order.flags.find(({ id }) => id === payload['flagId']);
   if (flag?.resolvedAt !== undefined) return 'the flag is resolved';
   const about =
     order.payments.find(({ paymentId, outcome }) =>

@@ -6,12 +6,12 @@ import { composeAlert } from './alert.ts';
 import { alertsSection } from './section.ts';
 
 /** Ms within which the receiver must answer. */
-const deadline = 10_000;
+const usualDeadline = 10_000;
 /** Ms after which a run starts no further calls. */
 const longestRun = 20_000;
 
-/** Sends the alerts that are due to the operator's webhook, one after another. */
-export async function sendDueWebhooks(host: Host, gateway: HealthChecks): Promise<void> {
+/** Sends the alerts that are due to the operator's webhook, one after another. @param deadline ms for each answer */
+export async function sendDueWebhooks(host: Host, gateway: HealthChecks, deadline = usualDeadline): Promise<void> {
   if (host.section(alertsSection).webhook === undefined) return;
   await collectMessages(host.database, ['webhook']);
   await closeAbandoned(host.database);
@@ -20,19 +20,19 @@ export async function sendDueWebhooks(host: Host, gateway: HealthChecks): Promis
     const alert = await claimMessage(host.database, ['webhook']);
     if (alert === undefined || alert.channel === 'customer') return;
     // A receiver that fails is not asked again in this run.
-    if (!(await sendOne(host, gateway, alert))) return;
+    if (!(await sendOne(host, gateway, alert, deadline))) return;
   }
 }
 
-async function sendOne(host: Host, gateway: HealthChecks, claimed: ClaimedAlert): Promise<boolean> {
+async function sendOne(host: Host, gateway: HealthChecks, claimed: ClaimedAlert, deadline: number): Promise<boolean> {
   try {
     const body = await writeBody(host, gateway, claimed);
     if (body === undefined) return (await finishMessage(host.database, claimed, 'skipped', 'it is settled'), true);
-    await post(host, claimed.eventId, body);
+    await post(host, claimed.eventId, body, deadline);
     await finishMessage(host.database, claimed, 'sent');
     return true;
   } catch (error) {
-    const why = describe(error);
+    const why = describe(error, deadline);
     const state = await finishMessage(host.database, claimed, 'waiting', why);
     const end = state === 'failed' ? 'is not sent any more' : 'is retried';
     host.log.warn(
@@ -59,7 +59,7 @@ async function writeBody(host: Host, gateway: HealthChecks, claimed: ClaimedAler
 }
 
 /** @throws Error unless the receiver answers with 2xx. Redirects are not followed: they would take the alert elsewhere. */
-async function post(host: Host, id: string, body: string): Promise<void> {
+async function post(host: Host, id: string, body: string, deadline: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
   const response = await fetch(url, {
@@ -90,7 +90,7 @@ export function signWebhook(secret: string, id: string, timestamp: string, body:
 }
 
 /** Without the URL, which may contain a secret. */
-function describe(error: unknown): string {
+function describe(error: unknown, deadline: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${deadline / 1000} s`;
   const code = (error.cause as { code?: string } | undefined)?.code;

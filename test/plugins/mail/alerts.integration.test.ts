@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { flagOrder } from '#core/business/payments/flags.ts';
+import type { FlagKind } from '#core/business/payments/order-types.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { watchForAlerts } from '../../../plugins/mail/alerts/watch.ts';
@@ -120,6 +121,16 @@ async function flagged(code: string): Promise<string> {
   return orderId;
 }
 
+/** Adds another flag to it. */
+async function flagAgain(orderId: string, kind: FlagKind, about: string): Promise<void> {
+  const [order] = await database.query<{ accountId: string }>(
+    'select account_id as "accountId" from plan_order where id = ?',
+    [orderId],
+  );
+  const { accountId = '' } = order ?? {};
+  await database.fork().transactional((transaction) => flagOrder(transaction, { orderId, accountId }, kind, about));
+}
+
 const states = async () => {
   const rows = await database.query<{ channel: string; state: string }>(
     'select channel, state from mail_message order by channel',
@@ -226,6 +237,38 @@ describe('a flagged order', () => {
     expect(calls).toHaveLength(6);
   });
 
+  it('about a refund has the amount of the refund', async () => {
+    const orderId = await flagged('ORD-BACK');
+    await database.query(
+      `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason)
+       select 'ORD-BACK-R1', order_id, id, 30000, 'IDR', 'failed', 'none', false, 'asked for' from payment where order_id = ?`,
+      [orderId],
+    );
+    await flagAgain(orderId, 'refund_failed', 'ORD-BACK-R1');
+    await sendWebhooks();
+    const alerts = calls.map(({ body }) => JSON.parse(body).data);
+    expect(alerts.find(({ reason }) => reason === 'refund_failed')?.money).toEqual({ amount: 30_000, currency: 'IDR' });
+  });
+
+  it('with two flags of a kind is two alerts, each with its own money, and without the resolved one', async () => {
+    const orderId = await flagged('ORD-TWO');
+    await database.query(
+      `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+       select gen_random_uuid(), order_id, reference, provider, 'py-again', 58000, currency, now(), outcome, '{}'
+       from payment where order_id = ?`,
+      [orderId],
+    );
+    await flagAgain(orderId, 'wrong_amount', 'py-again');
+    await sendWebhooks();
+    const amounts = calls.map(({ body }) => JSON.parse(body).data.money.amount);
+    expect(amounts.toSorted()).toEqual([58_000, 59_000]);
+    await database.query(
+      `update order_flag set resolved_at = now(), resolution = 'paid back' where subject = 'py-again'`,
+    );
+    await sendMails();
+    expect(mails.received).toHaveLength(1);
+  });
+
   it('is not sent when it was resolved meanwhile', async () => {
     await flagged('ORD-DONE');
     await database.query(`update order_flag set resolved_at = now(), resolution = 'paid back'`);
@@ -247,6 +290,18 @@ describe('a receiver that fails', () => {
     await sendWebhooks();
     expect(await states()).toEqual(['webhook sent']);
     expect(new Set(calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  });
+
+  it('and sends nothing is left after the deadline, and asked again', async () => {
+    await flagged('ORD-SILENT');
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    await using host = createHost(portOf(silent));
+    await sendDueWebhooks(host, gateway, 200);
+    silent.closeAllConnections();
+    silent.close();
+    expect(host.lines).toEqual([expect.stringMatching(/is retried: no answer within 0\.2 s$/)]);
+    expect(await states()).toEqual(['webhook waiting']);
   });
 
   it('is given up after three days', async () => {

@@ -1,6 +1,6 @@
 import type { Block, Citation, ReplyEvent, BlockHead, CallHead } from './reply.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import type { StateKind } from './conversation.ts';
+import type { MediaSource, StateKind } from './conversation.ts';
 import type { NamedTool } from './tool-names.ts';
 
 export interface BlockQueueOptions {
@@ -31,7 +31,8 @@ export class BlockQueue {
   /** The text so far; undefined when there is anything besides text and finished reasoning. */
   get plainText(): string | undefined {
     const isPlain =
-      this.#open.every(({ head }) => head.type === 'text') && this.complete.every(({ type }) => type !== 'refusal');
+      this.#open.every(({ head }) => head.type === 'text') &&
+      this.complete.every(({ type }) => type !== 'refusal' && type !== 'image');
     if (!isPlain) return undefined;
     const written = this.complete.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     return [...written, ...this.#open.map(({ text }) => text)].join('');
@@ -159,6 +160,22 @@ export class TextBlock extends OpenBlock {
   complete(): Block {
     const { text } = this;
     return this.head.type === 'text' ? { type: 'text', text, citations: this.citations } : { type: 'refusal', text };
+  }
+}
+
+/** An image that the model has made. */
+export class OpenImage extends OpenBlock {
+  readonly head = { type: 'image' } as const;
+  readonly #source: MediaSource;
+
+  constructor(source: MediaSource) {
+    super();
+    this.#source = source;
+    this.isClosed = true;
+  }
+
+  complete(): Block {
+    return { type: 'image', source: this.#source };
   }
 }
 

@@ -54,6 +54,7 @@ export class ContinuationSeam {
       case 'end':
         return [...this.#release(), fragment];
       case 'refusal':
+      case 'image':
       case 'call':
       case 'input':
       case 'call_end': {

@@ -79,10 +79,14 @@ export interface AudioPart {
 }
 
 export type Source =
-  | { readonly type: 'base64'; readonly mediaType: string; readonly data: string }
-  | { readonly type: 'url'; readonly url: string }
+  | MediaSource
   /** A file that was uploaded to one vendor; others cannot read it. */
   | { readonly type: 'id'; readonly id: string };
+
+/** Media that anyone can read. */
+export type MediaSource =
+  | { readonly type: 'base64'; readonly mediaType: string; readonly data: string }
+  | { readonly type: 'url'; readonly url: string };
 
 /** A model's reasoning, as returned by the client. */
 export interface Reasoning {

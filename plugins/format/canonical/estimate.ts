@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 const charactersPerToken = 4;
 /** Tokens of an image, a document or a recording. Source: Anthropic docs, "Vision": about 1,600 at most. */
 const tokensPerAttachment = 1_500;
+/** An image that a model makes, in characters of text with as many tokens. */
+export const charactersPerImage = tokensPerAttachment * charactersPerToken;
 /** Tokens that roles and delimiters add to every message, tool and block. */
 const tokensPerObject = 3;
 /** Members whose text is data, not words. */

@@ -1,7 +1,18 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { BlockQueue, CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './block-queue.ts';
+import {
+  BlockQueue,
+  CallBlock,
+  OpenImage,
+  type OpenBlock,
+  ReasoningBlock,
+  type StateTagger,
+  TextBlock,
+} from './block-queue.ts';
+import type { MediaSource } from './conversation.ts';
+import { charactersPerImage } from './estimate.ts';
+import { describeImage, sizeOf, type ShownImages } from './made-images.ts';
 import { Notes } from './notes.ts';
 import {
   type CompleteReply,
@@ -27,6 +38,8 @@ export interface GuardOptions extends GuardedRoute {
   readonly inputTokens: () => number;
   /** True when clients take the last block for the answer: reasoning behind it is left out. */
   readonly endsWithAnswer?: boolean | undefined;
+  /** The images that the client's format has in answers; any when left out. */
+  readonly images?: ShownImages | undefined;
   /** Called with the answer once it is complete. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }
@@ -132,6 +145,9 @@ export class GrammarGuard {
       case 'reasoning_state':
         this.#reasoningState(fragment);
         return;
+      case 'image':
+        this.#image(fragment.source);
+        return;
       case 'citation':
         this.#cite(fragment);
         return;
@@ -187,6 +203,20 @@ export class GrammarGuard {
     block.state = { kind, data };
     if (!isOpen) this.#usage.wrote(data.length / 4);
     this.#queue.close(block);
+  }
+
+  /** A format without images gets words in its place. */
+  #image(source: MediaSource): void {
+    const { images = 'any' } = this.#options;
+    if (images === 'any' || (images === 'data' && source.type === 'base64')) {
+      if (this.#hasRoom(sizeOf(source))) this.#queue.add(new OpenImage(source));
+      this.#usage.wrote(charactersPerImage);
+      return;
+    }
+    this.notes.approximate('images in the answer as text');
+    this.#closeTail();
+    this.#text('text', describeImage(source));
+    this.#closeTail();
   }
 
   #cite({ citation }: Extract<Fragment, { type: 'citation' }>): void {
@@ -254,12 +284,15 @@ export class GrammarGuard {
 
   #append(block: OpenBlock, text: string): void {
     this.#usage.wrote(text.length);
-    this.#outputBytes += text.length;
-    if (this.#outputBytes > bounds.translatedReply) {
-      this.failure = new GatewayError('upstream_failed', 'The upstream response exceeds the size limit.');
-      return;
-    }
-    this.#queue.append(block, text);
+    if (this.#hasRoom(text.length)) this.#queue.append(block, text);
+  }
+
+  /** Counts what is added to the answer, and fails one that becomes too large. */
+  #hasRoom(size: number): boolean {
+    this.#outputBytes += size;
+    if (this.#outputBytes <= bounds.translatedReply) return true;
+    this.failure = new GatewayError('upstream_failed', 'The upstream response exceeds the size limit.');
+    return false;
   }
 
   #complete(isUnfinished = false): void {

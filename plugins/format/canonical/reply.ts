@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
-import type { StateKind, ToolForm } from './conversation.ts';
+import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
 
 /**
  * A piece of an upstream's answer. Decoders emit fragments in the order of arrival; the grammar guard takes care of
@@ -18,6 +18,8 @@ export type Fragment =
    * before it.
    */
   | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string; readonly isTrailing?: true }
+  /** An image that the model has made, in one piece. */
+  | { readonly type: 'image'; readonly source: MediaSource }
   /** Belongs to the text that is open. */
   | { readonly type: 'citation'; readonly citation: Citation }
   /** Closes the open block, unless it is a call. */
@@ -83,6 +85,7 @@ export type BlockHead =
   | { readonly type: 'text' }
   | { readonly type: 'refusal' }
   | { readonly type: 'reasoning' }
+  | { readonly type: 'image' }
   | CallHead;
 
 export interface CallHead {
@@ -98,8 +101,15 @@ export type Block =
   | { readonly type: 'refusal'; readonly text: string }
   /** `state` is tagged, as the client gets it and sends it back. `isRedacted`: there is no text for it. */
   | { readonly type: 'reasoning'; readonly text: string; readonly state: string; readonly isRedacted: boolean }
+  | ImageBlock
   /** `input`: JSON text of an object, `{}` when the model gave none; raw text for freeform calls. */
   | (CallHead & { readonly input: string });
+
+/** Has no deltas: it ends as it begins. */
+export interface ImageBlock {
+  readonly type: 'image';
+  readonly source: MediaSource;
+}
 
 export interface CompleteReply {
   readonly blocks: readonly Block[];
@@ -115,6 +125,12 @@ export interface FullUsage {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+}
+
+/** What a block's deltas add up to: its text, or the input of a call; nothing for an image. */
+export function contentOf(block: Block): string {
+  if (block.type === 'image') return '';
+  return block.type === 'tool_call' ? block.input : block.text;
 }
 
 /** The error that a reply or an event reports; undefined when it reports none. */

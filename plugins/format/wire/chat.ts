@@ -17,9 +17,12 @@ interface Undeclared {
   message:
     | 'reasoning_content' // DeepSeek
     | 'reasoning' // OpenRouter
-    | 'reasoning_details'; // OpenRouter, MiniMax, this gateway
+    | 'reasoning_details' // OpenRouter, MiniMax, this gateway
+    | 'images'; // OpenRouter, this gateway
   reasoningDetail: 'type' | 'index' | 'text' | 'summary' | 'data' | 'text_length';
-  part: 'thinking'; // Mistral
+  part:
+    | 'thinking' // Mistral
+    | 'index'; // OpenRouter, of an image
   citation: 'content'; // OpenRouter
   reply:
     | 'x_groq' // Groq, with the usage

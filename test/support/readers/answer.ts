@@ -26,6 +26,8 @@ export interface Answer {
   readonly refusal: string;
   readonly calls: readonly Call[];
   readonly citations: readonly string[];
+  /** Base64 data or address of the images that the model has made. */
+  readonly images: readonly string[];
   /** The vendor's own word where the format has none like it. */
   readonly finish: Finish | string | undefined;
   readonly usage: Counts | undefined;
@@ -48,6 +50,7 @@ export const nothing: Answer = {
   refusal: '',
   calls: [],
   citations: [],
+  images: [],
   finish: undefined,
   usage: undefined,
   error: undefined,
@@ -64,6 +67,11 @@ export function eventsOf(stream: string): StreamEvent[] {
   if (!/(\r\n|\n|\r)(\r\n|\n|\r)$/.test(stream)) throw new Error('the stream ends inside an event');
   createParser({ onEvent: ({ event, data }) => events.push({ name: event, data }) }).feed(stream);
   return events;
+}
+
+/** The data of a data URL, or the address itself. */
+export function imageAt(url: string): string {
+  return url.replace(/^data:image\/\w+;base64,/, '');
 }
 
 export function check(isRight: boolean, mistake: string): asserts isRight {

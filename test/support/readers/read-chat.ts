@@ -6,6 +6,7 @@ import {
   type ClientReader,
   type Counts,
   eventsOf,
+  imageAt,
   nothing,
   number,
   object,
@@ -38,6 +39,7 @@ export const chatReader: ClientReader = {
       refusal: string(message['refusal']),
       calls: objects(message['tool_calls']).map(readCall),
       citations: citationsOf(message),
+      images: imagesOf(message),
       finish: string(choice['finish_reason']),
       usage: readUsage(body['usage']),
     };
@@ -51,6 +53,7 @@ class Draft {
   #refusal = '';
   readonly #calls: JsonObject[] = [];
   readonly #citations: string[] = [];
+  readonly #images: string[] = [];
   #finish: JsonValue = null;
   #usage: Counts | undefined;
   #error: Answer['error'];
@@ -74,6 +77,7 @@ class Draft {
       refusal: this.#refusal,
       calls: this.#error === undefined ? this.#calls.map(readCall) : [],
       citations: this.#citations,
+      images: this.#images,
       finish: this.#finish === null ? undefined : string(this.#finish),
       usage: this.#usage,
       error: this.#error,
@@ -91,6 +95,7 @@ class Draft {
     this.#reasoning += reasoningOf(delta);
     this.#refusal += string(delta['refusal']);
     this.#citations.push(...citationsOf(delta));
+    this.#images.push(...imagesOf(delta));
     for (const entry of objects(delta['tool_calls'])) addCall(this.#calls, entry);
     check(this.#finish === null || finish_reason === null, 'the answer finishes twice');
     this.#finish ??= finish_reason;
@@ -130,6 +135,11 @@ function reasoningOf(message: JsonObject): string {
 
 function citationsOf(message: JsonObject): string[] {
   return objects(message['annotations']).map((annotation) => string(object(annotation['url_citation'])['url']));
+}
+
+/** Not part of the format: OpenRouter's name for it. */
+function imagesOf(message: JsonObject): string[] {
+  return objects(message['images']).map((image) => imageAt(string(object(image['image_url'])['url'])));
 }
 
 /** xAI counts reasoning in the total only, not in the completion. */

@@ -49,6 +49,9 @@ function readChunks(chunks: readonly JsonObject[]): Answer {
         string(object(web)['uri']),
       ),
     ),
+    images: parts.flatMap(({ inlineData, thought }) =>
+      isJsonObject(inlineData) && thought !== true ? [string(inlineData['data'])] : [],
+    ),
     finish: readFinish(last, calls.length > 0),
     usage: readUsage(chunks.findLast((chunk) => isJsonObject(chunk['usageMetadata']))?.['usageMetadata']),
   };

@@ -55,7 +55,8 @@ const repeating = new Set([
 ]);
 
 /** Events of tools that the vendor runs itself. */
-const hosted = /^response\.(web_search_call|file_search_call|code_interpreter_call|mcp_call)(_|\.)[a-z_.]+$/;
+const hosted =
+  /^response\.(web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call)(_|\.)[a-z_.]+$/;
 
 class Draft {
   /** Items as their events have built them. */
@@ -102,6 +103,8 @@ class Draft {
         return;
       case 'response.output_item.done':
         this.#done[index] = object(event['item']);
+        // Has no deltas.
+        if (this.#done[index]['type'] === 'image_generation_call') this.#items[index] = this.#done[index];
         return;
       case 'response.content_part.added':
       case 'response.reasoning_summary_part.added':
@@ -143,6 +146,7 @@ function readResponse(response: JsonObject): Answer {
     refusal: paragraphs(parts.map((part) => string(part['refusal']))),
     calls,
     citations: parts.flatMap(({ annotations }) => objects(annotations).map(({ url }) => string(url))),
+    images: output.flatMap(({ type, result }) => (type === 'image_generation_call' ? [string(result)] : [])),
     finish: finishOf(response, calls),
     usage: readUsage(response['usage']),
   };

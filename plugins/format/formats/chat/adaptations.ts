@@ -76,6 +76,14 @@ const systemRole: Adaptation = (body: ChatRequest, { profile }) => {
   return { ...body, messages: renamed };
 };
 
+/** Only OpenRouter takes back the images that a model has made as members of messages. */
+const madeImages: Adaptation = (body: ChatRequest, target) => {
+  const { messages } = body;
+  if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
+  if (!messages.some((message) => member<ChatMessage>(message, 'images') !== undefined)) return body;
+  return withMember(body, 'messages', rewriteMembers(probe, { messages }, target)['messages']);
+};
+
 /** Several system messages at the beginning become one. */
 const singleSystem: Adaptation = (body: ChatRequest, { profile }) => {
   if (!profile.quirks.single_system) return body;
@@ -155,6 +163,7 @@ export const adaptChat = inOrder(
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
   singleSystem,
   adaptMedia(probe, ['messages']),
+  madeImages,
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
   hostedSearch,

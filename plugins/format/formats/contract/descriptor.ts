@@ -7,6 +7,7 @@ import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
 import type { StateKind } from '../../canonical/conversation.ts';
+import type { ShownImages } from '../../canonical/made-images.ts';
 import type { NameRules } from '../../canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
 import type { ParameterRules } from './parameters.ts';
@@ -97,6 +98,8 @@ export interface ClientTextSide extends ClientCodec {
   omitResultImages(body: JsonObject): JsonObject;
   /** True when clients take the last item of an answer for the answer itself. */
   readonly endsWithAnswer?: boolean;
+  /** The images that answers can hold; any when left out. */
+  readonly answerImages?: ShownImages;
   /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
   /**

@@ -60,6 +60,7 @@ export const messages: ClientTextFormat = {
       ...messagesCodec,
       omitResultImages,
       endsWithAnswer: true,
+      answerImages: 'none',
       isSingleAnswer: () => true,
       answerUnavailableTool,
       hasBrokenCalls,

@@ -21,6 +21,7 @@ import {
   toTurns,
   type UserTurn,
 } from '../../canonical/dialogue.ts';
+import { showMadeImages } from '../../canonical/made-images.ts';
 import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { asFunction, objectInput } from '../../canonical/tools.ts';
@@ -127,7 +128,8 @@ function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool
  */
 function writeMessages(items: readonly Item[], target: EncodeTarget): OllamaMessage[] {
   const names = new Map<string, string>();
-  return toTurns(normalizeCalls(items)).flatMap((turn): OllamaMessage[] => {
+  const shown = showMadeImages(items, target.profile.capabilities.images, target.notes);
+  return toTurns(normalizeCalls(shown)).flatMap((turn): OllamaMessage[] => {
     if (turn.role === 'system') return [{ role: 'system', content: textOf(turn.parts) }];
     return turn.role === 'user' ? writeUser(turn, names, target) : writeAssistant(turn, names, target);
   });

@@ -61,6 +61,7 @@ export const responses: ClientTextFormat = {
       ...responsesCodec,
       omitResultImages,
       endsWithAnswer: true,
+      answerImages: 'data',
       isSingleAnswer: () => true,
       hasFreeformTools: ({ tools }: ResponsesRequest) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
       writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),

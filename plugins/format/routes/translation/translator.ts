@@ -174,6 +174,7 @@ export function guardOf(exchange: Exchange, client: ClientRequest, route: Route,
     id: shortId(exchange.id),
     inputTokens: () => promptTokens(client.body),
     endsWithAnswer: client.format.client.text?.endsWithAnswer,
+    images: client.format.client.text?.answerImages,
     onComplete: kept && ((reply) => kept.keep(reply)),
   });
 }

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
-import type {
-  Block,
-  Citation,
-  CompleteReply,
-  Fragment,
-  ReplyEvent,
+import {
+  type Citation,
+  type CompleteReply,
+  type Fragment,
+  type ReplyEvent,
+  contentOf,
 } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { runs } from '../../../support/runs.ts';
@@ -344,10 +344,6 @@ function checkGrammar(events: readonly ReplyEvent[]): void {
     }
   }
   expect(isFinished).toBe(true);
-}
-
-function contentOf(block: Block): string {
-  return block.type === 'tool_call' ? block.input : block.text;
 }
 
 it('any sequence of fragments yields a well-formed reply, however its text is split', () => {

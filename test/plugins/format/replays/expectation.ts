@@ -19,6 +19,8 @@ export function expectAnswer(client: TextFormat, answer: Answer, { format, expec
   expectText(client, answer, expected);
   expectWords(answer.reasoning, expected.reasoning ?? '');
   expectCalls(client, answer.calls, expected.calls ?? []);
+  // Messages has no images: words stand in their place.
+  expect(answer.images).toEqual(client === 'messages' ? [] : (expected.images ?? []));
   expect([...new Set(answer.citations)]).toEqual(expected.citations ?? []);
   expect(finishesOf(client, expected)).toContain(answer.finish);
   expectCounts(answer.usage, countsOf(client, format, expected.usage));
@@ -37,7 +39,12 @@ function expectError(client: TextFormat, answer: Answer, { error = 'failed', tex
 }
 
 /** Gemini has no member for a refusal, so it stands in the text. */
-function expectText(client: TextFormat, answer: Answer, { text = '', refusal }: Expected): void {
+function expectText(client: TextFormat, answer: Answer, { text = '', refusal, images = [] }: Expected): void {
+  if (client === 'messages' && images.length > 0) {
+    const omitted = /\n*\[image omitted: image\/png, 1 KB; [^\]]*\]\n*/g;
+    expect(answer.text.match(omitted)).toHaveLength(images.length);
+    return expectWords(answer.text.replaceAll(omitted, ''), text);
+  }
   if (refusal === true) return;
   const isInText = client === 'gemini' && refusal !== undefined;
   expectWords(answer.text, isInText ? [text, refusal].flat() : text);

@@ -21,6 +21,7 @@ export interface Expected {
   readonly refusal?: string | true;
   readonly calls?: readonly Call[];
   readonly citations?: readonly string[];
+  readonly images?: readonly string[];
   readonly state?: readonly string[];
   readonly finish?: Finish;
   readonly usage?: Counts;

@@ -33,7 +33,7 @@ function isReadable(recording: Recording, { hasCalls, hasBorders = true, isForei
   if (isForeign && isOpenAi(recording)) return false;
   if (!hasBorders && Array.isArray(expected.reasoning)) return false;
   if (hasCalls) return true;
-  return (expected.calls ?? []).length === 0 && !/hosted|search/.test(name) && expected.state === undefined;
+  return (expected.calls ?? []).length === 0 && !/hosted|search|image/.test(name) && expected.state === undefined;
 }
 
 describe.each(thinnings.map((one) => [one.name, one] as const))('a stream %s', (_name, thinning) => {

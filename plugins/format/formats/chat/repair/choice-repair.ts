@@ -129,6 +129,7 @@ export class ChoiceRepair {
       text: additions.map(({ text }) => text).join('') + held.text,
       refusal: additions.map(({ refusal }) => refusal).join(''),
       citations: [],
+      images: [],
       calls: additions.flatMap(({ calls }) => calls),
     };
   }

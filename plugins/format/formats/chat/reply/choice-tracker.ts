@@ -1,3 +1,4 @@
+import type { MediaSource } from '../../../canonical/conversation.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { type CallPiece, CallTracker } from './call-tracker.ts';
 import { type MessageContent, readMessage } from './read-reply.ts';
@@ -10,6 +11,7 @@ export interface ChoiceUpdate {
   readonly text: string;
   readonly refusal: string;
   readonly citations: readonly Citation[];
+  readonly images: readonly MediaSource[];
   readonly calls: readonly CallPiece[];
 }
 
@@ -29,6 +31,7 @@ export class ChoiceTracker {
   readonly #reasoning = new TextTracker();
   readonly #refusal = new TextTracker();
   readonly #splitter: ThinkSplitter | undefined;
+  #images = 0;
   #isFinished = false;
 
   constructor({ inlineThinking = false }: ChoiceTrackerOptions = {}) {
@@ -41,7 +44,8 @@ export class ChoiceTracker {
 
   /** True while no part of the answer has arrived. */
   get isEmpty(): boolean {
-    return this.#text.isEmpty && this.#reasoning.isEmpty && this.#refusal.isEmpty && this.#calls.calls.length === 0;
+    const hasText = !this.#text.isEmpty || !this.#reasoning.isEmpty || !this.#refusal.isEmpty;
+    return !hasText && this.#images === 0 && this.#calls.calls.length === 0;
   }
 
   /** True when text and reasoning pass as they are, unless a piece is a repetition. */
@@ -73,8 +77,19 @@ export class ChoiceTracker {
       ...this.#split(reasoning, text),
       refusal: this.#refusal.piece(content.refusal),
       citations: content.citations,
+      images: this.#taken(content.images),
       calls: this.#calls.pieces(content.calls),
     };
+  }
+
+  #taken(images: readonly MediaSource[]): readonly MediaSource[] {
+    this.#images += images.length;
+    return images;
+  }
+
+  /** A whole message repeats the images of the deltas, in their order. */
+  #missing(images: readonly MediaSource[]): readonly MediaSource[] {
+    return this.#taken(images.slice(this.#images));
   }
 
   /** A whole message: the reply itself, or a repetition of the deltas. */
@@ -85,6 +100,7 @@ export class ChoiceTracker {
       ...this.#split(reasoning, this.#text.whole(content.text)),
       refusal: this.#refusal.whole(content.refusal),
       citations: content.citations,
+      images: this.#missing(content.images),
       calls: this.#calls.whole(content.calls),
     };
   }
@@ -102,6 +118,7 @@ export class ChoiceTracker {
       ...this.#split(reasoning, this.#text.pieceAfterEnd(content.text)),
       refusal: this.#refusal.pieceAfterEnd(content.refusal),
       citations: content.citations,
+      images: this.#missing(content.images),
       calls: this.#calls.whole(content.calls),
     };
   }

@@ -84,12 +84,13 @@ export class ChatDecoder implements ReplyDecoder {
   }
 }
 
-function fragmentsOf({ reasoning, text, refusal, citations, calls }: ChoiceUpdate): Fragment[] {
+function fragmentsOf({ reasoning, text, refusal, citations, images, calls }: ChoiceUpdate): Fragment[] {
   return [
     ...textFragment('reasoning', reasoning),
     ...textFragment('text', text),
     ...textFragment('refusal', refusal),
     ...citations.map((citation) => ({ type: 'citation', citation }) as const),
+    ...images.map((source) => ({ type: 'image', source }) as const),
     ...calls.flatMap(callFragments),
   ];
 }

@@ -1,8 +1,16 @@
 import { type JsonObject, isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { BlockHead, ReplyEvent, Block, CompleteReply } from '../../../canonical/reply.ts';
+import { writeDataUrl } from '../../../canonical/media.ts';
+import {
+  type BlockHead,
+  type ReplyEvent,
+  type Block,
+  type CompleteReply,
+  contentOf,
+  type ImageBlock,
+} from '../../../canonical/reply.ts';
 import { thoughtSeparator } from '../request/read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
-import type { ChatCall, ChatMessage, ChatReasoningDetail } from '../../../wire/chat.ts';
+import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
 import { asList } from '../../../wire/members.ts';
 
 /** Between parts of a text that were separated by another block. */
@@ -21,6 +29,7 @@ export class MessageDeltas {
   #thoughts = 0;
   #refusal = 0;
   #calls = 0;
+  #images = 0;
   readonly #states: ChatReasoningDetail[] = [];
   /** Characters of the text before the block that is open. */
   #before = 0;
@@ -46,6 +55,7 @@ export class MessageDeltas {
       case 'citation':
         return [{ annotations: [writeCitation(event.citation, this.#before)] }];
       case 'block_stop':
+        if (event.block.type === 'image') return [{ images: [writeImage(event.block, this.#images++)] }];
         if (event.block.type === 'reasoning') this.#states.push(writeReasoningState(event.block, this.#states.length));
         return [];
     }
@@ -92,6 +102,8 @@ export class MessageDeltas {
         return [{ reasoning_content: piece }];
       case 'tool_call':
         return this.#input(head.form === 'freeform', text);
+      case 'image':
+        return [];
     }
   }
 
@@ -119,7 +131,7 @@ export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): ChatMes
 }
 
 function deltasOf(deltas: MessageDeltas, index: number, block: Block): ChatMessage[] {
-  const text = block.type === 'tool_call' ? block.input : block.text;
+  const text = contentOf(block);
   const citations = block.type === 'text' ? block.citations : [];
   return [
     ...deltas.take({ type: 'block_start', index, block }),
@@ -127,6 +139,12 @@ function deltasOf(deltas: MessageDeltas, index: number, block: Block): ChatMessa
     ...citations.flatMap((citation) => deltas.take({ type: 'citation', index, citation })),
     ...deltas.take({ type: 'block_stop', index, block }),
   ];
+}
+
+/** In the shape of OpenRouter's `images`: OpenAI's format has none. */
+function writeImage({ source }: ImageBlock, index: number): ChatPart {
+  const url = source.type === 'url' ? source.url : writeDataUrl(source);
+  return { type: 'image_url', image_url: { url }, index };
 }
 
 function addDelta(message: JsonObject, delta: ChatMessage): void {

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { MediaSource } from '../../../canonical/conversation.ts';
+import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { asText, count, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';
-import type { ChatAnnotation, ChatCitation, ChatMessage, ChatPart } from '../../../wire/chat.ts';
+import type { ChatAnnotation, ChatCitation, ChatImage, ChatMessage, ChatPart } from '../../../wire/chat.ts';
 
 /** The content of a message or a delta. */
 export interface MessageContent {
@@ -12,12 +14,13 @@ export interface MessageContent {
   readonly text: string;
   readonly refusal: string;
   readonly citations: readonly Citation[];
+  readonly images: readonly MediaSource[];
   readonly calls: readonly JsonValue[];
 }
 
 /**
  * Reads a message or a delta. Sources: OpenAI API reference, "The chat completion object"; DeepSeek
- * (`reasoning_content`), OpenRouter (`reasoning`, `reasoning_details`), Mistral (`thinking` parts).
+ * (`reasoning_content`), OpenRouter (`reasoning`, `reasoning_details`, `images`), Mistral (`thinking` parts).
  */
 export function readMessage(message: ChatMessage): MessageContent {
   const { content } = message;
@@ -30,6 +33,7 @@ export function readMessage(message: ChatMessage): MessageContent {
     text: asText(content) || parts.map(textOfPart).join(''),
     refusal: asText(message.refusal) || parts.map((part) => asText(member<ChatPart>(part, 'refusal'))).join(''),
     citations: listOf(message.annotations).flatMap(readCitation),
+    images: [...parts, ...listOf(message.images)].flatMap(readImage),
     calls: [...listOf(message.tool_calls), ...oldCall(message.function_call)],
   };
 }
@@ -53,6 +57,16 @@ function thinkingOf(part: JsonValue): string {
 /** The deprecated form has no ids and at most one call. */
 function oldCall(call: JsonValue | undefined): readonly JsonValue[] {
   return isJsonObject(call) ? [{ function: call }] : [];
+}
+
+/** Images stand in a list of their own, or among the parts. */
+function readImage(part: JsonValue): MediaSource[] {
+  const image = member<ChatPart>(part, 'image_url');
+  const url = asText(image) || asText(member<ChatImage>(image, 'url'));
+  if (url === '') return [];
+  if (!isDataUrl(url)) return [{ type: 'url', url }];
+  const data = readDataUrl(url);
+  return data === undefined ? [] : [{ type: 'base64', ...data }];
 }
 
 function readCitation(annotation: JsonValue): Citation[] {

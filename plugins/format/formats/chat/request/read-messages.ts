@@ -6,7 +6,7 @@ import { readName } from '../../../canonical/tools.ts';
 import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, readText } from '../../../wire/read.ts';
 import { readReasoning } from './read-reasoning.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatFile, ChatImage, ChatPart } from '../../../wire/chat.ts';
-import { textPart } from '../../../canonical/media.ts';
+import { placeParts, textPart } from '../../../canonical/media.ts';
 import { readAudio, readContentParts, readFileData, readUrl } from '../../../canonical/openai.ts';
 
 /**
@@ -76,7 +76,8 @@ export class ChatHistoryReader {
   #assistant(message: ChatMessage, path: string): void {
     this.items.push(...readReasoning(message, path, this.#notes));
     const parts = readContent(message.content, `${path}.content`, this.#notes);
-    this.#say('assistant', [...parts, ...refusalPart(maybeText(message.refusal, `${path}.refusal`))]);
+    const images = readImages(message.images, `${path}.images`, this.#notes);
+    this.#say('assistant', [...parts, ...images, ...refusalPart(maybeText(message.refusal, `${path}.refusal`))]);
     if (!isMissing(message.audio)) this.#notes.drop('audio of assistant messages');
     for (const [index, entry] of maybeList(message.tool_calls, `${path}.tool_calls`).entries()) {
       const callPath = `${path}.tool_calls[${index}]`;
@@ -148,6 +149,14 @@ function readPart(part: ChatPart, path: string, notes: Notes): Part[] {
       notes.dropPart(`content part ${type}`, path);
       return [];
   }
+}
+
+/** Images that a model has made, as the gateway gave them. */
+function readImages(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
+  return maybeList(value, path).flatMap((entry, index) => {
+    const partPath = `${path}[${index}]`;
+    return placeParts(readPart(readObject(entry, partPath), partPath, notes), partPath);
+  });
 }
 
 function refusalPart(text: string | undefined): Part[] {

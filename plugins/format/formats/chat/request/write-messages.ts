@@ -19,6 +19,7 @@ import {
   toTurns,
   type UserTurn,
 } from '../../../canonical/dialogue.ts';
+import { showMadeImages } from '../../../canonical/made-images.ts';
 import { writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { placeThoughts, takesReasoning } from './place-thoughts.ts';
@@ -33,7 +34,8 @@ import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
  * @throws GatewayError `not_supported`
  */
 export function writeMessages(items: readonly Item[], target: EncodeTarget): ChatMessage[] {
-  return toTurns(normalizeCalls(items)).flatMap((turn): ChatMessage[] => {
+  const shown = showMadeImages(items, target.profile.capabilities.images, target.notes);
+  return toTurns(normalizeCalls(shown)).flatMap((turn): ChatMessage[] => {
     if (turn.role === 'assistant') return writeAssistant(turn, target);
     if (turn.role === 'user') return writeUser(turn, target);
     return [{ role: 'developer', content: textOf(turn.parts) }];

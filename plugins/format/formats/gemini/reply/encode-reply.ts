@@ -95,7 +95,9 @@ function content(parts: readonly GeminiPart[]): GeminiContent {
 }
 
 function writeText(writer: PartWriter, block: Block): GeminiPart[] {
-  return block.type === 'tool_call' || block.text === '' ? [] : writer.delta(block, block.text);
+  return block.type === 'tool_call' || block.type === 'image' || block.text === ''
+    ? []
+    : writer.delta(block, block.text);
 }
 
 /** A client that has not requested thoughts would take them for the answer. */

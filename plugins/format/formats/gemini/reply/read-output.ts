@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { MediaSource } from '../../../canonical/conversation.ts';
+import { plainMediaType } from '../../../canonical/media.ts';
 import type { Fragment, Citation } from '../../../canonical/reply.ts';
 import { member, asList } from '../../../wire/members.ts';
 import type {
@@ -6,6 +8,7 @@ import type {
   GeminiCall,
   GeminiCandidate,
   GeminiContent,
+  GeminiFile,
   GeminiPart,
   GeminiCitation,
   GeminiCitations,
@@ -47,8 +50,13 @@ export class PartReader {
   #part(part: GeminiPart): Fragment[] {
     const call = part.functionCall;
     const signature = readSignature(part.thoughtSignature);
-    // The signature of a call belongs to the thoughts before it.
+    // The signature of a call or an image belongs to the thoughts before it.
     if (isJsonObject(call)) return [...signature, ...this.#call(call)];
+    const image = part.thought === true ? undefined : readImage(part);
+    if (image !== undefined) {
+      this.hasSpoken = true;
+      return [...signature, { type: 'image', source: image }];
+    }
     const isSpoken = this.hasSpoken;
     const said = [...this.#say(part), ...readDropped(part)];
     if (part.thought === true) return [...said, ...signature];
@@ -87,14 +95,26 @@ const mediaMembers = ['inlineData', 'fileData'] as const;
 const mediaNames = new Map([
   ['image', 'images'],
   ['audio', 'audio'],
+  ['video', 'video'],
 ]);
+
+/** The image that a part is; undefined for any other part. */
+function readImage(part: GeminiPart): MediaSource | undefined {
+  const { mimeType, data }: GeminiBlob = isJsonObject(part.inlineData) ? part.inlineData : {};
+  if (typeof mimeType === 'string' && mimeType.startsWith('image/') && typeof data === 'string' && data !== '')
+    return { type: 'base64', mediaType: plainMediaType(mimeType), data };
+  const { mimeType: type, fileUri: url }: GeminiFile = isJsonObject(part.fileData) ? part.fileData : {};
+  return typeof type === 'string' && type.startsWith('image/') && typeof url === 'string' && url !== ''
+    ? { type: 'url', url }
+    : undefined;
+}
 
 function readDropped(part: GeminiPart): Fragment[] {
   const lost = codeMembers.some((name) => isJsonObject(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isJsonObject(part[name])) continue;
     const [kind = ''] = String(member<GeminiBlob>(part[name], 'mimeType')).split('/');
-    lost.push(mediaNames.get(kind) ?? 'files');
+    lost.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
   }
   return lost.map((what) => ({ type: 'dropped', what: `${what} in the answer` }));
 }

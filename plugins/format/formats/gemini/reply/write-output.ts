@@ -1,4 +1,4 @@
-import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../../../canonical/reply.ts';
+import type { Block, BlockHead, Citation, CompleteReply, FinishReason, ImageBlock } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { noSignature, encodeSignature } from '../request/thought-signature.ts';
 import type {
@@ -29,7 +29,7 @@ export class PartWriter {
 
   /** A delta of a block. Calls are emitted whole. */
   delta({ type }: BlockHead, text: string): GeminiPart[] {
-    if (type === 'tool_call') return [];
+    if (type === 'tool_call' || type === 'image') return [];
     if (type !== 'reasoning') return [{ text }];
     return this.#showsThoughts ? [...this.rest(false), { text, thought: true }] : [];
   }
@@ -37,6 +37,7 @@ export class PartWriter {
   /** The end of a block. */
   stop(block: Block): GeminiPart[] {
     if (block.type === 'tool_call') return [this.#call(block)];
+    if (block.type === 'image') return [{ ...writeImage(block), ...this.#takeSignature() }];
     if (block.type !== 'reasoning') return [];
     const before = this.rest(false);
     this.#signature = block.state;
@@ -64,6 +65,11 @@ export class PartWriter {
     this.#signature = '';
     return signature === '' ? {} : { thoughtSignature: encodeSignature(signature) };
   }
+}
+
+function writeImage({ source }: ImageBlock): GeminiPart {
+  if (source.type === 'url') return { fileData: { fileUri: source.url } };
+  return { inlineData: { mimeType: source.mediaType, data: source.data } };
 }
 
 function writeCall({ id, name, form, input }: CallBlock): GeminiCall {

@@ -45,9 +45,12 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): Gemini
   });
 }
 
-/** Writes the text of an assistant message. */
-export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): GeminiPart[] {
-  return assistantText(parts, notes).flatMap(({ text }) => writeText(text));
+/** Writes the text and the images of an assistant message. */
+export function writeOutput(parts: readonly Part[], target: EncodeTarget): GeminiPart[] {
+  return parts.flatMap((part) => {
+    if (part.type === 'image' && target.profile.capabilities.images) return [writeImage(part, target)];
+    return assistantText([part], target.notes).flatMap(({ text }) => writeText(text));
+  });
 }
 
 export function writeText(text: string): GeminiPart[] {

@@ -126,7 +126,7 @@ class ContentWriter {
 }
 
 /**
- * The parts of one answer. A signature goes with the next call, also across a text: Chat clients return all reasoning before
+ * The parts of one answer. A signature goes with the next call or image, also across a text: Chat clients return all reasoning before
  * the text, and Google wants the signature on the call. Without a following call it goes with the text.
  */
 class ModelParts {
@@ -146,17 +146,22 @@ class ModelParts {
     this.#signature = signature;
   }
 
-  say(texts: readonly GeminiPart[]): void {
-    this.#parts.push(...texts);
+  say(parts: readonly GeminiPart[]): void {
+    for (const part of parts) this.#parts.push(typeof part.text === 'string' ? part : this.#signed(part, true));
   }
 
   call(functionCall: GeminiCall): void {
-    const isSkipped = this.#signature === '' && !this.#hasCalled && this.#needsSignature;
+    this.#parts.push(this.#signed({ functionCall }, !this.#hasCalled));
+    this.#hasCalled = true;
+  }
+
+  /** @param isChecked Google refuses the part without a signature: the first call, and every image that it has made */
+  #signed(part: GeminiPart, isChecked: boolean): GeminiPart {
+    const isSkipped = this.#signature === '' && isChecked && this.#needsSignature;
     const thoughtSignature = isSkipped ? skipValidation : this.#signature;
     this.hasSkipped ||= isSkipped;
-    this.#hasCalled = true;
     this.#signature = '';
-    this.#parts.push({ functionCall, ...(thoughtSignature !== '' && { thoughtSignature }) });
+    return thoughtSignature === '' ? part : { ...part, thoughtSignature };
   }
 
   finish(): GeminiPart[] {

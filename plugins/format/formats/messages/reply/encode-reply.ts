@@ -76,6 +76,8 @@ export class MessagesEncoder implements ReplyEncoder {
         // Input that is not an object is wrapped in one once it is complete.
         this.#begun ??= head.form === 'freeform' ? 'other' : beginningOf(text);
         return this.#begun === 'object' ? delta(index, { type: 'input_json_delta', partial_json: text }) : '';
+      case 'image':
+        return '';
     }
   }
 

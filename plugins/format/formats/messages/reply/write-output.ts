@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
+import { describeImage } from '../../../canonical/made-images.ts';
 import type { Block, BlockHead, Citation, CompleteReply } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { stopReasons } from './finish.ts';
@@ -23,6 +24,9 @@ export function writeBlock(block: Block): MessagesBlock {
     }
     case 'refusal':
       return { type: 'text', text: block.text, citations: null };
+    case 'image':
+      // `answerImages` says that there is none.
+      return { type: 'text', text: describeImage(block.source), citations: null };
     case 'reasoning':
       return block.isRedacted
         ? { type: 'redacted_thinking', data: block.state }

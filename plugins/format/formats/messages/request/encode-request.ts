@@ -3,6 +3,7 @@ import { type JsonObject, isJsonObject, type JsonValue } from '#core/platform/js
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, OutputFormat } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
+import { showMadeImages } from '../../../canonical/made-images.ts';
 import { noteCutting } from '../../../canonical/stop-cutter.ts';
 import { messagesBounds } from './parameters.ts';
 import { writeMessages } from './write-messages.ts';
@@ -27,7 +28,8 @@ const defaultMaxTokens = 32_000;
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { isStream, model, profile } = target;
-  const turns = toTurns(normalizeCalls(conversation.items));
+  const items = showMadeImages(conversation.items, target.profile.capabilities.images, target.notes);
+  const turns = toTurns(normalizeCalls(items));
   const maxTokens = writeLimit(conversation, target);
   const { format, instruction } = writeFormat(conversation.output, target);
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);

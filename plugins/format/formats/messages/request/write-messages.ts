@@ -18,6 +18,7 @@ import {
   type UserTurn,
 } from '../../../canonical/dialogue.ts';
 import { isMedia, assistantText, fileText, unsupported } from '../../../canonical/media.ts';
+import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
 
@@ -155,14 +156,6 @@ function plainId(id: string): string {
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 
-/** The first base64 characters of images: a wrong media type is refused. */
-const imageBeginnings: readonly (readonly [string, string])[] = [
-  ['iVBORw0KGgo', 'image/png'],
-  ['/9j/', 'image/jpeg'],
-  ['R0lGOD', 'image/gif'],
-  ['UklGR', 'image/webp'],
-];
-
 /**
  * Writes parts of a user or a tool; empty texts are left out, because they are refused.
  *
@@ -197,8 +190,9 @@ function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTar
   if (!profile.capabilities.images) throw unsupported('images', from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source) };
-  const begun = imageBeginnings.find(([beginning]) => source.data.startsWith(beginning));
-  return { type: 'image', source: writeSource({ ...source, mediaType: begun?.[1] ?? source.mediaType }) };
+  // A wrong media type is refused.
+  const mediaType = mediaTypeIn(source.data) ?? source.mediaType;
+  return { type: 'image', source: writeSource({ ...source, mediaType }) };
 }
 
 function writeSource(source: Source): MessagesSource {

@@ -94,6 +94,8 @@ export class ResponsesEncoder implements ReplyEncoder {
     const item = writeOpenItem(this.#itemId(index, head), head);
     const added = this.#end() + this.#write('response.output_item.added', { output_index: index, item });
     if (head.type === 'text') return added + this.#part('added', index, { ...head, text: '', citations: [] });
+    if (head.type === 'image')
+      return added + this.#makeImage('in_progress', index) + this.#makeImage('generating', index);
     return head.type === 'refusal' ? added + this.#part('added', index, { ...head, text: '' }) : added;
   }
 
@@ -113,6 +115,8 @@ export class ResponsesEncoder implements ReplyEncoder {
       case 'tool_call':
         // Searches have an object as input, without deltas.
         return head.form === 'tool_search' ? '' : this.#write(`${inputEvents[head.form]}.delta`, { ...place, delta });
+      case 'image':
+        return '';
     }
   }
 
@@ -158,7 +162,13 @@ export class ResponsesEncoder implements ReplyEncoder {
         return this.#hasSummary ? this.#endSummary(index, block) : '';
       case 'tool_call':
         return this.#endInput(index, block);
+      case 'image':
+        return this.#makeImage('completed', index);
     }
+  }
+
+  #makeImage(state: 'in_progress' | 'generating' | 'completed', index: number): string {
+    return this.#write(`response.image_generation_call.${state}`, this.#place(index, { type: 'image' }));
   }
 
   #endSummary(index: number, block: BlockOf<'reasoning'>): string {
@@ -190,6 +200,9 @@ export class ResponsesEncoder implements ReplyEncoder {
       }
       case 'tool_call':
         return writeItem(id, { ...head, input: text }, 'incomplete');
+      case 'image':
+        // Never open: it ends as it begins.
+        return writeOpenItem(id, head);
     }
   }
 

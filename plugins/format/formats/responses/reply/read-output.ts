@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
+import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { droppedPart, type Citation, type Fragment } from '../../../canonical/reply.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
@@ -82,6 +83,7 @@ export class ItemFragments {
     const { type }: ResponsesItem = item;
     if (type === 'message') return [...readMessage(item, tracked), { type: 'break' }];
     if (type === 'reasoning') return readReasoning(item, tracked);
+    if (type === 'image_generation_call') return readImage(item);
     // An unknown item is not dropped when its text came in deltas.
     return tracked.parts.size > 0 ? [] : [droppedPart(asText(type), 'unknown items')];
   }
@@ -167,6 +169,14 @@ function readReasoning(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   if (encrypted === '' || tracked.hasState) return [...texts, { type: 'break' }];
   tracked.hasState = true;
   return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${asText(item.id)}:${encrypted}` }];
+}
+
+/** Images come whole with the end of their item; partial ones are drafts of it. */
+function readImage(item: ResponsesItem): Fragment[] {
+  const data = asText(item.result);
+  if (data === '') return [droppedPart('image_generation_call', '')];
+  const mediaType = mediaTypeIn(data) ?? `image/${asText(item.output_format) || 'png'}`;
+  return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 
 /** Calls that the vendor runs itself are not the client's. */

@@ -1,4 +1,5 @@
-import type { Block, BlockHead, CallHead, Citation } from '../../../canonical/reply.ts';
+import { describeImage } from '../../../canonical/made-images.ts';
+import type { Block, BlockHead, CallHead, Citation, ImageBlock } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
@@ -7,6 +8,7 @@ const idPrefixes = {
   text: 'msg',
   refusal: 'msg',
   reasoning: 'rs',
+  image: 'ig',
   function: 'fc',
   freeform: 'ctc',
   tool_search: 'tsc',
@@ -32,6 +34,8 @@ export function writeItem(id: string, block: Block, status: ItemStatus = 'comple
     }
     case 'tool_call':
       return writeCall(id, block, block.input, status);
+    case 'image':
+      return writeImage(id, block);
   }
 }
 
@@ -39,11 +43,20 @@ export function writeItem(id: string, block: Block, status: ItemStatus = 'comple
 export function writeOpenItem(id: string, head: BlockHead): ResponsesItem {
   if (head.type === 'tool_call') return writeCall(id, head, '', 'in_progress');
   if (head.type === 'reasoning') return { id, type: 'reasoning', summary: [], status: 'in_progress' };
+  if (head.type === 'image') return { id, type: 'image_generation_call', status: 'in_progress', result: null };
   return writeMessage(id, 'in_progress', []);
 }
 
 function writeMessage(id: string, status: string, content: ResponsesPart[]): ResponsesItem {
   return { id, type: 'message', role: 'assistant', status, content };
+}
+
+/** The format has images only as results of its own tool. Their data is in the answer. */
+function writeImage(id: string, { source }: ImageBlock): ResponsesItem {
+  if (source.type === 'url')
+    return writeMessage(id, 'completed', [writePart({ type: 'text', text: describeImage(source), citations: [] })]);
+  const [, output_format = 'png'] = source.mediaType.split('/');
+  return { id, type: 'image_generation_call', status: 'completed', output_format, result: source.data };
 }
 
 function writeCall(id: string, head: CallHead, input: string, status: string): ResponsesItem {

@@ -17,7 +17,8 @@ import { isClientTool } from '../../../canonical/tool-names.ts';
 import { invalid, isMissing, maybeList, maybeText, readFilled, readObject, readText } from '../../../wire/read.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
-import { textPart } from '../../../canonical/media.ts';
+import { mediaTypeIn } from '../../../canonical/made-images.ts';
+import { placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
 import { readAudio, readContentParts, readFileData, readUrl } from '../../../canonical/openai.ts';
 
 /**
@@ -66,6 +67,8 @@ export class ItemReader {
       case 'function_call_output':
       case 'custom_tool_call_output':
         return this.#result(item, path, readContent(item.output, `${path}.output`, this.#notes));
+      case 'image_generation_call':
+        return this.#image(item, path);
       case 'tool_search_call':
         return this.#search(item, path);
       case 'tool_search_output':
@@ -91,6 +94,15 @@ export class ItemReader {
 
   #say(role: Message['role'], parts: readonly Part[]): void {
     this.items.push({ type: 'message', role, parts });
+  }
+
+  /** An image that a model has made. Without its data, only the vendor that made it knows it. */
+  #image(item: ResponsesItem, path: string): void {
+    const data = maybeText(item.result, `${path}.result`);
+    if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', path);
+    const mediaType = mediaTypeIn(data) ?? `image/${maybeText(item.output_format, `${path}.output_format`) ?? 'png'}`;
+    const source = { type: 'base64', mediaType, data: standardBase64(data, `${path}.result`) } as const;
+    this.#say('assistant', placeParts([{ type: 'image', source, detail: undefined }], path));
   }
 
   #reasoning(item: ResponsesItem, path: string): void {

@@ -12,6 +12,7 @@ import type {
   ImagePart,
 } from '../../../canonical/conversation.ts';
 import { normalizeCalls, textOf } from '../../../canonical/dialogue.ts';
+import { showMadeImages } from '../../../canonical/made-images.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { shortenId } from '../../../canonical/openai.ts';
 import { supportsFreeformTools, wireName } from './write-tools.ts';
@@ -21,7 +22,7 @@ import { writeDataUrl, assistantText, unsupported } from '../../../canonical/med
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
 export function writeItems(items: readonly Item[], target: EncodeTarget): ResponsesItem[] {
   const writer = new ItemWriter(target);
-  const settled = normalizeCalls(items);
+  const settled = normalizeCalls(showMadeImages(items, target.profile.capabilities.images, target.notes));
   for (const [index, item] of settled.entries()) {
     if (item.type !== 'tool_result') writer.showImages();
     if (item.type === 'reasoning' && !leadsSomewhere(settled, index)) target.notes.drop('reasoning without an answer');

@@ -60,8 +60,7 @@ function read(...pieces: Buffer[]): string {
 it('the Gemini decoder notes each part of an answer that no other format can express', () => {
   const parts = [
     { text: 'Here.' },
-    { inlineData: { mimeType: 'image/png', data: 'iVBOR' } },
-    { inlineData: { mimeType: 'image/png', data: 'iVBOS' } },
+    { inlineData: { mimeType: 'image/png', data: 'iVBOR' }, thought: true },
     { inlineData: { mimeType: 'audio/L16', data: 'AAAA' } },
     { fileData: { fileUri: 'gs://there' } },
     { executableCode: { language: 'PYTHON', code: '1+1' } },
@@ -69,7 +68,7 @@ it('the Gemini decoder notes each part of an answer that no other format can exp
   ];
   const { guard } = guarded(fragmentsOf(says(parts, stop, { usageMetadata })));
   expect(guard.reply?.blocks).toMatchObject([{ type: 'text', text: 'Here.' }]);
-  const lost = ['images', 'audio', 'files', 'executed code'];
+  const lost = ['thoughts with images', 'audio', 'files', 'executed code'];
   expect(guard.notes.entries).toEqual(lost.map((what) => `dropped ${what} in the answer`));
 });
 

@@ -95,7 +95,8 @@ describe('writing Messages messages', () => {
     const parts: Part[] = [text('Yes'), { type: 'refusal', text: 'No.' }, picture];
     const { body, notes } = encode({ items: [hi, { type: 'message', role: 'assistant', parts }, hi] });
     expect(body['messages']).toMatchObject([{}, { content: [block('Yes'), block('No.')] }, {}]);
-    expect(notes).toEqual(['dropped image in assistant message']);
+    expect(body['messages']).toMatchObject([{}, {}, { content: [{ type: 'text' }, { type: 'image' }, block('Hi')] }]);
+    expect(notes).toEqual(['approximated images in assistant messages as user message']);
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
+import { type CompleteReply, contentOf, type Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
 import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
@@ -145,10 +145,12 @@ describe('decoding a Responses reply', () => {
     ];
     for (const [number, variant] of variants.entries()) {
       const blocks = replyTo(variant)?.blocks;
-      expect(
-        blocks?.map((block) => ('text' in block ? block.text : block.input)),
-        `variant ${number}`,
-      ).toEqual(['First.\n\nSecond.', 'Hello you', '{"at":"sky"}', '*** Begin']);
+      expect(blocks?.map(contentOf), `variant ${number}`).toEqual([
+        'First.\n\nSecond.',
+        'Hello you',
+        '{"at":"sky"}',
+        '*** Begin',
+      ]);
     }
   });
 

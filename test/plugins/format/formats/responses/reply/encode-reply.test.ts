@@ -6,7 +6,13 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../../../../plugins/format/canonical/codec.ts';
 import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
-import type { Block, CompleteReply, Fragment, ReplyEvent } from '../../../../../../plugins/format/canonical/reply.ts';
+import {
+  type Block,
+  type CompleteReply,
+  contentOf,
+  type Fragment,
+  type ReplyEvent,
+} from '../../../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
 import { eventSchema, wholeReplySchema } from '../../../../../support/schemas/responses.ts';
@@ -339,7 +345,7 @@ describe('encoding a Responses response object', () => {
 
 /** What a client gets to see of a block. */
 function visible(block: Block): unknown {
-  if (block.type !== 'tool_call') return [block.type, block.text];
+  if (block.type !== 'tool_call') return [block.type, contentOf(block)];
   // What is no object cannot be searched for.
   return [block.form, block.id, block.form === 'tool_search' ? '' : block.input];
 }

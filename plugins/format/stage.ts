@@ -1,3 +1,4 @@
+import { endUserIds } from '#core/business/accounts/end-user-id.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { adapter } from '#core/gateway/facts.ts';
@@ -68,6 +69,7 @@ export const formatStage = defineStage({
     const store = new ResponsesStore(host);
     const reasoning = new ReasoningStore(host, hours);
     const threads = new ThreadStore(host);
+    const endUsers = endUserIds(host);
     return {
       // The stage waits only for the request body, the database and the shared state, which all have deadlines.
       timeout: Infinity,
@@ -94,7 +96,10 @@ export const formatStage = defineStage({
         const threaded = opened instanceof Promise ? await opened : opened;
         const kept = reasoning.open(exchange, threaded, model);
         const remembered = kept instanceof Promise ? await kept : kept;
-        const call = isLong ? await openLongCall(exchange, model, remembered) : openCall(exchange, model, remembered);
+        const named = endUsers.find(exchange, model);
+        const endUser = named instanceof Promise ? await named : named;
+        const identified = endUser === undefined ? remembered : remembered.with({ endUser });
+        const call = isLong ? await openLongCall(exchange, model, identified) : openCall(exchange, model, identified);
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) {

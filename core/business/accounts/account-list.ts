@@ -4,6 +4,7 @@ import { AccountError } from './account-error.ts';
 import type { AccountRecord } from './account-record.ts';
 import { findAccount } from './accounts.ts';
 import { isApiKey } from './api-key.ts';
+import { accountOfEndUser, isEndUserId } from './end-user-id.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
@@ -27,7 +28,7 @@ export type AccountState = (typeof accountStates)[number];
 export const accountStates = ['active', 'inactive', 'blocked', 'deleted'] as const;
 
 export interface AccountQuery {
-  /** A part of the name or the e-mail address in any case, an id, or a key hint. */
+  /** A part of the name or the e-mail address in any case, an id, a key hint, or the id by which vendors know the account. */
   readonly words?: string | undefined;
   readonly state?: AccountState | undefined;
   /** Id of the last account of the previous page. */
@@ -38,8 +39,10 @@ export interface AccountQuery {
 /** Lists accounts, the newest first. */
 export async function listAccounts(
   database: Pick<Database, 'query'>,
-  { words, state, after, limit }: AccountQuery,
+  { words: given, state, after, limit }: AccountQuery,
 ): Promise<AccountSummary[]> {
+  const words =
+    given !== undefined && isEndUserId(given) ? ((await accountOfEndUser(database, given)) ?? given) : given;
   const rows = await database.query<SummaryRow>(
     `with found as (
        select a.id, a.name, a.email, k.hint, a.request_count::float8 as request_count, a.created_at, p.ends_at,
@@ -81,7 +84,7 @@ function toSummary({ id, name, email, hint, state, ...row }: SummaryRow): Accoun
 }
 
 /**
- * Finds an account by its id, e-mail address, key, key hint or whole name, in any case.
+ * Finds an account by its id, e-mail address, key, key hint, whole name, or the id by which vendors know it, in any case.
  *
  * @throws AccountError `not_found`, `ambiguous`
  */
@@ -89,6 +92,8 @@ export async function findAccountByHandle(
   { database, service }: { readonly database: Pick<Database, 'query'>; readonly service: Pick<Service, 'prefix'> },
   handle: string,
 ): Promise<AccountRecord> {
+  const known = isEndUserId(handle) ? await accountOfEndUser(database, handle) : undefined;
+  if (known !== undefined) return findAccount(database, known);
   const isName = !uuid.test(handle) && !isApiKey(handle, service.prefix) && !/[@…]|\.{3}/.test(handle);
   if (!isName) return findAccount(database, handle);
   const named = await database.query<Row<typeof Account, 'id'>>(

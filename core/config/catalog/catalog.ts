@@ -48,6 +48,8 @@ export interface Upstream {
   readonly auth: AuthScheme;
   readonly apiKeys: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  /** Whom requests name as their end user: whom the client names, or the account, by a keyed hash. */
+  readonly endUser: 'client' | 'hash';
   /** Of a cloud, in place of keys. */
   readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;

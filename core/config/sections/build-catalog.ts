@@ -134,6 +134,7 @@ function readUpstream(
     auth,
     apiKeys,
     headers: { ...vendor?.headers, ...lowerCased(value.headers) },
+    endUser: value.end_user,
     credentials,
     isDemo: vendor?.isDemo === true,
     // A self-hosted endpoint may work without a key; a vendor's does not.

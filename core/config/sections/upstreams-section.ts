@@ -48,6 +48,14 @@ export const upstreams = defineSection({
           default: {},
           description: 'Headers sent with every request.',
         },
+        end_user: {
+          type: 'string',
+          enum: ['client', 'hash'],
+          default: 'client',
+          description:
+            'Whom requests name as their end user, where the vendor has a field for it: whom the client names, or the account, by a keyed ' +
+            'hash that `daypass account find` takes.',
+        },
       },
       additionalProperties: false,
     },

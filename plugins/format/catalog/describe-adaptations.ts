@@ -53,7 +53,12 @@ function wordsFor(route: Route, { name }: ClientTextFormat): string {
   const holding = (changes: readonly Change[]): string[] =>
     changes.flatMap(([words, isMade, formats]) => (formats.includes(name) && isMade(quirks) ? [words] : []));
   const without = shortList([...holding(omitted), ...quirks.refuses]);
-  return [...holding(changed), ...(without === '' ? [] : [`without ${without}`])].join('; ');
+  const isHashed = route.upstream.endUser === 'hash';
+  const isTaken = quirks.end_user && anthropicAndOpenai.includes(name);
+  const endUser = isTaken ? 'the account, by a hash, as end user' : 'no field for the end user (end_user: hash)';
+  return [...holding(changed), ...(isHashed ? [endUser] : []), ...(without === '' ? [] : [`without ${without}`])].join(
+    '; ',
+  );
 }
 
 const mostNamed = 6;

@@ -1,5 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
-import type { Model } from '#core/config/catalog/catalog.ts';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
@@ -28,6 +28,8 @@ interface Said {
   /** The reasoning of earlier turns, for clients that cannot return it. */
   readonly kept?: KeptReasoning | undefined;
   readonly thread?: Thread | undefined;
+  /** The account, for upstreams that are to know it. */
+  readonly endUser?: string | undefined;
 }
 
 /** The client's request, read once; every attempt starts from it. */
@@ -40,6 +42,7 @@ export class ClientRequest implements Said {
   readonly previousId: string | undefined;
   readonly kept: KeptReasoning | undefined;
   readonly thread: Thread | undefined;
+  readonly endUser: string | undefined;
   readonly content: RequestContent;
 
   constructor(said: Said, content: RequestContent) {
@@ -51,6 +54,7 @@ export class ClientRequest implements Said {
     this.previousId = said.previousId;
     this.kept = said.kept;
     this.thread = said.thread;
+    this.endUser = said.endUser;
     this.content = content;
   }
 
@@ -66,6 +70,11 @@ export class ClientRequest implements Said {
   with(changes: Partial<Said>, content: RequestContent = this.content): ClientRequest {
     return new ClientRequest({ ...this, ...changes }, content);
   }
+}
+
+/** What a route is told of who sent a request; undefined where it is told what the client says. Tokens are counted for nobody. */
+export function endUserFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
+  return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
 }
 
 /**

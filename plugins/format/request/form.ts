@@ -3,11 +3,13 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 
-/** The text fields of a form, and where its model is named. A file is an empty text. */
+/** The text fields of a form, and where they are. A file is an empty text. */
 export interface Form {
   readonly fields: JsonObject;
-  /** Undefined where no part is named `model`. */
-  readonly model: Span | undefined;
+  /** The contents of the parts, by name. */
+  readonly parts: ReadonlyMap<string, readonly Span[]>;
+  /** What precedes each part. */
+  readonly delimiter: Buffer;
   readonly bytes: Buffer;
 }
 
@@ -34,23 +36,34 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw malformed('its Content-Type has no boundary');
+  const delimiter = Buffer.from(`--${boundary}`, 'latin1');
   const fields: JsonObject = Object.create(null) as JsonObject;
-  let model: Span | undefined;
-  for (const part of partsOf(bytes, Buffer.from(`--${boundary}`, 'latin1'))) {
-    if (part.name === 'model') {
-      if (model !== undefined) throw malformed('it has two parts named "model"');
-      model = part;
-    }
+  const parts = new Map<string, Span[]>();
+  for (const part of partsOf(bytes, delimiter)) {
+    const known = parts.get(part.name);
+    if (known !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
+    if (known === undefined) parts.set(part.name, [part]);
+    else known.push(part);
     const isText = !part.isFile && part.end - part.begin <= bounds.smallBody;
     fields[part.name] = isText ? bytes.toString('utf8', part.begin, part.end) : '';
   }
-  return { fields, model, bytes };
+  return { fields, parts, delimiter, bytes };
 }
 
-/** The same form with another model. */
-export function withModel({ bytes, model }: Form, name: string): readonly Buffer[] {
-  if (model === undefined) return [bytes];
-  return [bytes.subarray(0, model.begin), Buffer.from(name), bytes.subarray(model.end)];
+/** The same form with other values of fields; those that it lacks are put before its parts. */
+export function withFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
+  const entries = Object.entries(values);
+  const added = entries.filter(([name]) => !parts.has(name));
+  const head = ([name, value]: readonly [string, string]) =>
+    Buffer.concat([delimiter, Buffer.from(`\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)]);
+  const replaced = entries.flatMap(([name, value]) => (parts.get(name) ?? []).map((span) => ({ ...span, value })));
+  const pieces: Buffer[] = added.map(head);
+  let at = 0;
+  for (const { begin, end, value } of replaced.toSorted((one, other) => one.begin - other.begin)) {
+    pieces.push(bytes.subarray(at, begin), Buffer.from(value));
+    at = end;
+  }
+  return [...pieces, bytes.subarray(at)];
 }
 
 const lineEnd = Buffer.from('\r\n');

@@ -60,6 +60,7 @@ export function upstreamAt(baseUrl: string, settings: Partial<Upstream> = {}): U
     headers: {},
     isDemo: false,
     isEnabled: true,
+    endUser: 'client',
     ...settings,
   };
 }

@@ -1,20 +1,43 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { instructionFor } from '../../canonical/output-format.ts';
 import { noteCutting } from '../../canonical/stop-cutter.ts';
 import { textsOf } from '../../wire/members.ts';
 import { type Adaptation, type Probe, readMembers } from '../contract/adaptation.ts';
-import { without, undefinedIfEmpty, withMember } from './adapt-members.ts';
+import { isMeaningless, without, undefinedIfEmpty, withMember } from './adapt-members.ts';
 
 /** Removes sampling parameters that the model refuses. */
 export function adaptSampling(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => (profile.quirks.sampling ? body : without(body, names, notes));
 }
 
-/** Removes the id of the end user where the route refuses it. */
-export function adaptUser(names: readonly string[]): Adaptation {
-  return (body, { profile, notes }) => (profile.quirks.end_user ? body : without(body, names, notes));
+/** How a format names the end user. */
+export interface EndUserWording {
+  /** The members that name one. */
+  readonly names: readonly string[];
+  write(id: string, quirks: Quirks): JsonObject;
+}
+
+/** As OpenAI's formats name it, but for those of conversations. */
+export const plainUser: EndUserWording = { names: ['user'], write: (user) => ({ user }) };
+
+/** OpenAI's own endpoints have a field for what an id is used for here; those that imitate them know the older one. */
+export const openaiUser: EndUserWording = {
+  names: ['user', 'safety_identifier'],
+  write: (id, { betas }) => (betas ? { safety_identifier: id } : { user: id }),
+};
+
+/** Removes the id of the end user where the route refuses it, and replaces it where the upstream is to know the account. */
+export function adaptUser({ names, write }: EndUserWording): Adaptation {
+  return (body, { profile: { quirks }, notes, endUser }) => {
+    if (!quirks.end_user) return without(body, names, notes);
+    if (endUser === undefined) return body;
+    for (const name of names)
+      if (!isMeaningless(name, body[name])) notes.approximate(`${name} as a hash of the account`);
+    return { ...without(body, names), ...write(endUser, quirks) };
+  };
 }
 
 /** Lowers the limit of output tokens to the model's maximum. */

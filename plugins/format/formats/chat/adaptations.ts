@@ -15,6 +15,7 @@ import {
   adaptSampling,
   adaptStops,
   adaptUser,
+  openaiUser,
 } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import {
@@ -154,7 +155,7 @@ function instructMessages(messages: readonly JsonValue[], text: string, role: st
 export const adaptChat = inOrder(
   adaptLimit(['max_tokens', 'max_completion_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
-  adaptUser(['user', 'safety_identifier']),
+  adaptUser(openaiUser),
   limitName,
   adaptStops('stop', isSingleAnswer),
   streamUsage,

@@ -4,6 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
+import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import { asList, count, member } from '../../wire/members.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
 import { boolean, integer, number, parameters, text } from '../contract/parameters.ts';
@@ -39,6 +40,7 @@ export const completions: ClientFormat = {
       },
     ],
     parameters: completionsParameters,
+    adapt: adaptUser(plainUser),
     observe: (id, { n }) => new CompletionsObserver(id, Number(n) || 1),
     modelPlace: { member: 'model' },
   },

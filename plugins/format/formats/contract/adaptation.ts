@@ -13,6 +13,8 @@ export interface AdaptationTarget {
   /** Tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
   readonly kept?: KeptReasoning | undefined;
+  /** Replaces the end user that the client names; undefined where that is to stay. */
+  readonly endUser?: string | undefined;
 }
 
 /**

@@ -50,6 +50,8 @@ export interface ModelEndpoint extends Endpoint {
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   readonly parameters: ParameterRules;
+  /** Adapts a request to a route, in a format without conversations; missing where nothing can change. */
+  readonly adapt?: Adaptation;
   /** True for a body that asks for a stream; left out where its member `stream` does. */
   isStream?(body: JsonObject): boolean;
   /**

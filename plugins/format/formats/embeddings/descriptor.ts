@@ -1,3 +1,4 @@
+import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import { bothCases, integer, objects, object, parameters, text, word } from '../contract/parameters.ts';
 import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
 import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
@@ -28,6 +29,7 @@ export const embeddings: ClientFormat = {
       dimensions: integer(1),
       user: text,
     }),
+    adapt: adaptUser(plainUser),
     observe: (id) => new WholeObserver(id, 'openai', 'data'),
     modelPlace: { member: 'model' },
     readLarge: (body) => inputUsage(usageIn(body)),

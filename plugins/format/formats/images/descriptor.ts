@@ -1,3 +1,4 @@
+import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
 import { boolean, integer, parameters, text } from '../contract/parameters.ts';
 import { type MediaAnswer, MediaObserver } from '../media/observer.ts';
@@ -40,6 +41,7 @@ export const images: ClientFormat = {
       endpoint('image_variations', '/images/variations', [], true),
     ],
     parameters: imagesParameters,
+    adapt: adaptUser(plainUser),
     observe: (id, { n }) => new MediaObserver(id, answer, Number(n) || 1),
   },
 };

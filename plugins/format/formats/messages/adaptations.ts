@@ -143,7 +143,7 @@ function adaptVertex(body: MessagesRequest, { profile }: AdaptationTarget): Json
 export const adaptMessagesRequest = inOrder(
   adaptLimit(['max_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k']),
-  adaptUser(['metadata']),
+  adaptUser({ names: ['metadata'], write: (id) => ({ metadata: { user_id: id } }) }),
   adaptStops('stop_sequences'),
   adaptBillingHeader,
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true, instructions: 'system' }),

@@ -16,6 +16,7 @@ import {
   adaptLimit,
   adaptSampling,
   adaptUser,
+  openaiUser,
 } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import {
@@ -105,7 +106,7 @@ const outputWording: OutputWording = {
 export const adaptResponses = inOrder(
   adaptLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
-  adaptUser(['user', 'safety_identifier']),
+  adaptUser(openaiUser),
   adaptLateSystem({ member: 'input', textType: 'input_text', alternates: false }),
   adaptMedia(probe, ['input', 'instructions']),
   adaptHostedTools(hostedSearch),

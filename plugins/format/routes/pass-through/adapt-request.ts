@@ -4,7 +4,7 @@ import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
-import type { ClientRequest } from '../../request/client-request.ts';
+import { type ClientRequest, endUserFor } from '../../request/client-request.ts';
 import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
 import { hasTaggedState, withOwnState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
@@ -59,17 +59,16 @@ function settleUnchanged(client: ClientRequest, route: Route): Settled | undefin
   }
 }
 
-function settle(
-  { format, purpose, isStream, kept: reasoning }: ClientRequest,
-  parsed: JsonObject,
-  route: Route,
-): Settled {
-  const { ownReasoning, settle: complete, nameCounted } = format.client;
+function settle(client: ClientRequest, parsed: JsonObject, route: Route): Settled {
+  const { format, purpose, isStream, kept: reasoning } = client;
+  const { ownReasoning, settle: complete, nameCounted, adapt: adaptOther } = format.client;
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
-  const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning };
+  const endUser = endUserFor(client, route);
+  const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning, endUser };
   const kept = ownReasoning?.(parsed, target) ?? parsed;
-  const adapted = isTextFormat(format) ? format.text.adapt(kept, target) : kept;
+  const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
+  const adapted = adapt?.(kept, target) ?? kept;
   const own = hasTaggedState(kept) ? withOwnState(adapted, route, notes) : adapted;
   const completed = complete?.(own, parsed, target) ?? own;
   const body = purpose === 'count' ? (nameCounted?.(completed, route.model) ?? completed) : completed;

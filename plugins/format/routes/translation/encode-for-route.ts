@@ -6,6 +6,7 @@ import type { Conversation, OpaqueState } from '../../canonical/conversation.ts'
 import type { Notes } from '../../canonical/notes.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { forcedSearch } from '../../canonical/tools.ts';
+import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import { isRefused } from '../../formats/adaptation/adapt-refused.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
@@ -18,7 +19,7 @@ import type { TextFormat, InsertedMember } from '../../formats/contract/descript
 export function encodeForRoute(
   format: TextFormat,
   conversation: Conversation,
-  target: Omit<EncodeTarget, 'ownState'>,
+  target: Omit<EncodeTarget, 'ownState'> & Pick<AdaptationTarget, 'endUser'>,
   origin: string,
 ): JsonObject {
   const { text } = format;
@@ -35,7 +36,12 @@ export function encodeForRoute(
     ownState: ownStateFor(format, origin),
   });
   refuseLostTools(conversation, target.notes);
-  const adapted = text.adapt(encoded, { profile: target.profile, notes: target.notes, origin });
+  const adapted = text.adapt(encoded, {
+    profile: target.profile,
+    notes: target.notes,
+    origin,
+    endUser: target.endUser,
+  });
   const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
   return usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value };
 }

@@ -19,7 +19,7 @@ import {
   isTextFormat,
   type TextFormat,
 } from '../../formats/contract/descriptor.ts';
-import { type ClientRequest, replyContext, shortId } from '../../request/client-request.ts';
+import { type ClientRequest, endUserFor, replyContext, shortId } from '../../request/client-request.ts';
 import { restoreReasoning, takesReasoningText } from '../../state/kept-reasoning/restore.ts';
 import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
@@ -115,7 +115,7 @@ export class Translation implements PreparedCall {
     const body = encodeForRoute(
       this.#to,
       this.#restored(conversation),
-      { model, profile, isStream, names: this.#names, notes },
+      { model, profile, isStream, names: this.#names, notes, endUser: endUserFor(this.#client, this.#route) },
       this.#origin,
     );
     const reported = text.reportedStops(body);

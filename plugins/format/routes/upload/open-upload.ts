@@ -1,3 +1,4 @@
+import { endUserIds } from '#core/business/accounts/end-user-id.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -29,5 +30,6 @@ export async function openUpload(host: Host, exchange: Exchange, called: ClientC
   requireKind(model, requested, called.format);
   requireParameters(form.fields, called.format.client.parameters, called.endpoint.required);
   requireFormat(model, called.format);
-  return new UploadCall(exchange, called, model, nameInReply(model, requested), form);
+  const endUser = await endUserIds(host).find(exchange, model);
+  return new UploadCall(exchange, called, model, nameInReply(model, requested), form, endUser);
 }

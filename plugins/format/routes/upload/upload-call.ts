@@ -1,14 +1,15 @@
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Adapter, ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { ClientFormat, ModelEndpoint } from '../../formats/contract/descriptor.ts';
 import type { ClientCall } from '../../formats/formats.ts';
-import { type Form, withModel } from '../../request/form.ts';
+import { type Form, withFields } from '../../request/form.ts';
 import { BytesReader } from '../pass-through/bytes-reader.ts';
 import { PassThroughReader } from '../pass-through/reader.ts';
 
 /**
- * A call whose request is a form with files. Routes of its format get it as it came, but for the name of the model. The form
+ * A call whose request is a form with files. Routes of its format get it as it came, but for the model and the end user. The form
  * is held in memory, so that each route can be asked: docs/decisions/0040-forms-are-held.md.
  */
 export class UploadCall implements Adapter {
@@ -18,17 +19,27 @@ export class UploadCall implements Adapter {
   /** Uploads are no conversation. */
   readonly opening: string;
   readonly #form: Form;
+  readonly #endUser: string | undefined;
   readonly #contentType: string;
   readonly #format: ClientFormat;
   readonly #endpoint: ModelEndpoint;
 
-  constructor(exchange: Exchange, { format, endpoint }: ClientCall, model: Model, modelName: string, form: Form) {
+  /** @param endUser the account, for upstreams that are to know it */
+  constructor(
+    exchange: Exchange,
+    { format, endpoint }: ClientCall,
+    model: Model,
+    modelName: string,
+    form: Form,
+    endUser?: string,
+  ) {
     const { fields } = form;
     this.model = model;
     this.modelName = modelName;
     this.opening = exchange.id;
     this.isStream = format.client.isStream?.(fields) ?? fields['stream'] === 'true';
     this.#form = form;
+    this.#endUser = endUser;
     this.#contentType = String(exchange.headers['content-type']);
     this.#format = format;
     this.#endpoint = endpoint;
@@ -38,13 +49,17 @@ export class UploadCall implements Adapter {
     return upstream.formats.includes(this.#format.name);
   }
 
-  encode({ model }: Route): UpstreamRequest {
+  encode({ model, upstream, profile }: Route): UpstreamRequest {
     const { upstreamPath, path } = this.#endpoint;
+    // Formats that name an end user adapt it; those of speech name none.
+    const isNamed = upstream.endUser === 'hash' && this.#format.client.adapt !== undefined;
+    const isTaken = isNamed && profileIn(this.#format.name, profile).quirks.end_user;
+    const user = isTaken ? this.#endUser : undefined;
     return {
       format: this.#format.name,
       path: upstreamPath ?? path,
       headers: { 'content-type': this.#contentType, accept: this.isStream ? 'text/event-stream' : '*/*' },
-      body: withModel(this.#form, model),
+      body: withFields(this.#form, user === undefined ? { model } : { model, user }),
     };
   }
 

@@ -1,0 +1,79 @@
+import { createHmac } from 'node:crypto';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import { readSecret } from '#core/platform/database/secret.ts';
+import { principal } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Account } from './entities.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+const secretName = 'end-user-id';
+/** Bytes of a block of SHA-256, to which HMAC fills its key up. */
+const block = 64;
+
+/**
+ * Names accounts to upstreams that are to know whom a request came from (`end_user: hash`): HMAC-SHA-256 of the account's id, 64
+ * hexadecimal digits. Only who has the secret in the database finds the account; a vendor's report of abuse names one.
+ */
+export class EndUserIds {
+  readonly #database: Queries;
+  #secret: Promise<string> | undefined;
+  #value: string | undefined;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  /**
+   * The id of the account that calls a model; undefined where no upstream of the model is to get one.
+   *
+   * @throws what reading the secret throws, the first time
+   */
+  find(exchange: Exchange, { routes }: Model): string | undefined | Promise<string> {
+    if (!routes.some(({ upstream }) => upstream.endUser === 'hash')) return undefined;
+    const accountId = exchange.find(principal)?.accountId;
+    if (accountId === undefined) return undefined;
+    if (this.#value !== undefined) return endUserId(this.#value, accountId);
+    return this.#read().then((secret) => endUserId(secret, accountId));
+  }
+
+  async #read(): Promise<string> {
+    this.#secret ??= readSecret(this.#database, secretName);
+    try {
+      this.#value = await this.#secret;
+      return this.#value;
+    } catch (error) {
+      this.#secret = undefined;
+      throw error;
+    }
+  }
+}
+
+/** Those of this process. */
+export function endUserIds(host: Host): EndUserIds {
+  return host.keep('end-user-ids', () => new EndUserIds(host.database));
+}
+
+export function endUserId(secret: string, accountId: string): string {
+  return createHmac('sha256', secret).update(accountId).digest('hex');
+}
+
+export function isEndUserId(text: string): boolean {
+  return /^[\da-f]{64}$/i.test(text);
+}
+
+/** The account that a vendor knows by this id; undefined when there is none. Reads all accounts. */
+export async function accountOfEndUser(database: Queries, id: string): Promise<string | undefined> {
+  const secret = Buffer.alloc(block);
+  secret.write(await readSecret(database, secretName), 'utf8');
+  const padded = (pad: number) => Buffer.from(secret.map((byte) => byte ^ pad)).toString('hex');
+  const [found] = await database.query<Row<typeof Account, 'id'>>(
+    `select id from account
+     where sha256(decode(?, 'hex') || sha256(decode(?, 'hex') || convert_to(id::text, 'UTF8'))) = decode(?, 'hex')`,
+    [padded(0x5c), padded(0x36), id],
+  );
+  return found?.id;
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answers } from '../plugins/upstream/streams-fixture.ts';
+
+/** Bodies that arrived, by path. */
+const arrived = new Map<string, string>();
+const serve: Handler = ({ path, body }, response) => {
+  arrived.set(path, body.toString());
+  if (path.includes('count_tokens')) return response.json(200, { input_tokens: 3 });
+  if (path.includes('embeddings')) return response.json(200, { data: [{ embedding: [1] }] });
+  if (path.includes('images')) return response.json(200, { data: [{ b64_json: 'AA==' }] });
+  const format = path.includes('/messages') ? 'messages' : path.includes('/responses') ? 'responses' : 'chat';
+  return response.json(200, answers[format].whole);
+};
+
+let upstream: FaultyUpstream;
+let gateway: TestGateway;
+beforeAll(async () => {
+  upstream = await createUpstream(serve);
+  const at = (name: string, more: string) =>
+    `  ${name}: { base_url: "${upstream.url}/${name}", api_keys: [k], ${more} }`;
+  gateway = await startGateway({
+    yaml: `
+pipeline: [auth, format, upstream, log]
+upstreams:
+${at('openai', 'vendor: openai, end_user: hash')}
+${at('claude', 'vendor: anthropic, end_user: hash')}
+${at('plain', 'format: [chat, embeddings, images], end_user: hash')}
+${at('mistral', 'vendor: mistral, end_user: hash')}
+${at('free', 'format: chat')}
+models:
+  gpt: { routes: [openai/gpt-5] }
+  claude: { routes: [claude/claude-sonnet-4-5] }
+  other: { routes: [plain/other] }
+  mistral: { routes: [mistral/mistral-large-latest] }
+  free: { routes: [free/free] }
+  vectors: { kind: embedding, routes: [plain/vectors] }
+  painter: { kind: image, routes: [plain/painter] }
+`,
+  });
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await upstream?.[Symbol.asyncDispose]();
+});
+
+const authorization = () => `Bearer ${gateway.key}`;
+/** Sends a request. @returns what arrived at the upstream, and the notes */
+async function send(path: string, body: JsonObject | FormData) {
+  arrived.clear();
+  const isForm = body instanceof FormData;
+  const headers = { authorization: authorization(), ...(!isForm && { 'content-type': 'application/json' }) };
+  const answer = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers,
+    body: isForm ? body : JSON.stringify(body),
+  });
+  await answer.arrayBuffer();
+  expect(answer.status).toBe(200);
+  const [sent = ''] = arrived.values();
+  return {
+    sent: isForm ? {} : (JSON.parse(sent) as JsonObject),
+    text: sent,
+    notes: answer.headers.get('x-daypass-notes'),
+  };
+}
+const messages = [{ role: 'user', content: 'hi' }];
+const chat = (model: string, more: JsonObject = {}) => send('/v1/chat/completions', { model, messages, ...more });
+const ask = (model: string, more: JsonObject = {}) => send('/v1/messages', { model, messages, max_tokens: 9, ...more });
+const hash = /^[\da-f]{64}$/;
+
+describe('an upstream with end_user: hash', () => {
+  it('of OpenAI gets the account as safety_identifier, in place of what the client says', async () => {
+    const { sent, notes } = await chat('gpt', { user: 'me', safety_identifier: 'someone' });
+    expect(sent).toMatchObject({ safety_identifier: expect.stringMatching(hash) });
+    expect(sent).not.toHaveProperty('user');
+    expect(notes).toBe(
+      'approximated user as a hash of the account; approximated safety_identifier as a hash of the account',
+    );
+  });
+
+  it('of Anthropic gets it as metadata.user_id, also from a client of another format', async () => {
+    const { sent } = await ask('claude', { metadata: { user_id: 'me' } });
+    expect(sent['metadata']).toEqual({ user_id: expect.stringMatching(hash) });
+    const translated = await chat('claude', { user: 'me' });
+    expect(translated.sent['metadata']).toEqual(sent['metadata']);
+    expect(translated.notes).toContain('as a hash of the account');
+  });
+
+  it('of another vendor gets it as the user, also where the client names none, without a note', async () => {
+    const { sent, notes } = await chat('other');
+    expect(sent).toMatchObject({ user: expect.stringMatching(hash) });
+    expect(notes).toBeNull();
+  });
+
+  it('that takes no end user gets none', async () => {
+    expect((await chat('mistral', { user: 'me' })).sent).not.toHaveProperty('user');
+  });
+
+  it('gets it with texts to embed, and with images as JSON and as a form', async () => {
+    const id = (await chat('other')).sent['user'];
+    expect((await send('/v1/embeddings', { model: 'vectors', input: 'hi', user: 'me' })).sent['user']).toBe(id);
+    expect((await send('/v1/images/generations', { model: 'painter', prompt: 'hi' })).sent['user']).toBe(id);
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ model: 'painter', prompt: 'hi', user: 'me' })) form.set(name, value);
+    form.set('image', new Blob(['x']), 'a.png');
+    const { text } = await send('/v1/images/edits', form);
+    expect(text).toContain(`name="user"\r\n\r\n${String(id)}\r\n`);
+    expect(text).not.toContain('\r\n\r\nme\r\n');
+  });
+
+  it('counts tokens for nobody: its endpoint for that takes no metadata', async () => {
+    const { sent } = await send('/v1/messages/count_tokens', { model: 'claude', messages });
+    expect(sent).not.toHaveProperty('metadata');
+  });
+
+  it('names the same account each time, which is found by that id, and by no other', async () => {
+    const { sent } = await chat('gpt');
+    const id = String(sent['safety_identifier']);
+    expect((await chat('gpt')).sent['safety_identifier']).toBe(id);
+    expect((await findAccountByHandle(gateway.gateway.host, id.toUpperCase())).id).toBe(gateway.accountId);
+    const found = (words: string) => listAccounts(gateway.database, { words, limit: 9 });
+    expect((await found(id)).map(({ id: account }) => account)).toEqual([gateway.accountId]);
+    expect(await found(`${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`)).toEqual([]);
+  });
+});
+
+it('an upstream without it gets what the client says', async () => {
+  expect((await chat('free', { user: 'me' })).sent['user']).toBe('me');
+  expect((await chat('free')).sent).not.toHaveProperty('user');
+});

@@ -140,7 +140,7 @@ describe('a call', () => {
       return json.flags.find(({ subject }: { subject: string }) => subject === about);
     };
     const { id, money } = await open();
-    expect(money).toEqual({ amount: 95_000, currency: 'IDR' });
+    expect(money).toEqual({ kind: 'payment', amount: 95_000, currency: 'IDR' });
     const answer = await call('POST', `/flags/${id}/resolve`, { token, body: { note: 'sent back' } });
     expect(answer).toEqual({ status: 200, json: { action: 'flag.resolve', flag: id, resolved: 1 } });
     expect(await open()).toBeUndefined();

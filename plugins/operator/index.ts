@@ -13,8 +13,7 @@ import { ordersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
 import { refundPage } from './orders/refund-page.ts';
 import { overviewPage } from './overview/page.ts';
-import { routesPage } from './routes/page.ts';
-import { resetPage } from './routes/page.ts';
+import { resetPage, routesPage } from './routes/page.ts';
 import { actionRetentionJob } from './actions-section.ts';
 import { RunningRequests } from './running-requests.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -43,7 +42,7 @@ export const plugin: GatewayPlugin = {
       outagePage,
       ...actPages,
       routesPage(gateway),
-      resetPage,
+      resetPage(gateway),
       healthPage(gateway),
     ];
     for (const page of pages) gateway.page(page);

@@ -2,19 +2,32 @@ import { countPasses } from '#core/business/accounts/pass-counts.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { type DailyUsage, readDailyUsage } from '#core/gateway/records/daily-usage.ts';
+import { countUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { countChecks } from '#core/business/payments/payment-figures.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
-/** Ms after which a reading is refreshed, so that many operators cost no more than one. The old one is shown meanwhile. */
-const ages = { traffic: 5_000, passes: 30_000 };
+/**
+ * Ms after which a reading is refreshed, so that many operators cost no more than one. The old one is shown meanwhile. Days that
+ * are over change no more.
+ */
+const ages = { traffic: 5_000, passes: 30_000, pastDays: 600_000 };
 const deadline = 5_000;
 
-/** Days and minutes that the sparklines cover. */
-export const sparkDays = 14;
-export const trafficMinutes = 60;
+/** Days that are read: the longest span and as many before it. */
+const days = 2 * Math.max(...Object.values(spans));
+/** Of these, those that are read again and again: yesterday, too, so that nothing is missing after midnight. */
+const recentDays = 2;
+/** Days of which active passes are counted: one more than the longest span. */
+const passDays = Math.max(...Object.values(spans)) + 1;
+/** Hours of the chart of today. */
+export const chartHours = 24;
+/** Minutes over which the rate is averaged. */
+export const rateMinutes = 5;
 
 /** The cached sources of the overview. Flags are not cached: they must disappear when they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
@@ -24,12 +37,23 @@ export const overviewReadings = perCatalog((host: Host) => {
     new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
+  const pastDays = fresh(ages.pastDays, () => readDailyUsage(database, { timeZone, days }));
   return {
-    revenue: fresh(ages.traffic, () => readRevenue(database, { currency, timeZone, days: sparkDays })),
-    passes: fresh(ages.passes, () => countPasses(database, sparkDays)),
-    traffic: fresh(ages.traffic, () => readMinuteTraffic(database, now(), trafficMinutes)),
+    revenue: fresh(ages.traffic, () => readRevenue(database, { currency, timeZone, days })),
+    passes: fresh(ages.passes, () => countPasses(database, passDays)),
+    days: fresh(ages.traffic, async () =>
+      joinDays(await readDailyUsage(database, { timeZone, days: recentDays }), await pastDays.get()),
+    ),
+    hours: fresh(ages.traffic, () => countUsage(database, { since: startOfHours(now(), chartHours) }, ['hour'])),
+    traffic: fresh(ages.traffic, () => readMinuteTraffic(database, now(), rateMinutes)),
     routes: fresh(ages.traffic, () => readRouteTraffic(database, now())),
     queue: fresh(ages.traffic, () => jobs.state()),
     checks: fresh(ages.traffic, () => countChecks(database)),
   };
 });
+
+/** The days that are over, then the recent ones, each once. */
+export function joinDays(recent: readonly DailyUsage[], past: readonly DailyUsage[]): DailyUsage[] {
+  const first = recent[0]?.day ?? '';
+  return [...past.filter(({ day }) => day < first), ...recent].slice(-days);
+}

@@ -243,6 +243,8 @@ describe('an operator', () => {
     expect((await client.submit(`${path}?route=one/model-there`, path)).location).toBe('/operator/routes');
     await expect.poll(breakerState).toBe('closed');
     expect((await client.get(`${path}?route=one/unknown`)).status).toBe(404);
+    // Nothing is left to reset.
+    expect((await client.get(`${path}?route=one/model-there`)).status).toBe(409);
   });
 });
 

@@ -15,6 +15,8 @@ import type { OverviewSources } from '../sources.ts';
 const longestReason = 120;
 /** Models, and upstreams with open breakers, that are listed one by one; a line tells how many more there are. */
 const listed = 10;
+/** Routes of a model whose breakers are explained in its line. */
+const routesOfNeed = 2;
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
@@ -34,13 +36,18 @@ export async function readMachineNeeds(
     .filter(({ trouble }) => trouble !== undefined)
     .toSorted((one, other) => severityOf(one.state) - severityOf(other.state) || (one.since ?? 0) - (other.since ?? 0));
   const { refusal } = configLoadState(request.host);
+  // The breakers of a model in trouble are why it is: they have no lines of their own.
+  const explained = new Set(troubled.flatMap(({ routes }) => routes.map(({ route }) => route)));
   return [
     ...troubled.slice(0, listed).map((model) => describeModel(model, request)),
     ...(troubled.length > listed ? [describeMore(troubled.slice(listed), request)] : []),
     ...checks.filter((checked) => !checked.ok).map((checked) => describeFailing(checked, request)),
     ...findRejectedKeys(statuses, recent).map((key) => describeRejectedKey(key, request)),
     ...(refusal === undefined ? [] : [describeRefusal(refusal, request)]),
-    ...describeBreakers([...statuses.values()], request),
+    ...describeBreakers(
+      [...statuses.values()].filter(({ route }) => !explained.has(route)),
+      request,
+    ),
     ...describeFailedJobs(queue?.failed ?? [], request),
   ];
 }
@@ -55,7 +62,8 @@ function describeModel(model: ModelHealth, reader: Reader): Need {
   const seen = counts.all === 0 ? '' : ` ${t('operator.model_need_seen', counts)}`;
   return {
     status: model.state === 'unknown' ? { ...status, text: t('operator.model_unknown') } : status,
-    pieces: [...readEmphasis(text), { text: seen }],
+    // Appended separately, so that an asterisk of an upstream is not read as emphasis.
+    pieces: [...readEmphasis(text), { text: seen }, { text: describeRoutesOf(model, reader) }],
     since: sinceOf(since, reader),
     step: {
       path: '/operator/routes',
@@ -63,6 +71,19 @@ function describeModel(model: ModelHealth, reader: Reader): Need {
       label: t('operator.model_need_label', { model: id }),
     },
   };
+}
+
+/** Why its routes take no requests: " openai/gpt-5: Open, next probe in 22 s (503 overloaded)." */
+function describeRoutesOf({ routes }: ModelHealth, reader: Reader): string {
+  const open = routes.filter(({ state }) => state !== 'closed');
+  return open
+    .slice(0, routesOfNeed)
+    .map((status) => ` ${status.route}: ${describeBreaker(status, reader).text}${reasonOf(status)}.`)
+    .join('');
+}
+
+function reasonOf({ reason }: RouteStatus): string {
+  return reason === null ? '' : ` (${shorten(reason.replace(/^\w+: /, ''))})`;
 }
 
 function describeMore(models: readonly ModelHealth[], reader: Reader): Need {
@@ -136,7 +157,7 @@ function describeBreakers(statuses: readonly RouteStatus[], reader: Reader): Nee
         pieces: [
           ...readEmphasis(text),
           { text: ` ${describeBreaker(oldest, reader).text}` },
-          { text: oldest.reason === null ? '' : ` (${shorten(oldest.reason.replace(/^\w+: /, ''))})` },
+          { text: reasonOf(oldest) },
         ],
         since: sinceOf(openedAt(oldest), reader),
         step: {

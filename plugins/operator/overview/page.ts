@@ -6,6 +6,7 @@ import { viewPath } from '#core/web/pages/views.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds } from './needs.ts';
 import { type OverviewSources, readSources } from '../sources.ts';
+import { describeSpans, spanOf } from '../span.ts';
 import { describeTiles } from './tiles.ts';
 
 /** Routes on the overview, at least; all routes of a model stay together. */
@@ -13,15 +14,18 @@ const listedRoutes = 6;
 /** Seconds between two updates of figures and cooldowns. */
 const interval = 5;
 
-/** `/operator`: today's figures, what needs the operator, routes, journal and jobs. */
+/** `/operator`: figures of today, 7 or 30 days, what needs the operator, routes, journal and jobs. */
 export function overviewPage(
   gateway: Pick<Registry, 'statusReports' | 'healthChecks'>,
   running: RunningRequests,
 ): Page {
   const values = async (request: PageRequest) => {
     const sources = await readSources(gateway, request.host);
+    const span = spanOf(request);
     return {
-      tiles: await describeTiles(request, running),
+      heading: request.t(`operator.span_heading.${span}`),
+      spans: describeSpans(span, request),
+      tiles: await describeTiles(request, running, span),
       ...(await describeNeeds(gateway, request, sources)),
       ...describeOverviewRoutes(sources, request),
       cards: [describeJournal(gateway, request), await describeJobs(request)],
@@ -42,7 +46,7 @@ export function overviewPage(
       parts: {
         'operator-tiles': viewPath('operator/tiles.eta'),
         'operator-needs': viewPath('operator/needs.eta'),
-        'operator-routes': viewPath('operator/routes-table.eta'),
+        'operator-routes': viewPath('operator/overview-routes.eta'),
         'operator-cards': viewPath('operator/cards.eta'),
       },
       values,
@@ -50,9 +54,12 @@ export function overviewPage(
   };
 }
 
+/** Only routes in trouble, where there are any. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
+  const troubled = describeRoutes(request.host, sources, request, listedRoutes, true);
   return {
-    routes: describeRoutes(request.host, sources, request, listedRoutes),
+    routes: troubled.length > 0 ? troubled : describeRoutes(request.host, sources, request, listedRoutes),
+    routesHeading: request.t(troubled.length > 0 ? 'operator.routes_troubled' : 'operator.routes_heading'),
     routesTotal: request.t('operator.all_routes', { count: countRoutes(request.host) }),
     routesSince: request.t('operator.requests_since', {
       time: request.format.shortTime(new Date(sources.recent.since)).text,

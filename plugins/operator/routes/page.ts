@@ -2,7 +2,8 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readSources } from '../sources.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { countRoutes, describeRoutes } from './route-rows.ts';
+import { canReset, countRoutes, describeRoutes } from './route-rows.ts';
+import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { actionPage } from '../action-page.ts';
@@ -44,32 +45,35 @@ export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
   };
 }
 
-/** `/operator/routes/reset?route=…`: closes the breaker of a route. */
-export const resetPage: Page = actionPage({
-  path: '/operator/routes/reset',
-  title: 'operator.reset_title',
-  action: 'route.reset',
-  ask(request) {
-    const { t, query, form } = request;
-    const route = requireRoute(request, query['route'] ?? form.values['route'] ?? '');
-    return {
-      question: t('operator.reset_question', { route }),
-      text: t('operator.reset_text'),
-      facts: [],
-      label: t('operator.reset'),
-      isDanger: false,
-      back: '/operator/routes',
-      note: undefined,
-      route,
-    };
-  },
-  subject: (request, { route }) => requireRoute(request, route),
-  next: () => '/operator/routes',
-});
+/** `/operator/routes/reset?route=…`: closes the breaker of a route, and ends the cooldowns of its keys. */
+export const resetPage = (gateway: Pick<Registry, 'statusReports'>): Page =>
+  actionPage({
+    path: '/operator/routes/reset',
+    title: 'operator.reset_title',
+    action: 'route.reset',
+    ask(request) {
+      const { t, query, form, host } = request;
+      const route = requireRoute(request, query['route'] ?? form.values['route'] ?? '');
+      if (!canReset(readRouteStatus(gateway, host).get(route)))
+        throw new PageError(409, 'operator.nothing_to_reset', { action: routesAction });
+      return {
+        question: t('operator.reset_question', { route }),
+        text: t('operator.reset_text'),
+        facts: [],
+        label: t('operator.reset'),
+        isDanger: false,
+        back: '/operator/routes',
+        note: undefined,
+        route,
+      };
+    },
+    subject: (request, { route }) => requireRoute(request, route),
+    next: () => '/operator/routes',
+  });
+
+const routesAction = { path: '/operator/routes', label: 'operator.routes' } as const;
 
 function requireRoute({ host }: PageRequest, route: string): string {
   if (routeIdsOf(host).includes(route)) return route;
-  throw new PageError(404, 'operator.route_unknown', {
-    action: { path: '/operator/routes', label: 'operator.routes' },
-  });
+  throw new PageError(404, 'operator.route_unknown', { action: routesAction });
 }

@@ -23,7 +23,6 @@ export interface RouteRow {
   readonly firstToken: string;
   readonly fault: string;
   readonly faultAt: string;
-  /** True where a breaker is not closed, or keys cool down. */
   readonly canReset: boolean;
   readonly resetPath: string;
 }
@@ -31,26 +30,29 @@ export interface RouteRow {
 /** Shares of failed attempts from which on a route has trouble, and much of it. */
 const notable = 0.01;
 const alarming = 0.1;
-/** Characters of a fault in a row, which wraps. */
-const longestFault = 80;
 
 /**
  * The routes of the models with the worst trouble first, then those of others in the order of gateway.yaml; whole models.
  *
  * @param least rows, where there are as many
+ * @param isTroubled true: only models in trouble
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
   { models: health, statuses, recent: { routes } }: OverviewSources,
   reader: Reader,
   least: number,
+  isTroubled = false,
 ): RouteRow[] {
   const states = new Map(health.map(({ id, state }) => [id, state]));
   const troubleOf = (model: Model) => [
     severityOf(states.get(model.publicName) ?? 'working'),
     Math.min(...model.routes.map(({ id }) => rankOf(statuses.get(id), routes.get(id)))),
   ];
-  return mostUrgent(catalog.models, least, troubleOf).flatMap((model) =>
+  const models = isTroubled
+    ? catalog.models.filter((model) => compare(troubleOf(model), noTrouble) < 0)
+    : catalog.models;
+  return mostUrgent(models, least, troubleOf).flatMap((model) =>
     model.routes.map(({ id }, index) => ({
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
@@ -89,6 +91,9 @@ function failedShare(traffic: RouteTraffic | undefined): number | undefined {
 
 const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
 
+/** How a model ranks whose routes all serve. */
+const noTrouble = [severityOf('working'), ranks.closed];
+
 /** How much trouble a route has, 0 for an open breaker to 5 for none. */
 function rankOf(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
   const share = failedShare(traffic) ?? 0;
@@ -116,7 +121,7 @@ function describeRoute(
     isFailing: (share ?? 0) >= alarming,
     firstToken: traffic?.firstTokenMs === undefined ? '' : format.duration(traffic.firstTokenMs).text,
     ...describeFault(traffic, reader),
-    canReset: cooling > 0 || (status?.state ?? 'closed') !== 'closed',
+    canReset: canReset(status),
     resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,
   };
 }
@@ -127,6 +132,11 @@ const kinds: Readonly<Record<RouteStatus['state'], string>> = {
   half_open: 'warn',
   no_model: 'bad',
 };
+
+/** True where a breaker is not closed, or keys cool down. */
+export function canReset(status: RouteStatus | undefined): boolean {
+  return (status?.keys_cooling_down ?? 0) > 0 || (status?.state ?? 'closed') !== 'closed';
+}
 
 /** The state of a breaker for `parts/status`. */
 export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
@@ -141,8 +151,5 @@ function describeFault(traffic: RouteTraffic | undefined, { format }: Reader) {
   const last = traffic?.lastFault;
   if (last === undefined) return { fault: '', faultAt: '' };
   const text = (last.error ?? last.fault).replace(`${last.fault}: `, '').replace(/\.$/, ''); // the time follows
-  return {
-    fault: text.length > longestFault ? `${text.slice(0, longestFault - 1)}…` : text,
-    faultAt: format.shortTime(new Date(last.at)).text,
-  };
+  return { fault: text, faultAt: format.shortTime(new Date(last.at)).text };
 }

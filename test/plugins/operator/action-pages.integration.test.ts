@@ -98,6 +98,19 @@ async function order(amount?: number): Promise<Order> {
 const read = async ({ id }: Order) => (await readOrder(gateway.database, { id })) as Order;
 const stateOf = async (one: Order) => (await read(one)).state;
 
+/** Nothing listens at the upstream's address: without an open breaker there is nothing to reset. */
+async function openBreaker(): Promise<void> {
+  for (let count = 0; count < 6; count++) {
+    const content = crypto.randomUUID();
+    const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'dp/test', messages: [{ role: 'user', content }] }),
+    });
+    await reply.text();
+  }
+}
+
 const noReason = [{ note: '' }, 'Fill in this field.'] as const;
 const onlySpaces = [{ note: '  ' }, 'Fill in this field.'] as const;
 const longReason = [{ note: 'x'.repeat(501) }, 'This is too long.'] as const;
@@ -324,6 +337,7 @@ const pages: readonly ActionPage[] = [
     action: 'route.reset',
     async subject() {
       const id = 'one/model-there';
+      await openBreaker();
       const before = (await actionsOn(id)).length;
       const state = async () => (await actionsOn(id)).length - before;
       return { path: `/operator/routes/reset?route=${id}`, id, state };

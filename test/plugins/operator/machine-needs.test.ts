@@ -111,6 +111,19 @@ it('breakers that are open are listed by upstream, since the first opened, with 
   expect(Math.max(...needs.map(({ text }) => text.length))).toBeLessThan(220);
 });
 
+it('a model in trouble explains the breakers of its routes, which have no lines of their own', async () => {
+  const routes = [open('one/a', minute), open('two/a', 3 * minute)];
+  const down = { ...modelIn('down', 'dp/a', now - 3 * minute), routes };
+  const needs = await needsOf([down], [...routes, open('two/b', minute)]);
+  expect(needs).toMatchObject([
+    {
+      kind: 'bad',
+      text: expect.stringMatching(/dp\/a fail\..* one\/a: Open, next probe in 22.s \(503 .*two\/a: Open/),
+    },
+    { kind: 'warn', text: expect.stringMatching(/^The breaker of two\/b is not closed\./) },
+  ]);
+});
+
 it('failing checks, a rejected gateway.yaml and failed jobs lead to the health page', async () => {
   expect(await needsOf([], [], true)).toMatchObject([
     { kind: 'bad', text: 'disk: 1 MB left. Free some.', path: '/operator/health' },

@@ -30,6 +30,7 @@ function rowsOf(
   language: 'en' | 'id' = 'en',
   least = 100,
   health: Pick<ModelHealth, 'id' | 'state'>[] = [],
+  isTroubled = false,
 ): RouteRow[] {
   const catalog = catalogOf(models) as Catalog;
   const reader = {
@@ -46,7 +47,12 @@ function rowsOf(
     },
     reader,
     least,
+    isTroubled,
   );
+}
+
+function troubledRows(models: Record<string, string[]>, statuses: RouteStatus[], recent: RouteTraffic[] = []) {
+  return rowsOf(models, statuses, recent, 'en', 100, [], true).map(({ route }) => route);
 }
 
 function status(route: string, state: RouteStatus['state'], seconds = 0, more: Partial<RouteStatus> = {}): RouteStatus {
@@ -116,8 +122,7 @@ describe('the rows of routes', () => {
       faultAt: '14:31',
       canReset: false,
     });
-    expect(row?.fault).toMatch(/^503 overloaded x+…$/);
-    expect(row?.fault).toHaveLength(80);
+    expect(row?.fault).toBe(`503 overloaded ${'x'.repeat(100)}`);
   });
 
   it('tell of keys that cool down', () => {
@@ -140,5 +145,12 @@ describe('routes that are more than a page lists', () => {
   it('are those of a model that is down before open breakers of others', () => {
     const rows = rowsOf(models, [status('two/e', 'open', 10)], [], 'en', 4, [{ id: 'dp/d', state: 'down' }]);
     expect(rows.map(({ modelName }) => modelName)).toEqual(['dp/d', 'dp/d', 'dp/e', 'dp/e']);
+  });
+
+  it('are left out where only those of models in trouble are asked for', () => {
+    expect(troubledRows(models, [])).toEqual([]);
+    expect(troubledRows(models, [status('two/e', 'open', 10)])).toEqual(['one/e', 'two/e']);
+    const failing = traffic('one/b', { served: 99, failed: 1 });
+    expect(troubledRows(models, [], [failing])).toEqual(['one/b', 'two/b']);
   });
 });

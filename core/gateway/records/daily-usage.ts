@@ -1,0 +1,43 @@
+import type { Database } from '#core/platform/database/database.ts';
+
+/** How the requests of one day over all accounts ended, whichever endpoint they called. */
+export interface DailyUsage {
+  /** `2026-11-22`, in the requested time zone. An hour belongs to the day in which it begins. */
+  readonly day: string;
+  readonly requests: number;
+  readonly answered: number;
+  /** Failed, or interrupted by the end of the gateway's process. */
+  readonly failed: number;
+  readonly failovers: number;
+}
+
+/**
+ * Usage of the last days, the oldest first, today last; a day without any is there, with zeros. Of the counts by hour: 60 days of
+ * ten models with two routes are some 29,000 rows.
+ *
+ * @param days at most 400
+ */
+export async function readDailyUsage(
+  database: Pick<Database, 'query'>,
+  { timeZone, days }: { readonly timeZone: string; readonly days: number },
+): Promise<DailyUsage[]> {
+  const columns = 'hour, answered, refused, failed, interrupted, aborted, failovers';
+  return database.query<DailyUsage>(
+    `WITH span AS (SELECT (clock_timestamp() AT TIME ZONE ?)::date AS today),
+       first AS (SELECT (today - ?::integer)::timestamp AT TIME ZONE ? AS at FROM span),
+       counted AS (
+         SELECT (hour AT TIME ZONE ?)::date AS day, answered + refused + failed + interrupted + aborted AS requests,
+           answered, failed + interrupted AS failed, failovers
+         FROM (SELECT ${columns} FROM usage_total UNION ALL SELECT ${columns} FROM usage_delta) AS parts
+         WHERE hour >= (SELECT at FROM first)
+       )
+     SELECT to_char(d, 'YYYY-MM-DD') AS day, ${sums}
+     FROM span, generate_series(today - ?::integer, today, interval '1 day') d LEFT JOIN counted c ON c.day = d::date
+     GROUP BY d ORDER BY d`,
+    [timeZone, days - 1, timeZone, timeZone, days - 1],
+  );
+}
+
+const sums = ['requests', 'answered', 'failed', 'failovers']
+  .map((name) => `coalesce(sum(c.${name}), 0)::float8 AS ${name}`)
+  .join(', ');

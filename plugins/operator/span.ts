@@ -1,0 +1,25 @@
+import type { PageRequest } from '#core/web/pages/page.ts';
+
+/** What the tiles of the overview cover, in days, today included; each is compared with as many days before. */
+export const spans = { today: 1, '7d': 7, '30d': 30 } as const;
+export type Span = keyof typeof spans;
+
+/** What the address of the page asks for; today where it asks for nothing that exists. */
+export function spanOf({ query }: Pick<PageRequest, 'query'>): Span {
+  return Object.keys(spans).find((name): name is Span => name === query['span']) ?? 'today';
+}
+
+/** The links between the spans, ready to be printed. */
+export function describeSpans(current: Span, { t }: Pick<PageRequest, 't'>) {
+  return (Object.keys(spans) as Span[]).map((span) => ({
+    path: span === 'today' ? '/operator' : `/operator?span=${span}`,
+    label: t(`operator.span.${span}`),
+    isCurrent: span === current,
+  }));
+}
+
+/** The days of a span and as many before them. @param days the oldest first, today last, at least twice the span */
+export function splitDays<Day>(days: readonly Day[], span: Span): { readonly now: Day[]; readonly before: Day[] } {
+  const count = spans[span];
+  return { now: days.slice(-count), before: days.slice(-2 * count, -count) };
+}

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** The public API that plugins import as `daypass`. Everything else in core is private. */
 
 // A plugin, and what it registers.

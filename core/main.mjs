@@ -1,9 +1,19 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
+/** The oldest Node.js that has what the code needs, such as `using`. */
+const oldest = 24;
+
+// Before any import that an older one would not have. The message is all that somebody with an older one sees.
+if (Number.parseInt(process.versions.node, 10) < oldest) {
+  console.error(
+    `daypass needs Node.js ${oldest} or newer, and this is ${process.version}: install a newer one from https://nodejs.org`,
+  );
+  process.exit(1);
+}
+const { enableCompileCache } = await import('node:module');
+const { join } = await import('node:path');
 
 // Half of the time of a short command would be spent on removing types, and a sixth on loading what removes them: this file has
 // none. The folder is that of the installation: another user could put code into one in the system's temporary folder. Where it is
 // read-only, there is no cache.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'daypass'));
-await import('./main.ts');
+await import('#core/main.ts');

@@ -18,6 +18,15 @@ const common = {
   clearMocks: false,
 };
 
+// As the gateway itself resolves it, to the sources instead of a build.
+const core = join(import.meta.dirname, '..', 'core');
+const resolve = {
+  alias: [
+    { find: /^daypass$/, replacement: join(core, 'index.ts') },
+    { find: /^daypass\/testing$/, replacement: join(core, 'extension', 'testing', 'index.ts') },
+  ],
+};
+
 export default defineConfig({
   test: {
     // Twice the cores for which the suite has its limit: tests of services wait for as long as they compute.
@@ -26,6 +35,7 @@ export default defineConfig({
     reporters: ['default', join(import.meta.dirname, 'second-tries.ts')],
     projects: [
       {
+        resolve,
         test: {
           ...common,
           name: 'unit',
@@ -38,6 +48,7 @@ export default defineConfig({
         },
       },
       {
+        resolve,
         test: {
           ...common,
           name: 'services',

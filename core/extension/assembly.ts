@@ -4,6 +4,7 @@ import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
+import { buildGauge } from '#core/gateway/health/build-gauge.ts';
 import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
 import {
   jobsCheck,
@@ -54,6 +55,7 @@ export async function assemble(
   connections.attach(listener);
   for (const gauge of connections.gauges) registry.gauge(gauge);
   registry.healthCheck(connections.healthCheck);
+  registry.gauge(buildGauge);
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
   registry.healthCheck(namesCheck);

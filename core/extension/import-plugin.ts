@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { acceptModuleSyntax } from './module-format.ts';
 import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './origin.ts';
 
 /** Ms that a module may take to be evaluated, its top-level awaits included. */
@@ -57,6 +58,7 @@ export function explainFailure(error: unknown): string {
 
 async function importFile(file: string): Promise<ImportedPlugin> {
   if (!existsSync(file)) throw new PluginMissing(`file ${file} not found`);
+  acceptModuleSyntax();
   return { exports: (await import(pathToFileURL(file).href)) as Record<string, unknown>, file };
 }
 
@@ -101,7 +103,7 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
 /** Node reports the position of a syntax error only when a process exits with it, so a child process imports the plugin. */
 async function findSyntaxError(configFile: string, specifier: string): Promise<SourcePlace | undefined> {
   const run = promisify(execFile);
-  const hooks = JSON.stringify(new URL('./self-reference.ts', import.meta.url).href);
+  const hooks = JSON.stringify(import.meta.resolve('#core/extension/self-reference.ts'));
   const resolver = `data:text/javascript,import { resolveSelfReference } from ${hooks}; resolveSelfReference();`;
   const parameters = ['--import', resolver, '--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];
   const options = { cwd: dirname(resolve(configFile)), timeout: 10_000 };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Server } from '@hapi/hapi';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
@@ -14,7 +14,8 @@ const registerTimeout = 10_000;
 
 /** Registers the plugins that come with the gateway: every folder in `plugins/`. */
 export async function registerOwnPlugins(server: Server): Promise<void> {
-  const files = (await readdir(ownFolder)).toSorted().map((name) => join(ownFolder, name, 'index.ts'));
+  const index = `index${extname(import.meta.filename)}`;
+  const files = (await readdir(ownFolder)).toSorted().map((name) => join(ownFolder, name, index));
   for (const file of files.filter((path) => existsSync(path))) {
     const { plugin } = (await import(pathToFileURL(file).href)) as { plugin: GatewayPlugin };
     await register(server, plugin);

@@ -1,4 +1,5 @@
-import { dirname, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Third-party plugins by name, with the files of their modules. */
@@ -46,7 +47,28 @@ export function placesOf(error: unknown): SourcePlace[] {
 export function readPlaces(text: string): SourcePlace[] {
   return [...text.matchAll(place)]
     .map(([, file = '', line]) => ({ file: decodeURI(file), line: Number(line) }))
-    .filter(({ file }) => !file.startsWith(`${gatewayFolder}node_modules/`));
+    .filter(({ file }) => !isOfDependency(file));
+}
+
+/** Of a checkout, or the root of a package, whose built files are in `dist`. */
+const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
+/** Where npm installs the dependencies of a package: inside of it, or beside it, among packages of others. */
+const ownPackages = join(packageFolder, 'node_modules') + sep;
+const packagesBeside = dirname(packageFolder) + sep;
+
+/** True for packages that the gateway depends on, as far as its package.json names them or their scope. */
+function isOfDependency(file: string): boolean {
+  if (file.startsWith(ownPackages)) return true;
+  if (!packagesBeside.endsWith(`node_modules${sep}`) || !file.startsWith(packagesBeside)) return false;
+  const [name = ''] = file.slice(packagesBeside.length).split(sep);
+  return dependencies().has(name);
+}
+
+/** Names of packages, or their scopes. Read only where an error is explained. */
+function dependencies(): ReadonlySet<string> {
+  const text = readFileSync(join(packageFolder, 'package.json'), 'utf8');
+  const { dependencies: all = {} } = JSON.parse(text) as { readonly dependencies?: Record<string, string> };
+  return new Set(Object.keys(all).map((name) => name.split('/')[0] ?? name));
 }
 
 /** True for core and for the plugins that come with the gateway. */

@@ -1,5 +1,11 @@
 import { registerHooks } from 'node:module';
 
+/** What plugins import, and the modules of this gateway behind it: a checkout's sources, or what a package was built from them. */
+const modules: Readonly<Record<string, string>> = {
+  daypass: '#core/index.ts',
+  'daypass/testing': '#core/extension/testing/index.ts',
+};
+
 /**
  * Resolves the package self-reference `daypass` for all later imports, wherever the importing module is: files and packages
  * outside of the gateway's folder could not resolve it otherwise. It always is this gateway and never a copy, because facts
@@ -8,8 +14,8 @@ import { registerHooks } from 'node:module';
 export function resolveSelfReference(): void {
   registerHooks({
     resolve(specifier, context, next) {
-      const isOurs = specifier === 'daypass' || specifier.startsWith('daypass/');
-      return next(specifier, isOurs ? { ...context, parentURL: import.meta.url } : context);
+      const own = modules[specifier];
+      return own === undefined ? next(specifier, context) : next(own, { ...context, parentURL: import.meta.url });
     },
   });
 }

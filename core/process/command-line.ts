@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Command as Parser, CommanderError } from 'commander';
 import { assemble } from '#core/extension/assembly.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { defineCheck } from './commands/check.ts';
 import { type CoreCommandContext, createContext } from './commands/context.ts';
+import { loadEnvironmentFile } from './commands/environment-file.ts';
+import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
@@ -12,6 +13,7 @@ import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { explainFailure } from '#core/extension/import-plugin.ts';
 import { createLogger, describeError } from '#core/platform/logger.ts';
+import { version } from '#core/platform/version.ts';
 import { resolveSelfReference } from '#core/extension/self-reference.ts';
 
 /** Exit codes: 0 success, 1 failure, 2 usage error; a command may document more in its help. */
@@ -26,7 +28,7 @@ const usageError = 2;
 export async function runCommandLine(words: readonly string[], signals?: StopSignals): Promise<number> {
   const parser = new Parser('daypass')
     .description('A self-hosted AI gateway that sells access by the day.')
-    .version(ownVersion(), '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .option('-c, --config <file>', 'configuration file', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
     .showHelpAfterError('(see --help)')
     .exitOverride();
@@ -35,10 +37,11 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
   const file = () => parser.opts<{ config: string }>().config;
   const context = createContext(file, log);
   defineStart(parser, context, () => signals ?? new StopSignals());
-  for (const define of [defineCheck, defineSchema, defineMigrate]) define(parser, context);
+  for (const define of [defineInit, defineCheck, defineSchema, defineMigrate]) define(parser, context);
   let problems: readonly string[] = [];
   try {
     const [name] = parser.parseOptions([...words]).operands;
+    loadEnvironmentFile(file());
     // A start assembles what it needs itself; a second assembly would delay it.
     const isOwn = parser.commands.some((command) => command.name() === name);
     if (!isOwn) problems = await definePluginCommands(parser, context);
@@ -76,11 +79,6 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
     }
   }
   return problems;
-}
-
-function ownVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Prints what went wrong; only errors of the gateway itself have a stack. */

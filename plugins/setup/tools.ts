@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ScriptedTool, SetupTool } from './tool.ts';
 
@@ -10,7 +10,7 @@ export const groups = ['agents', 'editors', 'libraries'] as const satisfies read
 export const tools: readonly SetupTool[] = (await readTools(join(import.meta.dirname, 'tools'))).toSorted(compare);
 
 async function readTools(folder: string): Promise<SetupTool[]> {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(folder).filter((name) => name.endsWith(extname(import.meta.filename)));
   const modules = files.map(
     (name) => import(pathToFileURL(join(folder, name)).href) as Promise<Record<string, SetupTool>>,
   );

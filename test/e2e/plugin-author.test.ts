@@ -1,26 +1,28 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type PackedGateway, packGateway } from '../support/packed.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const bin = (name: string) => join(root, 'node_modules', '.bin', name);
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 300_000 });
 
-/** A folder outside of the gateway with what docs/plugins.md says to put there. */
+/** A folder with the package of the gateway, and with what docs/plugins.md says to put there. */
 let folder: string;
 let yaml: readonly string[];
+let packed: PackedGateway;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'daypass-author-'));
+  packed = await packGateway();
+  ({ folder } = packed);
   const page = await readFile(join(root, 'docs', 'plugins.md'), 'utf8');
   for (const [, file = '', text = ''] of page.matchAll(/^```(?:ts|json)\n\/\/ (\S+)\n(.*?)^```$/gms))
-    await writeFile(join(folder, file), text.replace('/path/to/daypass', root));
+    await writeFile(join(folder, file), text);
   yaml = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => packed[Symbol.asyncDispose]());
 
 /** What a program prints; with its exit code when it fails. */
 async function run(program: string, ...parameters: string[]): Promise<string> {
@@ -29,12 +31,6 @@ async function run(program: string, ...parameters: string[]): Promise<string> {
     ({ stdout }) => stdout,
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => `exit ${code}\n${stdout}${stderr}`,
   );
-}
-
-/** Makes `daypass` resolvable, as `npm install /path/to/daypass` does. */
-async function link(): Promise<void> {
-  await mkdir(join(folder, 'node_modules'), { recursive: true });
-  await symlink(root, join(folder, 'node_modules', 'daypass')).catch(() => undefined);
 }
 
 describe('a folder outside of the gateway', () => {
@@ -60,13 +56,20 @@ export function listen(gateway: Registry): void {
     await rm(join(folder, 'wrong.ts'));
   });
 
+  it('has them without skipLibCheck and without the settings of the package', async () => {
+    const strict = join(folder, 'strict');
+    await mkdir(strict, { recursive: true });
+    await cp(join(folder, 'index.ts'), join(strict, 'index.ts'));
+    const compilerOptions = { module: 'nodenext', target: 'esnext', strict: true, noEmit: true, skipLibCheck: false };
+    await writeFile(join(strict, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['.'] }));
+    expect(await run(bin('tsc'), '--project', strict)).toBe('');
+  });
+
   it('runs its tests with node --test', async () => {
-    await link();
     expect(await run(process.execPath, '--test', 'index.test.ts')).toMatch(/pass 2/);
   });
 
   it('runs its tests with Vitest', async () => {
-    await link();
     const test = await readFile(join(folder, 'index.test.ts'), 'utf8');
     await mkdir(join(folder, 'vitest'), { recursive: true });
     await writeFile(
@@ -95,9 +98,28 @@ export function listen(gateway: Registry): void {
       await cp(join(folder, name), join(installed, name), { recursive: true });
     const file = join(home, 'gateway.yaml');
     await writeFile(file, gatewayYaml(yaml.at(-1) ?? ''));
-    expect(await run(process.execPath, join(root, 'core', 'main.mjs'), '--config', file, 'check')).toMatch(
-      /office-hours\s+from: 7, until: 18/,
-    );
+    for (const command of [packed.command, join(root, 'core', 'main.mjs')])
+      expect(await run(process.execPath, command, '--config', file, 'check')).toMatch(
+        /office-hours\s+from: 7, until: 18/,
+      );
+  });
+
+  it('may be one that `npm init` has made, of "type": "commonjs"', async () => {
+    const plain = join(folder, 'plain');
+    await mkdir(join(plain, 'office-hours'), { recursive: true });
+    await writeFile(join(plain, 'package.json'), '{ "name": "plain", "version": "1.0.0", "type": "commonjs" }');
+    await cp(join(folder, 'index.ts'), join(plain, 'office-hours', 'index.ts'));
+    // A test imports what it tests by itself, so Node.js has to know that it is a module.
+    const test = await readFile(join(folder, 'index.test.ts'), 'utf8');
+    await writeFile(join(plain, 'index.test.mts'), test.replace('./index.ts', './index.mts'));
+    await cp(join(folder, 'index.ts'), join(plain, 'index.mts'));
+    const file = join(plain, 'gateway.yaml');
+    await writeFile(file, gatewayYaml(yaml[0]?.split('pipeline:')[0] ?? ''));
+    for (const command of [packed.command, join(root, 'core', 'main.mjs')])
+      expect(await run(process.execPath, command, '--config', file, 'check')).toMatch(
+        /office-hours\s+from: 7, until: 18/,
+      );
+    expect(await run(process.execPath, '--test', join(plain, 'index.test.mts'))).toMatch(/pass 2/);
   });
 });
 

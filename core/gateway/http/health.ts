@@ -4,6 +4,7 @@ import type { HealthChecks } from '../health/health-check.ts';
 import { type CheckedHealth, readHealth } from '../health/read-health.ts';
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host/host.ts';
+import { version } from '#core/platform/version.ts';
 
 export interface HealthSource {
   /** False from SIGTERM on. */
@@ -26,7 +27,7 @@ export function routeHealthChecks(server: Server, source: HealthSource): void {
 }
 
 /**
- * The same paths for the operator. `/readyz?verbose` adds the health checks and the reports of plugins; while a check fails, the
+ * The same paths for the operator. `/readyz?verbose` adds the version, the health checks and the reports of plugins; while a check fails, the
  * status is `degraded`, still with a 200.
  */
 export function operatorHealthChecks(source: HealthSource): ServerRoute[] {
@@ -44,7 +45,9 @@ function answerVerdict({ isServing }: HealthSource, h: ResponseToolkit): Respons
 async function answerInDetail(source: HealthSource, h: ResponseToolkit): Promise<ResponseObject> {
   const checks = await readHealth(source.registry, source.host());
   const status = source.isServing ? statusOf(checks) : 'stopping';
-  return h.response({ status, checks: checks.map(toJson), ...readReports(source) }).code(source.isServing ? 200 : 503);
+  return h
+    .response({ status, version, checks: checks.map(toJson), ...readReports(source) })
+    .code(source.isServing ? 200 : 503);
 }
 
 function readReports({ registry, host }: HealthSource): Record<string, unknown> {

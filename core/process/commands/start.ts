@@ -6,6 +6,7 @@ import { watchFile } from '#core/config/file/watch.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { installNames } from '#core/platform/names/install.ts';
+import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 import type { StopSignals } from './stop-signals.ts';
 import { type ForeignPlugins, isForeignRejection, pluginOf } from '#core/extension/origin.ts';
@@ -128,7 +129,7 @@ async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
   const key = demo?.key ?? 'KEY';
   return [
     '',
-    `${service.name} is running`,
+    `${service.name} is running (Daypass ${version}, Node.js ${process.versions.node})`,
     '',
     `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
     `  Front page  ${url}/`,

@@ -9,7 +9,7 @@ import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { readFileSync } from 'node:fs';
+import { version } from '#core/platform/version.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
 /** Seconds between two updates of the state. */
@@ -126,9 +126,6 @@ function failedJobsTable(queue: QueueState | undefined, { t, format }: PageReque
       ]),
   };
 }
-
-const file = new URL('../../../package.json', import.meta.url);
-const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
 
 /** What runs here. */
 async function readVersions(database: Pick<Database, 'query'>) {

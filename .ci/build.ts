@@ -1,0 +1,43 @@
+/**
+ * Builds what is published: the tree of the sources as JavaScript, with declarations, source maps, and every file that is not
+ * TypeScript. Node.js strips no types under node_modules, so a package cannot hold the sources.
+ *
+ *     node .ci/build.ts [FOLDER]     dist when left out; what is in it is replaced
+ */
+import { execFile } from 'node:child_process';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = join(import.meta.dirname, '..');
+const out = resolve(process.argv[2] ?? join(root, 'dist'));
+
+await rm(out, { recursive: true, force: true });
+await compile();
+// After the compiler, which writes JSON files that it imports anew.
+for (const folder of ['core', 'plugins', 'migrations', 'views'])
+  await cp(join(root, folder), join(out, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') });
+await cp(join(root, 'gateway.yaml'), join(out, 'gateway.yaml'));
+await writeFile(join(out, 'package.json'), `${JSON.stringify(await innerManifest(), null, 2)}\n`);
+
+async function compile(): Promise<void> {
+  const compiler = join(root, 'node_modules', '.bin', 'tsc');
+  const project = join(root, '.ci', 'tsconfig.build.json');
+  const environment = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(':') };
+  try {
+    await promisify(execFile)(compiler, ['--project', project, '--outDir', out], { env: environment });
+  } catch (error) {
+    const { stdout = '' } = error as { readonly stdout?: string };
+    console.error(stdout.split('\n').slice(0, 20).join('\n'));
+    throw new Error('the sources could not be compiled; run npm run check:types', { cause: error });
+  }
+}
+
+/** The package.json that is nearest to the built files: what they call `#core/x.ts` is a file `core/x.js` here. */
+async function innerManifest() {
+  const { name, version, type } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  return { name, version, private: true, type, imports: { '#core/*.ts': './core/*.js', '#core/*': './core/*' } };
+}

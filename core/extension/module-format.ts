@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** A statement that only modules have. */
+const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
+
+let isInstalled = false;
+
+/**
+ * Lets files of plugins be modules in folders whose package.json says `"type": "commonjs"`, as `npm init` writes it: there Node.js
+ * takes a `.ts` or `.js` file for CommonJS whatever its syntax. Packages are left as they are, for their authors have chosen.
+ */
+export function acceptModuleSyntax(): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      const format = formats[found.format ?? ''];
+      if (format === undefined || !found.url.startsWith('file:') || found.url.includes('/node_modules/')) return found;
+      return hasModuleSyntax(found.url) ? { ...found, format } : found;
+    },
+  });
+}
+
+/** The formats of modules instead of those of CommonJS. */
+const formats: Readonly<Record<string, string>> = { commonjs: 'module', 'commonjs-typescript': 'module-typescript' };
+
+function hasModuleSyntax(url: string): boolean {
+  try {
+    return moduleSyntax.test(readFileSync(fileURLToPath(url), 'utf8'));
+  } catch {
+    return false; // the import itself reports it
+  }
+}

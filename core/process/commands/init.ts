@@ -1,0 +1,73 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { Command as Parser } from 'commander';
+import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+
+/** The gateway.yaml that comes with the gateway. */
+const sample = new URL('../../../gateway.yaml', import.meta.url);
+
+/** Models that show what a gateway does; a shop would delete them first. */
+const showcase = /^ {2}demo-[a-z]+: .*\n(?: {4,}#.*\n)*/gm;
+
+const environment = `# Read by daypass from the folder of gateway.yaml; variables of the environment come first. Holds secrets: keep it private.
+OPENAI_API_KEY=
+ANTHROPIC_API_KEY=
+# BASE_URL=https://ai.example.com
+# NODE_ENV=production
+# DATABASE_URL=postgres://user:password@host/daypass
+# REDIS_URL=redis://host:6379
+`;
+
+const readme = (name: string) => `# ${name}
+Run \`daypass start\` here: it prints the URL, a demo key and a curl command that works, and serves until Ctrl-C.
+Models, plans and prices are in gateway.yaml, which a running gateway reloads; \`daypass check\` validates it.
+API keys of vendors go into .env. Customers, orders and requests are kept in data/, unless .env names a DATABASE_URL.
+Documentation: the folder docs of the package (\`npm root --global\`/daypass/docs), beginning with README.md there.
+`;
+
+/** `daypass init`: a folder from which a gateway starts. Asks nothing: everything has a default, and is in files to edit. */
+export function defineInit(parser: Parser, { print }: Pick<CommandContext, 'print'>): void {
+  parser
+    .command('init')
+    .description('create a folder with gateway.yaml, .env and README.md, from which `daypass start` works')
+    .argument('[folder]', 'the new folder, or an existing one without these files', '.')
+    .option('--demo', 'with models that show failover, images, embeddings and the other kinds')
+    .action(async (folder: string, { demo = false }: { readonly demo?: boolean }) => {
+      const target = resolve(folder);
+      const yaml = await readFile(sample, 'utf8');
+      await createAll(target, [
+        ['gateway.yaml', demo ? yaml : yaml.replaceAll(showcase, '')],
+        ['.env', environment],
+        ['.gitignore', '.env\ndata/\n'],
+        ['README.md', readme(basename(target))],
+      ]);
+      const enter = target === process.cwd() ? '' : `cd ${folder} && `;
+      print(`${target} has gateway.yaml, .env and README.md. Next: ${enter}daypass start`);
+    });
+}
+
+/** Creates the files. Those that exist are kept, but for the first: a folder with a gateway.yaml is somebody's gateway. */
+async function createAll(folder: string, files: readonly (readonly [name: string, text: string])[]): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new CommandFailed(`${folder} cannot be created (${codeOf(error)}); ${another}`);
+  }
+  for (const [index, [name, text]] of files.entries()) {
+    try {
+      // Only its owner reads the file with the secrets.
+      await writeFile(join(folder, name), text, { flag: 'wx', mode: name === '.env' ? 0o600 : 0o666 });
+    } catch (error) {
+      const doesExist = codeOf(error) === 'EEXIST';
+      if (doesExist && index > 0) continue;
+      const reason = doesExist ? 'exists already' : `cannot be created (${codeOf(error)})`;
+      throw new CommandFailed(`${join(folder, name)} ${reason}; ${another}`);
+    }
+  }
+}
+
+const another = 'choose another folder: daypass init FOLDER';
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}

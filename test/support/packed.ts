@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+/** npm runs on the Node.js of its launcher, here the first one on the PATH. */
+const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
+
+export interface PackedGateway extends AsyncDisposable {
+  /** A temporary folder; the package is in its `node_modules/daypass`. */
+  readonly folder: string;
+  /** The package's command line. */
+  readonly command: string;
+  readonly tarball: string;
+  /** Packs once more, from the same build. @returns the path of the tarball */
+  pack(): Promise<string>;
+  /** Installs the package into another folder. */
+  install(folder: string): Promise<void>;
+}
+
+/**
+ * Builds and packs the gateway, and installs the package as npm would, except for the dependencies: those of the checkout are
+ * linked, which takes no registry and no minute.
+ */
+export async function packGateway(): Promise<PackedGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-packed-'));
+  const staged = join(folder, 'staged');
+  const pack = async () => {
+    const to = await mkdtemp(join(folder, 'tarball-'));
+    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', to], {
+      cwd: staged,
+      env,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return join(to, /"filename": "([^"]+)"/.exec(stdout)?.[1] ?? '');
+  };
+  const tarball = await build(staged).then(pack);
+  const install = async (target: string) => {
+    const installed = join(target, 'node_modules', 'daypass');
+    await mkdir(installed, { recursive: true });
+    await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
+    await symlink(join(root, 'node_modules'), join(installed, 'node_modules'));
+  };
+  await install(folder);
+  return {
+    folder,
+    command: join(folder, 'node_modules', 'daypass', 'dist', 'core', 'main.mjs'),
+    tarball,
+    pack,
+    install,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** What `npm pack` finds in a checkout after `npm run build`, without touching the checkout's own build. */
+async function build(staged: string): Promise<void> {
+  await mkdir(staged, { recursive: true });
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'tsconfig.plugin.json', 'docs', 'deploy'])
+    await cp(join(root, name), join(staged, name), {
+      recursive: true,
+      filter: (path) => !path.includes('screenshots'),
+    }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  await run(process.execPath, [join(root, '.ci', 'build.ts'), join(staged, 'dist')], { cwd: root, env });
+}

@@ -14,5 +14,5 @@ if (signals === undefined) {
 const { runCommandLine } = await import('#core/process/command-line.ts');
 
 process.exitCode = await runCommandLine(words, signals);
-// What a failure has left open, a timer of a plugin say, must not keep the process.
-if (process.exitCode !== 0) setTimeout(() => process.exit(), exitGrace).unref();
+// What a failure or a dry start of plugins has left open, a timer say, must not keep the process.
+if (process.exitCode !== 0 || words.includes('check')) setTimeout(() => process.exit(), exitGrace).unref();

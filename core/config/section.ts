@@ -11,8 +11,9 @@ export type YamlPath = readonly (string | number)[];
  * @param path where, from the top of the file
  * @param wrong what is wrong, without the path: `refers to the upstream "opnai", which does not exist`
  * @param right what is expected: `use one of: openai, claude`
+ * @param atKey the key is at fault, not its value
  */
-export type Report = (path: YamlPath, wrong: string, right: string) => void;
+export type Report = (path: YamlPath, wrong: string, right: string, atKey?: boolean) => void;
 
 /** A top-level key of gateway.yaml, owned by core or by one plugin. */
 export interface Section<Name extends string = string, S extends JsonSchema = JsonSchema> {
@@ -50,6 +51,8 @@ export interface CheckContext extends SectionValues {
   readonly production: Production | undefined;
   /** False when a plugin could not be loaded, so an unknown name may belong to it. */
   readonly hasAllPlugins: boolean;
+  /** False for a section with mistakes: `get` returns its defaults then, so nothing in it may be called missing. */
+  isValid(section: Section): boolean;
   /** All names in a map of entries, invalid entries included; undefined when one of the names is invalid. */
   names(section: Section): readonly string[] | undefined;
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -59,7 +59,15 @@ export function explainFailure(error: unknown): string {
 async function importFile(file: string): Promise<ImportedPlugin> {
   if (!existsSync(file)) throw new PluginMissing(`file ${file} not found`);
   acceptModuleSyntax();
+  if (statSync(file).isDirectory()) throw new Error(explainFolder(file));
   return { exports: (await import(pathToFileURL(file).href)) as Record<string, unknown>, file };
+}
+
+/** Node imports files, not folders. */
+function explainFolder(folder: string): string {
+  const found = readdirSync(folder).find((name) => /^index\.[cm]?[jt]s$/.test(name));
+  if (found !== undefined) return `${folder} is a folder; name its file ${found} as well`;
+  return `${folder} is a folder without an index.ts or index.js; name the file that exports the plugin`;
 }
 
 /** Imports a package as gateway.yaml would if it were a module: from the node_modules next to it, or above. */

@@ -48,12 +48,14 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   const { exports, file } = await importPlugin(specifier, configFile);
   const stages = Object.values(exports).filter(isStageDefinition);
   const plugin = asPlugin(exports, specifier, stages);
-  server.gateway.foreignPlugins.set(nameOf(plugin), file);
+  const { gateway } = server;
+  const known = new Set(gateway.stages.keys());
+  gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
-    const { gateway } = server;
     // Those that `register` has left out.
     for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
+    for (const name of gateway.stages.keys()) if (!known.has(name)) gateway.foreignStages.add(name);
   } catch (error) {
     throw new Error(explainFailure(error), { cause: error });
   }

@@ -52,6 +52,9 @@ export interface CatalogReview {
  * needs before it starts, such as auth strategies and routes that depend on a section. It does not run again when
  * gateway.yaml is reloaded, so the section it reads must be `fixed`. An exception stops the start.
  */
+/** Ms that a hook may take: a start waits for it. */
+export const hookTimeout = 30_000;
+
 export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void>;
 
 /**
@@ -86,6 +89,8 @@ export class Registry {
   readonly unloaded: Mistake[] = [];
   /** Loaded third-party plugins by name, with the files of their modules. */
   readonly foreignPlugins = new Map<string, string>();
+  /** Names of their stages. */
+  readonly foreignStages = new Set<string>();
   /** Describes model capabilities; undefined when no plugin implements formats. */
   abilityReader: AbilityReader | undefined;
   /** Reads what an account may still send; undefined where no plugin limits it. */

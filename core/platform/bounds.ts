@@ -26,6 +26,10 @@ export const bounds = {
   /** Body of a payment provider's notification; 413 over the limit. */
   paymentNotification: 64 * KiB,
 
+  // What the operator provides.
+  /** File of a secret that gateway.yaml names; the configuration is refused over the limit. */
+  secretFile: 64 * KiB,
+
   // Limits of JSON, so that parsing a body does not block other requests (core/platform/json-measure.ts).
   /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of them. */
   requestValues: 100_000,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { assemble } from '#core/extension/assembly.ts';
 import { noteFailure } from '#core/platform/background.ts';
+import { planNotices } from '#core/business/accounts/plans.ts';
 import { catalogNotices } from '#core/config/sections/build-catalog.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/load.ts';
@@ -26,6 +27,7 @@ import { MemoryWatch } from '#core/platform/memory/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { routePages } from '#core/web/serve.ts';
 import { type GatewayParts, ServedConfig } from './served-config.ts';
+import { hookTimeout } from '#core/extension/registry.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 import { VendorServers } from '#core/config/sections/vendor-servers.ts';
@@ -40,10 +42,10 @@ export interface GatewayOptions {
 }
 
 /**
- * Timeouts in ms: releasing resources after a failed start, and one hook of a plugin; on a stop, stages that still finish
- * exchanges whose connections are closed, and everything.
+ * Timeouts in ms: releasing resources after a failed start; on a stop, stages that still finish exchanges whose connections are
+ * closed, and everything.
  */
-const deadlines = { release: 4_000, hook: 30_000, exchanges: 5_000, close: 60_000 };
+const deadlines = { release: 4_000, exchanges: 5_000, close: 60_000 };
 
 /** One running gateway, made from one gateway.yaml. */
 export class Gateway {
@@ -162,6 +164,8 @@ export class Gateway {
     return [
       ...pipelineNotices(this.config.stages, this.#parts.assembly.registry),
       ...productionNotices(this.config, this.#parts.services.services.isProduction),
+      ...planNotices(this.config),
+      ...this.#parts.assembly.registry.configReviews.flatMap(({ describe }) => describe(this.host).notice ?? []),
       ...catalogNotices(this.host.catalog),
     ];
   }
@@ -229,8 +233,8 @@ export class Gateway {
     const { registry, server } = this.#parts.assembly;
     for (const { plugin, hook } of registry.configuredHooks) {
       try {
-        const late = `has not finished after ${deadlines.hook / 1000} s`;
-        await withDeadline(Promise.resolve(hook(server, this.host)), deadlines.hook, late);
+        const late = `has not finished after ${hookTimeout / 1000} s`;
+        await withDeadline(Promise.resolve(hook(server, this.host)), hookTimeout, late);
       } catch (error) {
         throw new Error(`the plugin ${plugin} failed in onConfigured`, { cause: error });
       }

@@ -1,10 +1,26 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { alertsSection } from './alerts/section.ts';
 import { watchJob } from './alerts/watch.ts';
 import { mailGauges } from './gauges.ts';
 import { mailRetentionJob, sendJobs, wake } from './jobs.ts';
 import { alertEvents, mailedEvents } from './outbox.ts';
 import { mailSection } from './section.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+
+/** Describes how customers are mailed, for `daypass check`. */
+function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): {
+  value: string;
+  notice?: string;
+} {
+  const { smtp = '', from } = section(mailSection);
+  const server = parseSmtpUrl(smtp);
+  if (server !== undefined) return { value: `from ${from} by ${server.host}:${server.port}` };
+  return isProduction ? { value: 'nobody', notice: nobody } : { value: 'nobody' };
+}
+
+const nobody =
+  'nobody is mailed about payments, ends of plans and sign-ins: mail.smtp is not set; see docs/operating.md';
 
 /** Mails to customers about their orders, plans, sign-ins and keys, and alerts to the operator by mail and webhook. */
 export const plugin: GatewayPlugin = {
@@ -12,6 +28,7 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.section(mailSection);
     gateway.section(alertsSection);
+    gateway.configReview({ name: 'mail', describe: describeMail });
     gateway.tables({ name: 'mail_message', entities: async () => [(await import('./entities.ts')).MailMessage] });
     for (const job of [...sendJobs(gateway), watchJob, mailRetentionJob]) gateway.job(job);
     for (const gauge of mailGauges) gateway.gauge(gauge);

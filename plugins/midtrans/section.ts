@@ -53,6 +53,7 @@ export type MidtransSettings = SectionValue<typeof midtransSection>;
 
 /** What must be there once Midtrans is selected. */
 export function checkMidtrans(all: CheckContext, report: Report): void {
+  if (!all.isValid(midtransSection)) return;
   const { server_key } = all.get(midtransSection);
   if (server_key === undefined)
     report(

@@ -8,6 +8,9 @@ import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
 import { addSandbox } from './sandbox/index.ts';
 
+const nobodyBuys =
+  'nobody can buy a plan: payments.provider is none or, with NODE_ENV=production, not set; set it to midtrans or xendit';
+
 /** Sells plans: takes orders and follows their payments. */
 export const plugin: GatewayPlugin = {
   name: 'payments',
@@ -17,10 +20,10 @@ export const plugin: GatewayPlugin = {
     gateway.configReview({
       name: 'payments',
       describe: (host) => {
-        const name = providerName(host) ?? 'none';
-        return {
-          value: gateway.paymentProviders.get(name)?.isSandbox === true ? `${name}, which moves no money` : name,
-        };
+        const name = providerName(host);
+        if (name === undefined) return { value: 'none', notice: nobodyBuys };
+        const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;
+        return { value: isSandbox ? `${name}, which moves no money` : name };
       },
     });
     addPages({ gateway });

@@ -31,10 +31,6 @@ export const plugin: GatewayPlugin = {
     gateway.page(keyPage);
     gateway.page(rotatePage);
     gateway.page(signInsPage);
-    gateway.onConfigured(async (server, host) => {
-      const { notice } = describeSignIn(host);
-      if (notice !== undefined) host.log.warn(notice);
-      await routeProviders(server, host);
-    });
+    gateway.onConfigured(routeProviders);
   },
 };

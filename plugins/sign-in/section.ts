@@ -1,8 +1,9 @@
 import { service } from '#core/config/sections/core-sections.ts';
+import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Infer } from '#core/platform/schema.ts';
-import { providerTitles } from './provider-titles.ts';
+import { providerConfig, providerTitles } from './provider-titles.ts';
 
 const url = { type: 'string', pattern: '^https?://[^\\s/]\\S*$', description: 'URL.' } as const;
 
@@ -68,9 +69,9 @@ export const signInSection = defineSection({
 
 function checkProvider(name: string, settings: ProviderSettings, report: Report, { production }: CheckContext): void {
   const { client_id, client_secret, endpoints, config } = settings;
-  if (!Object.hasOwn(providerTitles, name)) {
-    report(['sign_in', name], 'is not a known provider', `use one of: ${Object.keys(providerTitles).join(', ')}`);
-  }
+  if (!Object.hasOwn(providerTitles, name))
+    report(['sign_in', name], 'is not a known provider', suggest(name, Object.keys(providerTitles)), true);
+  else if (client_id !== '') checkConfig(name, config, report);
   if ((client_id === '') !== (client_secret === '')) {
     const missing = client_id === '' ? 'client_id' : 'client_secret';
     report(['sign_in', name, missing], 'is empty', 'set both client_id and client_secret, or leave both empty');
@@ -84,6 +85,25 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
       `remove it${production.unless}`,
     );
   if (isPlain) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
+}
+
+/** The gateway would not start without what @hapi/bell requires. */
+function checkConfig(name: string, config: ProviderSettings['config'] = {}, report: Report): void {
+  const { required, optional } = providerConfig[name] ?? { required: [], optional: Object.keys(config) };
+  const path = ['sign_in', name, 'config'];
+  for (const key of required) {
+    const example = key === 'domain' ? 'example.auth0.com' : 'https://id.example.com';
+    if (config[key] === undefined)
+      report([...path, key], 'is missing', `add config: { ${key}: ${example} } with the address of your organization`);
+  }
+  for (const [key, value] of Object.entries(config)) {
+    if (!required.includes(key) && !optional.includes(key))
+      report([...path, key], 'is not a known key', suggest(key, [...required, ...optional]), true);
+    else if (key === 'uri' && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+      report([...path, key], 'is not a URL', 'use one such as https://id.example.com');
+    else if (key === 'domain' && !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value))
+      report([...path, key], 'is not the name of a host', 'use one such as example.auth0.com');
+  }
 }
 
 /** A provider that readers can sign in with. */

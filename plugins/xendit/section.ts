@@ -53,6 +53,7 @@ export type XenditSettings = SectionValue<typeof xenditSection>;
 
 /** Settings that are required once Xendit is selected. */
 export function checkXendit(all: CheckContext, report: Report): void {
+  if (!all.isValid(xenditSection)) return;
   const settings = all.get(xenditSection);
   for (const name of ['secret_key', 'webhook_token'] as const) {
     const value = settings[name];

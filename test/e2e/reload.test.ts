@@ -62,6 +62,23 @@ describe('a reload of the section listen', () => {
     expect(marked).toEqual(new Set(liveTopics));
   });
 
+  it('reads secrets in files again, so that a key is replaced without a restart', async () => {
+    const file = join(gateway.folder, 'upstream-key');
+    const keys = () => gateway.gateway.host.catalog.upstreams.flatMap(({ apiKeys }) => apiKeys);
+    await writeFile(file, 'sk-leaked\n');
+    const withKey = 'upstreams: { one: { api_keys: ["${file:./upstream-key}"],';
+    await gateway.write(yamlFor('http://127.0.0.1:9/v1').replace('upstreams: { one: {', withKey));
+    expect([await gateway.gateway.reload(), keys()]).toEqual([true, ['sk-leaked']]);
+    expect(await gateway.gateway.reload()).toBe(false);
+    await writeFile(file, 'sk-new\n');
+    expect([await gateway.gateway.reload(), keys()]).toEqual([true, ['sk-new']]);
+    await writeFile(file, '');
+    await expect(gateway.gateway.reload()).rejects.toThrow(/upstream-key is empty; write the secret into it$/);
+    expect(keys()).toEqual(['sk-new']);
+    expect(lines.join('')).not.toMatch(/sk-(leaked|new)/);
+    await writeFile(file, 'sk-new');
+  });
+
   it('of an unchanged file does nothing', async () => {
     expect(await gateway.gateway.reload()).toBe(false);
   });

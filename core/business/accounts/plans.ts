@@ -1,5 +1,6 @@
-import { defineSection, type SectionValue } from '#core/config/section.ts';
+import { defineSection, type SectionValue, type SectionValues } from '#core/config/section.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
+import { formatMoney } from './money.ts';
 
 /** The most days that an account can hold ahead of now. */
 export const maxDaysAhead = 365;
@@ -93,6 +94,33 @@ export const plansSection = defineSection({
     }
   },
 });
+
+/** What a day of a plan costs, in the unit of prices, rounded. */
+export function pricePerDay({ days, price }: { readonly days: number; readonly price: number }): number {
+  return Math.round(price / days);
+}
+
+/** An amount for a terminal, where a non-breaking space may be shown as something else. */
+export function inText(amount: number, currency: string): string {
+  return formatMoney(amount, currency).replaceAll('\u00a0', ' ');
+}
+
+/** Warnings about prices: buyers expect a longer plan to cost less per day. */
+export function planNotices(values: SectionValues): string[] {
+  const currency = values.get(currencySection);
+  const plans = values.get(plansSection).toSorted((a, b) => a.days - b.days);
+  const daily = (plan: (typeof plans)[number]) =>
+    `${plan.days === 1 ? '1 day is' : `${plan.days} days are`} ${inText(pricePerDay(plan), currency)} a day`;
+  return plans.flatMap((plan, index) => {
+    // Not rounded: as products.
+    const shorter = plans.slice(0, index).find((other) => plan.price * other.days >= other.price * plan.days);
+    return shorter === undefined
+      ? []
+      : [
+          `a longer plan costs no less per day: ${daily(plan)}, ${daily(shorter)}; lower the price of ${plan.days} days`,
+        ];
+  });
+}
 
 /** The label of a plan as gateway.yaml has it. */
 export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;

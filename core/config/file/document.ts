@@ -15,11 +15,12 @@ import {
 } from 'yaml';
 import { explainSyntax, primaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
-import { type Interpolated, interpolate } from './interpolate.ts';
+import { type Interpolated, interpolate, variableOfProgram } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
 import { inTurns, runToEnd } from '#core/platform/timing/turn.ts';
 import { readText } from './read-text.ts';
 import { findRefusedYaml } from './refused-yaml.ts';
+import { readSecretFile } from './secret-file.ts';
 import type { YamlPath } from '../section.ts';
 import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
 import { findNode, findOffset, pathInFile, pathOf, pathOfKey } from './yaml-places.ts';
@@ -150,18 +151,27 @@ class Reader {
     const mistakes: Mistake[] = [];
     visit(document, {
       Scalar: (key, node, ancestors) => {
-        if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('$')) return;
-        const { value, unknown, malformed, filled } = interpolate(node.value, environment);
+        if (key === 'key' || typeof node.value !== 'string') return;
         const report = (wrong: string, right: string) =>
           mistakes.push(this.at({ offset: node.range?.[0] ?? 0, wrong, right }, pathOf(ancestors, node)));
+        const foreign = variableOfProgram(node.value);
+        if (foreign !== undefined) {
+          report('is a variable in the notation of a program', `write "\${${foreign}}"`);
+          written.set(node, { text: node.value, filled: [], isUnfilled: true });
+        }
+        if (!node.value.includes('$')) return;
+        const { value, unknown, malformed, unreadable, filled } = interpolate(node.value, environment, (path) =>
+          readSecretFile(path, this.#file),
+        );
         for (const start of malformed)
           report(
             `has "${start}", which is not a valid variable`,
-            'write ${NAME} or ${NAME:-default}, or $${ for a literal ${',
+            'write ${NAME}, ${NAME:-default} or ${file:/path}, or $${ for a literal ${',
           );
         for (const name of unknown)
           report(`the variable ${name} is not set`, `set it, or give it a default: \${${name}:-…}`);
-        const isUnfilled = unknown.length + malformed.length > 0;
+        for (const [wrong, right] of unreadable) report(wrong, right);
+        const isUnfilled = unknown.length + malformed.length + unreadable.length > 0;
         if (isUnfilled || filled.length > 0) written.set(node, { text: node.value, filled, isUnfilled });
         node.value = value;
       },

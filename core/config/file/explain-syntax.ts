@@ -1,5 +1,5 @@
 import { type Document, isCollection, isScalar, type Node, Scalar, visit, type YAMLError } from 'yaml';
-import { keyLineMistake, lineMistake, type Words } from './line-mistake.ts';
+import { keyLineMistake, lineMistake, slashComment, type Words } from './line-mistake.ts';
 import type { TextMistake } from './source-mistakes.ts';
 
 /** The errors that are certain, and the first of the others, because later ones may be consequences of it. */
@@ -23,6 +23,8 @@ export function explainSyntax(error: YAMLError, text: string, document: Document
   const line = lineAt(text, lineStart);
   const lineText = lineStart + (line.length - line.trimStart().length);
   if (/^(- +)?\*/.test(line.trimStart())) return at(text.indexOf('*', lineStart), unquotedStar);
+  const comment = slashCommentBefore(text, lineStart);
+  if (comment !== undefined) return at(comment, slashComment);
   const quote = openQuote(document, text, offset);
   if (quote !== undefined)
     return at(quote, [`opens a quote (${text[quote]}) that is not closed on its line`, 'close it, or remove it']);
@@ -50,9 +52,26 @@ function at(offset: number, [wrong, right]: Words): TextMistake {
 const unquotedVariable: Words = ['has an unquoted variable inside braces or brackets', 'put it in quotes: "${NAME}"'];
 const unquotedStar: Words = ['begins with *, which refers to an anchor in YAML', 'put it in quotes, such as "*-mini"'];
 
+/** The start of a line with //, at the error or on the line above: the parser stumbles over the one that follows. */
+function slashCommentBefore(text: string, lineStart: number): number | undefined {
+  const above = text.lastIndexOf('\n', lineStart - 2) + 1;
+  for (const start of [above, lineStart]) {
+    const [indent] = /^[ \t]*(?=\/\/)/.exec(lineAt(text, start)) ?? [];
+    if (indent !== undefined) return start + indent.length;
+  }
+  return undefined;
+}
+
 /** Messages of the YAML parser that need no other look at the text. */
 const knownMessages: readonly (readonly [RegExp, (character: string) => Words])[] = [
   [/^Unexpected flow-(map|seq)-end/, (end) => [`has a ${end} that closes nothing`, 'remove it']],
+  [
+    /^Invalid escape sequence/,
+    () => [
+      'has a backslash in double quotes, where it begins an escape sequence',
+      'put the value in single quotes, or write \\\\ for each backslash',
+    ],
+  ],
   [/^Unexpected , in flow/, () => ['has a comma that follows nothing', 'remove one of the commas']],
   [
     /^(Block collections are not allowed within flow|Missing , )/,

@@ -150,6 +150,7 @@ function rightType(error: ErrorObject, mayShow: boolean): string {
   const { schema, parentSchema, data } = error;
   const types = new Set([schema].flat());
   const expected = `must be ${typeList(schema)}`;
+  if (types.has('array')) return `${expected}: ${asList(data, mayShow)}`;
   if (typeof data === 'number' || typeof data === 'boolean')
     return types.has('string') ? `${expected}: put it in quotes` : expected;
   if (typeof data !== 'string') return expected;
@@ -165,6 +166,14 @@ function rightType(error: ErrorObject, mayShow: boolean): string {
   const meant = mayShow ? intendedNumber(data, unit) : undefined;
   const number = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
   return `${unit === undefined ? expected : number}${meant === undefined ? '' : `: ${meant}`}`;
+}
+
+/** How a value is written as a list. */
+function asList(data: unknown, mayShow: boolean): string {
+  if (typeof data === 'object' && data !== null) return 'begin each entry with "- "';
+  if (data === null) return 'write [a, b]';
+  if (!mayShow) return 'put brackets around it';
+  return `write [${typeof data === 'string' ? show(data) : String(data)}]`;
 }
 
 function booleanMeant(text: string, expected: string, mayShow: boolean): string {

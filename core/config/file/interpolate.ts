@@ -1,15 +1,32 @@
+import type { SecretFile } from './secret-file.ts';
+
 export interface Interpolated {
   readonly value: string;
   /** Variables without a value and without a default. */
   readonly unknown: readonly string[];
   /** The first characters of malformed variables: unclosed, misnamed or nested. */
   readonly malformed: readonly string[];
+  /** Files without a default that could not be used: what is wrong, and how it is put right. */
+  readonly unreadable: readonly (readonly [wrong: string, right: string])[];
   /** Each variable as written, and its value. */
   readonly filled: readonly { readonly written: string; readonly value: string }[];
 }
 
-/** `$${` for a literal `${`, `${NAME}`, `${NAME:-default}`, and anything else that begins with `${`. */
-const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;
+/**
+ * `$${` for a literal `${`, `${NAME}`, `${file:/path}`, each also with `:-default`, and anything else that begins with `${`.
+ */
+const reference =
+  /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|file:((?:(?!\$\{|:-)[^}])+))(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;
+
+/** A variable as programs read it: `process.env.NAME`, `os.environ["NAME"]`, `os.getenv("NAME")`, `ENV["NAME"]`. */
+const inPrograms =
+  /^(?:(?:process|import\.meta)\.env\.(\w+)|(?:process\.env|os\.environ|os\.[gG]etenv|getenv|ENV|env)[[(]["']?(\w+)["']?[)\]])$/;
+
+/** The name of a variable in the notation of a programming language, which no value of a configuration looks like. */
+export function variableOfProgram(text: string): string | undefined {
+  const [, member, index] = inPrograms.exec(text) ?? [];
+  return member ?? index;
+}
 
 /** The name of a variable that is written as in a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
 export function foreignVariable(text: string): string | undefined {
@@ -17,25 +34,38 @@ export function foreignVariable(text: string): string | undefined {
   return names?.slice(1).find((name) => name !== undefined);
 }
 
-/** Fills in variables. An empty variable counts as unset when there is a default, as in a shell. */
-export function interpolate(text: string, environment: NodeJS.ProcessEnv): Interpolated {
+/**
+ * Fills in variables and secrets that are files. An empty variable counts as unset when there is a default, as in a shell, and
+ * so does a file that does not exist.
+ */
+export function interpolate(
+  text: string,
+  environment: NodeJS.ProcessEnv,
+  readSecret: (path: string) => SecretFile,
+): Interpolated {
   const unknown: string[] = [];
   const malformed: string[] = [];
+  const unreadable: (readonly [string, string])[] = [];
   const filled: { written: string; value: string }[] = [];
-  const value = text.replace(reference, (match, name: string | undefined, fallback: string | undefined) => {
+  const value = text.replace(reference, (match, name?: string, path?: string, fallback?: string) => {
     if (match === '$${') return '${';
-    if (name === undefined) {
-      malformed.push(match);
-      return match;
-    }
-    const found = environment[name];
-    if (found === undefined && fallback === undefined) {
+    const fill = (used: string) => {
+      filled.push({ written: match, value: used });
+      return used;
+    };
+    if (path !== undefined) {
+      const secret = readSecret(path);
+      if ('value' in secret) return fill(secret.value);
+      if (secret.isMissing && fallback !== undefined) return fill(fallback);
+      unreadable.push([secret.wrong, secret.right]);
+    } else if (name === undefined) malformed.push(match);
+    else {
+      const found = environment[name];
+      if (found !== undefined && (found !== '' || fallback === undefined)) return fill(found);
+      if (fallback !== undefined) return fill(fallback);
       unknown.push(name);
-      return match;
     }
-    const used = found === undefined || (found === '' && fallback !== undefined) ? (fallback as string) : found;
-    filled.push({ written: match, value: used });
-    return used;
+    return match;
   });
-  return { value, unknown, malformed, filled };
+  return { value, unknown, malformed, unreadable, filled };
 }

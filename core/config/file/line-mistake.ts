@@ -1,12 +1,16 @@
 /** What is wrong with a line, and how it is written right. */
 export type Words = readonly [wrong: string, right: string];
 
+/** A comment as in JSON with comments and in most programming languages. */
+export const slashComment: Words = ['has //, which begins no comment in YAML', 'begin comments with #'];
+
 /**
  * The mistake in a line that YAML reads as plain text although it was meant as a key or a list entry; undefined for any other
  * text. The message contains no values, because they may be secrets.
  */
 export function lineMistake(line: string): Words | undefined {
   const text = line.trim();
+  if (text.startsWith('//')) return slashComment;
   const [, dashed] = /^-([A-Za-z][\w-]*)/.exec(text) ?? [];
   if (dashed !== undefined) return ['has no space after the dash', `write "- ${dashed}"`];
   const [, key, rest = ''] = /^(?:- +)?([A-Za-z][\w-]*)(.*)$/.exec(text) ?? [];

@@ -1,5 +1,5 @@
 import { type Document, isPair, isScalar, type Node, type Pair, Scalar, visit, type YAMLMap } from 'yaml';
-import { lineMistake } from './line-mistake.ts';
+import { lineMistake, slashComment } from './line-mistake.ts';
 import type { YamlPath } from '../section.ts';
 import type { TextMistake } from './source-mistakes.ts';
 import { pathOf } from './yaml-places.ts';
@@ -71,6 +71,13 @@ function plainMistake({ source = '', value, range }: Scalar, text: string): Text
       right: `write ${source.replaceAll('.', '')}, or ${value}`,
     };
   const lineEnd = text.slice(start, end).search(/\r?\n/);
+  const comment = /\s\/\/(?:\s|$)/.exec(lineEnd === -1 ? source : text.slice(start, start + lineEnd));
+  if (comment !== null)
+    return {
+      offset: start + comment.index + 1,
+      wrong: slashComment[0],
+      right: `${slashComment[1]}, or put the value in quotes`,
+    };
   if (lineEnd === -1) return undefined;
   const rest = text.slice(start + lineEnd, end);
   const [wrong, right] = lineMistake(rest.trimStart().split('\n')[0] ?? '') ?? [

@@ -3,6 +3,7 @@ import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../ca
 import { isComplete } from '../catalog/credentials.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { glob } from '../catalog/glob.ts';
+import { modelsWithoutBackup } from '../catalog/backups.ts';
 import { inferKind, type ModelKind } from '../catalog/kinds.ts';
 import { nameInPicker, nameInReply, publicNameOf } from '../catalog/model-name.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
@@ -34,13 +35,25 @@ export function buildCatalog(
   return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases), parts.prefix);
 }
 
-/** Warnings about a catalog: upstreams that are off, and models without routes because of that. */
-export function catalogNotices({ upstreams: all, unavailable }: Catalog): string[] {
+/** Warnings about a catalog: upstreams that are off, models without routes because of that, and models without a backup. */
+export function catalogNotices({ upstreams: all, models: offered, unavailable }: Catalog): string[] {
   const off = all.filter(({ isEnabled }) => !isEnabled);
+  const alone = modelsWithoutBackup(offered).map(({ id }) => id);
   return [
     ...off.map(({ name }) => `upstream ${name} is off: it has no API key`),
     ...unavailable.map(({ id }) => `model ${id} is not offered: all of its upstreams are off`),
+    ...(alone.length === 0
+      ? []
+      : [`without a backup: ${listNames(alone)}; give each a second route, on the upstream of another vendor`]),
   ];
+}
+
+/** The most names that a notice lists. */
+const listedNames = 20;
+
+function listNames(names: readonly string[]): string {
+  const more = names.length - listedNames;
+  return names.slice(0, listedNames).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 class FixedCatalog implements Catalog {

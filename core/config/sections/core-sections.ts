@@ -6,6 +6,9 @@ import { defineSection, type Section } from '../section.ts';
 /** Seconds; the default of `listen.stage_timeout`. */
 export const defaultStageTimeout = 60;
 
+/** Of the included gateway.yaml. */
+const exampleContact = 'mailto:you@example.com';
+
 /** The section `service`. */
 export const service = defineSection({
   name: 'service',
@@ -65,7 +68,13 @@ export const service = defineSection({
     },
     additionalProperties: false,
   },
-  check({ base_url, time_zone, unsafe_public_demo }, report, { isProduction }) {
+  check({ base_url, contact, time_zone, unsafe_public_demo }, report, { isProduction, production }) {
+    if (contact === exampleContact && production !== undefined)
+      report(
+        ['service', 'contact'],
+        `is the example ${exampleContact}, ${production.because}, so customers who need help would write to nobody`,
+        `set an address that you read${production.unless}`,
+      );
     if (unsafe_public_demo && isProduction)
       report(['service', 'unsafe_public_demo'], 'is true with NODE_ENV=production', 'remove it, or unset NODE_ENV');
     if (!isTimeZone(time_zone))

@@ -170,7 +170,11 @@ export const aliases = defineSection({
       if (known?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
       else if (publicNames?.includes(alias) === true)
         report(path, 'is the name under which clients see a model', 'give the alias another name');
-      else if (known?.includes(target) === false && !others.includes(target)) {
+      else if (isRegularExpression(alias)) {
+        const pattern = alias.replace(/\.[*+]/g, '*').replace(/[\^$\\]/g, '');
+        const wrong = 'looks like a regular expression, and would match these characters only';
+        report(path, wrong, `write a pattern in which * stands for any characters, such as "${pattern}"`, true);
+      } else if (known?.includes(target) === false && !others.includes(target)) {
         const meant = known.find((name) => publicNameOf(prefixOf(all), name) === target);
         const right = meant === undefined ? suggest(target, known) : `write "${meant}", without the prefix`;
         report(path, `refers to the model "${target}", which does not exist`, right);
@@ -178,6 +182,11 @@ export const aliases = defineSection({
     }
   },
 });
+
+/** `gpt-.*`, `^gpt`, `(a|b)`; in `gpt-4.*` the dot is one of the name. */
+function isRegularExpression(alias: string): boolean {
+  return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
+}
 
 /** The sections of the catalog. */
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];

@@ -154,6 +154,9 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
   for (const [index, key] of api_keys.entries()) {
     const mistake = keyMistake(key);
     if (mistake !== undefined) report([...path, 'api_keys', index], ...mistake);
+    const first = api_keys.indexOf(key);
+    if (key !== '' && first < index)
+      report([...path, 'api_keys', index], `is the same key as api_keys[${first}]`, 'keep one of them');
   }
   for (const [header, value] of Object.entries(headers)) {
     const mistake = headerMistake(header, value);

@@ -73,6 +73,7 @@ export function* validateInSteps(
     isProduction: production !== undefined,
     production,
     hasAllPlugins,
+    isValid: ({ name }) => sections.get(name) !== undefined,
     names: ({ name }) => validParts.get(name)?.names,
   };
   yield* checkSections(validParts, registry, validator, context);
@@ -115,8 +116,23 @@ function refuseUnknownSections(
     // "plan" is more likely a misspelled "plans" than the stage.
     const isStage = registry.stages.has(name) && closestName(name, known) === undefined;
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
-    else validator.report([name], 'is not a known key', suggest(name, known), true);
+    else validator.report([name], 'is not a known key', adviseOn(name, known, registry), true);
   }
+}
+
+/** What belongs to the environment, under the names that other programs give it in their configuration. */
+const environmentKeys: readonly (readonly [RegExp, string])[] = [
+  [/^(?:database|db|postgres|postgresql|pg)(?:_?ur[il])?$/i, 'DATABASE_URL'],
+  [/^(?:redis|valkey)(?:_?ur[il])?$/i, 'REDIS_URL'],
+  [/^(?:node_?)?env(?:ironment)?$/i, 'NODE_ENV'],
+];
+
+function adviseOn(name: string, known: readonly string[], registry: Registry): string {
+  const variable = environmentKeys.find(([pattern]) => pattern.test(name))?.[1];
+  if (variable !== undefined) return `set the environment variable ${variable}`;
+  const owners = [...registry.sections.values()].filter(({ schema }) => Object.hasOwn(schema.properties ?? {}, name));
+  if (owners.length === 0) return suggest(name, known);
+  return `write it under ${owners.map((owner) => `"${owner.name}"`).join(' or ')}`;
 }
 
 /** Applies the rules across fields and sections to the values that satisfy their schemas. */
@@ -129,9 +145,9 @@ function* checkSections(
   for (const { name, check } of registry.sections.values()) {
     const { value, stripped = [] } = validParts.get(name) ?? {};
     const incomplete = new Set(stripped.map((path) => pathKey([name, ...path])));
-    const report: Report = (path, wrong, right) => {
+    const report: Report = (path, wrong, right, atKey) => {
       // A member that seems missing may be there under an unknown name.
-      if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right);
+      if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right, atKey);
     };
     if (value === undefined || check === undefined) continue;
     yield;

@@ -29,11 +29,7 @@ export function readPipeline(
 ): ListedStage[] {
   if (!Array.isArray(value) || value.length === 0) {
     const wrong = value === undefined ? 'is missing' : 'is not a list of stages';
-    validator.report(
-      ['pipeline'],
-      wrong,
-      `list the stages in order, such as: ${[...registry.stages.keys()].join(', ')}`,
-    );
+    validator.report(['pipeline'], wrong, `list the stages in order, such as: ${workingOrder(registry).join(', ')}`);
     return [];
   }
   const names = value.map(nameOf).filter((name) => name !== undefined);
@@ -49,6 +45,31 @@ export function readPipeline(
     requireExpected(valid, registry, validator);
   }
   return listed;
+}
+
+/**
+ * The registered stages in an order that is accepted. Who calls and what he has paid for comes first, so that later stages do
+ * nothing for callers who are refused.
+ */
+function workingOrder(registry: Registry): string[] {
+  const waiting = [...registry.stages.values()];
+  const ordered: AnyStageDefinition[] = [];
+  const isReady = ({ name, reads = [], after = [] }: AnyStageDefinition) =>
+    reads.every((fact) => ordered.some(({ writes }) => writes?.includes(fact))) &&
+    !waiting.some((other) => other.name !== name && after.includes(other.name));
+  for (;;) {
+    const next = waiting.filter(isReady).toSorted((a, b) => rankOf(a) - rankOf(b))[0];
+    if (next === undefined) return ordered.map(({ name }) => name);
+    ordered.push(next);
+    waiting.splice(waiting.indexOf(next), 1);
+  }
+}
+
+function rankOf({ reads = [], writes = [], after = [] }: AnyStageDefinition): number {
+  if (writes.includes(principal)) return 0;
+  if (writes.includes(entitlement)) return 1;
+  if (reads.includes(principal)) return after.length > 0 ? 2 : 3;
+  return 4;
 }
 
 /** Applies the rules across the options of each stage. Mistakes in values that are not in the file are dropped. */

@@ -13,19 +13,22 @@ import type { YamlPath } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { loadPages } from '#core/web/serve.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { CoreCommandContext } from './context.ts';
+import { currencySection, inText, planNotices, plansSection, pricePerDay } from '#core/business/accounts/plans.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { CoreCommandContext, Loaded } from './context.ts';
 
-export function defineCheck(parser: Parser, { file, load, print }: CoreCommandContext): void {
+export function defineCheck(parser: Parser, { file, load, log, print }: CoreCommandContext): void {
   parser
     .command('check')
     .description(
       'validate the configuration and print it as the gateway would run it; exit with 1 when it has mistakes',
     )
     .action(async () => {
-      const { document, config, registry } = await load();
-      await loadPages(registry);
-      await checkMigrations(registry);
+      const loaded = await load();
+      const { document, config, registry } = loaded;
       const built = buildCatalog(config, registry.vendors, registry.formats);
+      await checkMigrations(registry);
+      const unchecked = await checkPlugins(loaded, built, log);
       const isProduction = productionOf(config, document.isProduction) !== undefined;
       const host = { section: config.get.bind(config), isProduction, catalog: built };
       const reviews = registry.configReviews.map(({ name, describe }) => ({ name, ...describe(host) }));
@@ -34,17 +37,30 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
       for (const line of [
         ...describePipeline(config, document),
         ...describeService(reviews),
+        ...describePlans(config),
         ...describeCatalog(catalog, config.get(service).prefix),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...[
           ...pipelineNotices(config.stages, registry),
           ...productionNotices(config, document.isProduction),
+          ...planNotices(config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
           ...catalogNotices(catalog),
+          ...unchecked,
         ].map((notice) => `note: ${notice}`),
       ])
         print(line);
     });
+}
+
+/** What plugins would do at a start; with those of the gateway alone, which are tested, only their pages. */
+async function checkPlugins(loaded: Loaded, catalog: Catalog, log: Logger): Promise<string[]> {
+  if (loaded.registry.foreignPlugins.size > 0) {
+    const { dryStart } = await import('../dry-start.ts');
+    return dryStart({ ...loaded, catalog, log });
+  }
+  await loadPages(loaded.registry);
+  return [];
 }
 
 /** Those of plugins of gateway.yaml; the others are tested. */
@@ -68,6 +84,20 @@ function describePipeline(config: Config, document: GatewayDocument): string[] {
 function describeService(reviews: readonly { readonly name: string; readonly value: string }[]): string[] {
   if (reviews.length === 0) return [];
   return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];
+}
+
+/** The shortest first, with what a day costs: the longer the plan, the less it should be. */
+function describePlans(config: Config): string[] {
+  const currency = config.get(currencySection);
+  const money = (amount: number) => inText(amount, currency);
+  const plans = config.get(plansSection).toSorted((a, b) => a.days - b.days);
+  const rows = plans.map((plan) => [`${plan.days}`, money(plan.price), `${money(pricePerDay(plan))} a day`] as const);
+  const width = Math.max(...rows.map(([, price]) => price.length));
+  return [
+    '',
+    'plans, in days',
+    ...rows.map(([days, price, daily]) => `  ${days.padEnd(12)} ${price.padStart(width)}   ${daily}`),
+  ];
 }
 
 function describeOptions(options: unknown, path: YamlPath, document: GatewayDocument): string {

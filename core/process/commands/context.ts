@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import type { Server } from '@hapi/hapi';
 import { assemble } from '#core/extension/assembly.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import type { CommandContext } from '#core/extension/commands/command.ts';
@@ -23,15 +24,24 @@ export interface Loaded {
   readonly document: GatewayDocument;
   readonly config: Config;
   readonly registry: Registry;
+  /** With every plugin registered; it does not listen. */
+  readonly server: Server;
+  /** Makes `server.host()` return this one; without it, commands have no host there. */
+  useHost(host: Host): void;
 }
 
 export function createContext(file: () => string, log: Logger): CoreCommandContext {
   const load = async (): Promise<Loaded> => {
     const document = await readDocument(file(), process.env);
-    const { registry } = await assemble(document, log, () => {
-      throw new Error('commands do not serve requests');
+    let current: Host | undefined;
+    const { registry, server } = await assemble(document, log, () => {
+      if (current === undefined) throw new Error('commands do not serve requests');
+      return current;
     });
-    return { document, config: validate(document, registry), registry };
+    const useHost = (host: Host) => {
+      current = host;
+    };
+    return { document, config: validate(document, registry), registry, server, useHost };
   };
   return {
     log,

@@ -5,6 +5,7 @@ import { guarded, inBackground } from '#core/platform/background.ts';
 import { watchFile } from '#core/config/file/watch.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
 import { installNames } from '#core/platform/names/install.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
@@ -114,7 +115,7 @@ function finish(cause: NodeJS.Signals | Error, isClean = true): never {
 
 /** The URLs, and a curl line that works. */
 async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
-  const { host, url, operatorUrl } = gateway;
+  const { host, url: ownUrl, operatorUrl } = gateway;
   const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
   const demo = await ensureDemoAccount(host).catch((error: unknown) => {
     const failure = 'the demo account could not be read or created';
@@ -123,6 +124,9 @@ async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
     return undefined;
   });
   const { catalog, service } = host;
+  // The address of this machine, with the port that was chosen; the public one where it is another.
+  const isPublic = !isLoopback(new URL(service.baseUrl).hostname);
+  const url = isPublic ? service.baseUrl : ownUrl;
   const model =
     (catalog.models.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? catalog.models[0])
       ?.publicName ?? 'MODEL';
@@ -134,6 +138,7 @@ async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
     `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
     `  Front page  ${url}/`,
     `  Dashboard   ${url}/dashboard`,
+    ...(isPublic ? [`  Listens on  ${ownUrl}`] : []),
     ...(operatorUrl === undefined ? [] : [`  Operator    ${operatorUrl}   (/metrics, /readyz?verbose)`]),
     ...(demo === undefined ? [] : [`  Demo key    ${demo.key}   (for trying out; not in production)`]),
     ...(catalog.upstreams.some(({ isDemo }) => isDemo)

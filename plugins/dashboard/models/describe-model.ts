@@ -38,11 +38,13 @@ export interface ModelReading {
   readonly health: ModelHealth | undefined;
   /** Exact aliases that lead to it. */
   readonly aliases: readonly string[];
+  /** It has no backup, and readers see routes. */
+  readonly isAlone: boolean;
 }
 
 /** The row of a model, ready to be printed. @param number makes the ids of the row @param now epoch ms */
 export function describeRow(
-  { model, abilities, health, aliases }: ModelReading,
+  { model, abilities, health, aliases, isAlone }: ModelReading,
   number: number,
   query: ModelsQuery,
   request: Pick<PageRequest, 't' | 'format'>,
@@ -56,7 +58,11 @@ export function describeRow(
     name: publicName,
     isOpen,
     path: addressOf({ ...query, open: isOpen ? '' : publicName }),
-    about: [...(displayName === id ? [] : [displayName]), ...describeAliases(aliases, t)].join(' · '),
+    about: [
+      ...(displayName === id ? [] : [displayName]),
+      ...describeAliases(aliases, t),
+      ...(isAlone ? [t('models.no_backup')] : []),
+    ].join(' · '),
     speaks: speaksOf(abilities).join(' · '),
     can: canDo(model, abilities, t),
     context: abilities.maxInputTokens === undefined ? '' : format.compact(abilities.maxInputTokens),

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi';
+import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import { readModelHealth } from '#core/business/model-health/model-health.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
@@ -76,15 +77,18 @@ async function describeList(gateway: Gateway, request: PageRequest) {
   };
 }
 
-async function readModels(gateway: Gateway, { host }: PageRequest): Promise<ModelReading[]> {
+async function readModels(gateway: Gateway, request: PageRequest): Promise<ModelReading[]> {
+  const { host } = request;
   const health = new Map((await readModelHealth(gateway, host)).map((one) => [one.id, one]));
   const { models, listed } = host.catalog;
+  const alone = new Set(routeNamesFor(request).areShown ? modelsWithoutBackup(models) : []);
   const names = Map.groupBy(listed, ({ model }) => model);
   return models.map((model) => ({
     model,
     abilities: readAbilities(gateway, model),
     health: health.get(model.publicName),
     aliases: (names.get(model) ?? []).filter(({ name }) => name !== model.publicName).map(({ name }) => name),
+    isAlone: alone.has(model),
   }));
 }
 

@@ -1,3 +1,4 @@
+import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
@@ -49,6 +50,7 @@ export async function readMachineNeeds(
       request,
     ),
     ...describeFailedJobs(queue?.failed ?? [], request),
+    ...describeBackups(request),
   ];
 }
 
@@ -186,6 +188,23 @@ function describeFailedJobs(
       ],
       since: sinceOf(failed.at(-1)?.failedAt ?? latest.failedAt, reader),
       step: { path: '/operator/health', text: t('operator.health'), label: t('operator.failed_jobs') },
+    },
+  ];
+}
+
+/** Models that fail with one upstream: nothing is wrong yet, and customers were promised a backup. */
+function describeBackups(reader: Reader): Need[] {
+  const { t, host } = reader;
+  const alone = modelsWithoutBackup(host.catalog.models).map(({ id }) => id);
+  if (alone.length === 0) return [];
+  const more = alone.length - listed;
+  const models = [...alone.slice(0, listed), ...(more > 0 ? [t('operator.backup_more', { count: more })] : [])];
+  return [
+    {
+      status: { kind: 'info', text: t('operator.backup') },
+      pieces: readEmphasis(t('operator.backup_need', { count: alone.length, models: models.join(', ') })),
+      since: sinceOf(configLoadState(host).loadedAt, reader),
+      step: { path: '/operator/routes', text: t('operator.routes'), label: t('operator.backup_label') },
     },
   ];
 }

@@ -32,8 +32,13 @@ const open = (route: string, ago: number): RouteStatus => ({
   reason: `route: 503 ${'overloaded '.repeat(40)}`,
 });
 
-async function needsOf(models: readonly ModelHealth[], statuses: readonly RouteStatus[], isBroken = false) {
-  const catalog = { models: [] } as unknown as Catalog;
+async function needsOf(
+  models: readonly ModelHealth[],
+  statuses: readonly RouteStatus[],
+  isBroken = false,
+  offered: readonly object[] = [],
+) {
+  const catalog = { models: offered } as unknown as Catalog;
   const fine = { kind: 'test', ping: () => Promise.resolve() };
   const failed = [
     { name: 'send-mails', reason: 'no server', failedAt: now - minute },
@@ -67,6 +72,22 @@ async function needsOf(models: readonly ModelHealth[], statuses: readonly RouteS
 it('nothing needs action while all is well', async () => {
   const working = { ...modelIn('working', 'dp/a', now), trouble: undefined };
   expect(await needsOf([working], [{ route: 'one/a', state: 'closed', open_until: null, reason: null }])).toEqual([]);
+});
+
+const upstream = (baseUrl: string) => ({ upstream: { name: 'one', baseUrl, isDemo: false } });
+
+it('models without a backup on another host share a line, at most ten of them by name', async () => {
+  const alone = Array.from({ length: 12 }, (_, index) => ({
+    id: `m${index}`,
+    routes: [upstream('https://a.test/v1')],
+  }));
+  const safe = { id: 'safe', routes: [upstream('https://a.test/v1'), upstream('https://b.test/v1')] };
+  expect(await needsOf([], [], false, [alone[0] as object, safe])).toMatchObject([
+    { kind: 'info', text: 'm0 fails with one upstream. Give it a second route, on that of another vendor.' },
+  ]);
+  const [need, ...others] = await needsOf([], [], false, alone);
+  expect(others).toEqual([]);
+  expect(need?.text).toMatch(/^m0, .*, m9, 2 more fail with one upstream each\./);
 });
 
 it('models in trouble are listed down before degraded before silent, each the oldest first', async () => {

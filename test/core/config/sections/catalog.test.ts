@@ -118,6 +118,7 @@ describe('a model of the catalog', () => {
     expect(catalogNotices(build(halfOff))).toEqual([
       'upstream off is off: it has no API key',
       'model gone is not offered: all of its upstreams are off',
+      'without a backup: both; give each a second route, on the upstream of another vendor',
     ]);
   });
 });

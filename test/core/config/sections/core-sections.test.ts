@@ -72,7 +72,7 @@ describe('the sections service, listen, data and plugins', () => {
     ['a tiny body', 'listen: { max_body_bytes: 10 }', '1:27 listen.max_body_bytes: is 10; must be at least 1024'],
     ['an empty folder', 'data: { folder: "" }', '1:17 data.folder: is empty; needs at least 1'],
     ['a number for a plugin', 'plugins: [5]', '1:11 plugins[0]: is 5; must be a string: put it in quotes'],
-    ['one plugin without a list', 'plugins: ./a.ts', '1:10 plugins: is "./a.ts"; must be a list'],
+    ['one plugin without a list', 'plugins: ./a.ts', '1:10 plugins: is "./a.ts"; must be a list: write ["./a.ts"]'],
   ])('are refused with %s', (_name, text, line) => {
     expect(mistakesIn(text)).toEqual([`gateway.yaml:${line}`]);
   });
@@ -192,7 +192,7 @@ describe('the section upstreams', () => {
     [
       'one key without a list',
       '{ vendor: openai, api_keys: sk-1 }',
-      '47 upstreams.one.api_keys: is a string; must be a list',
+      '47 upstreams.one.api_keys: is a string; must be a list: put brackets around it',
     ],
     [
       'a header that is no text',

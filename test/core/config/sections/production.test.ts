@@ -48,19 +48,6 @@ describe('a public URL', () => {
 });
 
 describe('a notice', () => {
-  it('says that nothing is sold in the environment of production', () => {
-    expect(productionNotices(read('service: { contact: "mailto:help@ai.example" }'), true)).toEqual([
-      'nothing is sold: payments.provider is not set, and NODE_ENV=production has no sandbox',
-    ]);
-  });
-
-  it('names the contact of the example', () => {
-    const yaml = 'service: { contact: "mailto:you@example.com", base_url: "https://ai.example" }';
-    expect(productionNotices(read(yaml), false)).toContain(
-      'service.contact is the example mailto:you@example.com: customers who need help write there',
-    );
-  });
-
   it('is not made on the own machine', () => {
     expect(productionNotices(read('service: { contact: "mailto:you@example.com" }'), false)).toEqual([]);
   });

@@ -565,7 +565,7 @@ const rows: readonly Row[] = [
     'round brackets',
     '[openai/gpt-5]',
     '(openai/gpt-5)',
-    ['23:20 models.gpt-5.routes: is "(openai/gpt-5)"; must be a list'],
+    ['23:20 models.gpt-5.routes: is "(openai/gpt-5)"; must be a list: write ["(openai/gpt-5)"]'],
   ],
   [
     'no comma in braces',
@@ -624,7 +624,7 @@ const rows: readonly Row[] = [
     'a list of one without its dash',
     '      - sk-second',
     '      sk-second',
-    ['20:7 upstreams.claude.api_keys: is a string; must be a list'],
+    ['20:7 upstreams.claude.api_keys: is a string; must be a list: put brackets around it'],
   ],
   ['an entry without its dash', '  - plan', '  plan', ['10:3: has no dash; write "- plan"']],
   ['a section with a dash', 'listen:', '- listen:', ['5:1: begins with a dash, but is not in a list; remove the dash']],
@@ -639,7 +639,7 @@ const rows: readonly Row[] = [
     'routes without entries',
     '      - claude/claude-sonnet-4-5\n      - openai/gpt-5\n',
     '',
-    ['25:12 models.claude-sonnet.routes: is empty; must be a list'],
+    ['25:12 models.claude-sonnet.routes: is empty; must be a list: write [a, b]'],
   ],
   [
     'a dash without entry',
@@ -738,7 +738,7 @@ const rows: readonly Row[] = [
     'a route without its list',
     '[openai/gpt-5]',
     'openai/gpt-5',
-    ['23:20 models.gpt-5.routes: is "openai/gpt-5"; must be a list'],
+    ['23:20 models.gpt-5.routes: is "openai/gpt-5"; must be a list: write ["openai/gpt-5"]'],
   ],
   [
     'a colon and a space in a route',
@@ -791,7 +791,7 @@ const rows: readonly Row[] = [
     'an API key without its list',
     '[sk-first]',
     'sk-first',
-    ['16:39 upstreams.openai.api_keys: is a string; must be a list'],
+    ['16:39 upstreams.openai.api_keys: is a string; must be a list: put brackets around it'],
   ],
   [
     'an API key of digits',
@@ -803,7 +803,7 @@ const rows: readonly Row[] = [
     'an API key of digits without its list',
     '[sk-first]',
     '1234567890123',
-    ['16:39 upstreams.openai.api_keys: is a number; must be a list'],
+    ['16:39 upstreams.openai.api_keys: is a number; must be a list: put brackets around it'],
   ],
   [
     'a map for an API key',
@@ -1024,7 +1024,7 @@ const rows: readonly Row[] = [
     'port: 8080',
     'port: ${PORT:8080}',
     [
-      '7:9 listen.port: has "${PORT:8080}", which is not a valid variable; write ${NAME} or ${NAME:-default}, or $${ for a literal ${',
+      '7:9 listen.port: has "${PORT:8080}", which is not a valid variable; write ${NAME}, ${NAME:-default} or ${file:/path}, or $${ for a literal ${',
     ],
   ],
   [
@@ -1055,7 +1055,7 @@ const rows: readonly Row[] = [
     'a comment with slashes',
     'port: 8080',
     'port: 8080 // public',
-    ['7:9 listen.port: is "8080 // public"; must be an integer: 8080'],
+    ['7:14 listen.port: has //, which begins no comment in YAML; begin comments with #, or put the value in quotes'],
   ],
   ['a second document', 'operator:', '---\noperator:', ['35:1: has a second document; keep one and remove the ---']],
   [

@@ -30,6 +30,7 @@ const readingOf = (model: Model, aliases: readonly string[] = [], health?: Parti
   abilities: abilitiesOf(model),
   health: health as ModelHealth | undefined,
   aliases,
+  isAlone: false,
 });
 
 const withProfile = (formats: readonly Format[], profile: ProfileSettings) =>
@@ -64,6 +65,11 @@ describe('the row of a model', () => {
   it('leaves out what the model cannot do on any route', () => {
     const model = withProfile(['chat'], { capabilities: { images: false, reasoning: false } });
     expect(describeRow(readingOf(model), 1, noQuery, request, now).can).toBe('Tools');
+  });
+
+  it('says that it has no backup, where readers see routes', () => {
+    const row = describeRow({ ...readingOf(modelOf('test'), ['gpt-x']), isAlone: true }, 1, noQuery, request, now);
+    expect(row.about).toBe('also gpt-x · no backup');
   });
 
   it('of an image model cannot be tried', () => {

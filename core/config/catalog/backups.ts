@@ -1,0 +1,18 @@
+import type { Model, Upstream } from './catalog.ts';
+
+/**
+ * The models whose routes all end at one host: when it fails, they fail. Models of the demo upstream are left out, because
+ * nobody is promised anything about them.
+ */
+export function modelsWithoutBackup(models: readonly Model[]): Model[] {
+  return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));
+}
+
+/** True when a model has routes on two upstreams that do not fail together: two keys or formats of one endpoint do. */
+export function hasBackup({ routes }: Pick<Model, 'routes'>): boolean {
+  return new Set(routes.map(({ upstream }) => hostOf(upstream))).size > 1;
+}
+
+function hostOf({ baseUrl, name }: Upstream): string {
+  return URL.parse(baseUrl)?.host ?? name;
+}

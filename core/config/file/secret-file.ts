@@ -1,0 +1,60 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { dirname, resolve } from 'node:path';
+import { bounds } from '#core/platform/bounds.ts';
+
+/** The content of a file that holds one secret, or why it cannot be used. */
+export type SecretFile =
+  | { readonly value: string }
+  | { readonly wrong: string; readonly right: string; readonly isMissing: boolean };
+
+/**
+ * Reads a secret as Docker, Kubernetes and systemd provide them: one file for each. Line breaks at its end are left out, because
+ * editors and `echo` add one. Read again with every reload, so that a secret is replaced without a restart.
+ *
+ * @param path absolute, or relative to gateway.yaml
+ * @param configFile path of gateway.yaml
+ */
+export function readSecretFile(path: string, configFile: string): SecretFile {
+  const file = resolve(dirname(configFile), path);
+  try {
+    return readText(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    const [wrong, right] = reasons[code] ?? [`cannot be read (${code})`, 'give the gateway read permission'];
+    return { wrong: `the file ${file} ${wrong}`, right, isMissing };
+  }
+}
+
+function readText(file: string): SecretFile {
+  // A named pipe would wait for its writer.
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const unusable = (wrong: string, right: string) => ({
+      wrong: `the file ${file} ${wrong}`,
+      right,
+      isMissing: false,
+    });
+    const found = fstatSync(handle);
+    if (!found.isFile()) return unusable('is not a regular file', 'name a file that contains the secret alone');
+    if (found.size > bounds.secretFile)
+      return unusable(`is longer than ${bounds.secretFile} bytes`, 'name a file that contains the secret alone');
+    const bytes = readFileSync(handle);
+    if (!isUtf8(bytes) || bytes.includes(0)) return unusable('is not text', 'save the secret alone, as UTF-8');
+    const value = bytes
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+      .replace(/[\r\n]+$/, '');
+    return value === '' ? unusable('is empty', 'write the secret into it') : { value };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** By error code. */
+const reasons: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
+  ENOENT: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
+  ENOTDIR: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
+  EACCES: ['cannot be read (permission denied)', 'give the user of the gateway read permission'],
+};

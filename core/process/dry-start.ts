@@ -1,0 +1,147 @@
+import type { Server } from '@hapi/hapi';
+import type { Config } from '#core/extension/validation/load.ts';
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import { ConfigError, type Mistake } from '#core/config/file/mistake.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import { explainFailure } from '#core/extension/import-plugin.ts';
+import { Keeper } from '#core/extension/keeper.ts';
+import { type ConfiguredHook, hookTimeout, type Registry } from '#core/extension/registry.ts';
+import { createHost, type Host } from '#core/gateway/host/host.ts';
+import { buildPipeline, type ConfiguredStage } from '#core/gateway/pipeline/build.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { unlimitedMemory } from '#core/platform/memory/budget.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { routePages } from '#core/web/serve.ts';
+
+/** What a dry start is made from. */
+export interface DryStartParts {
+  readonly document: GatewayDocument;
+  readonly config: Config;
+  readonly registry: Registry;
+  readonly server: Server;
+  readonly catalog: Catalog;
+  readonly log: Logger;
+  /** Makes `server.host()` return the host of the dry start. */
+  useHost(host: Host): void;
+}
+
+/** A plugin has asked for something that is open only in a running gateway. */
+class NotOpen extends Error {
+  override readonly name = 'NotOpen';
+}
+
+/** Members of a host that need the database, another service or the disk. */
+const closed: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'dataFolder']);
+
+/**
+ * Runs what third-party plugins do when a gateway starts, without a database and without listening: their stages are created,
+ * the hooks `onConfigured` run, and all routes are added to the server. Only gateways with such plugins need it, because those
+ * of the gateway are tested.
+ *
+ * @returns notes about what could not be checked, because it uses the database
+ * @throws ConfigError with what would prevent a start, at the plugin or stage of the file
+ */
+export async function dryStart({
+  document,
+  config,
+  registry,
+  server,
+  catalog,
+  log,
+  useHost,
+}: DryStartParts): Promise<string[]> {
+  const mistakes: Mistake[] = [];
+  const notes: string[] = [];
+  await using keeper = new Keeper();
+  const host = dryHost(config, catalog, keeper, document.isProduction, log);
+  useHost(host);
+  for (const { definition, options, path } of config.stages) {
+    if (!registry.foreignStages.has(definition.name)) continue;
+    const what = `the stage ${definition.name}`;
+    const failure = await failureOf(() => createOnce({ definition, options }, host));
+    if (failure instanceof NotOpen) notes.push(noteOf(what, failure));
+    else if (failure !== undefined)
+      mistakes.push(document.mistake(path, `cannot be created: ${explainFailure(failure)}`, 'fix the plugin'));
+  }
+  const foreign = [...registry.foreignPlugins.keys()];
+  for (const { plugin, hook } of registry.configuredHooks) {
+    const failure = await failureOf(() => runHook(hook, server, host));
+    const index = foreign.indexOf(plugin);
+    // Those of the gateway use the database; the rules of their sections refuse what their hooks would.
+    if (index === -1 || failure === undefined) continue;
+    if (failure instanceof NotOpen) notes.push(noteOf(`onConfigured of the plugin ${plugin}`, failure));
+    else
+      mistakes.push(
+        document.mistake(['plugins', index], `fails in onConfigured: ${explainFailure(failure)}`, 'fix the plugin'),
+      );
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  await routePages(server, registry, () => host);
+  return notes;
+}
+
+async function createOnce(stage: ConfiguredStage, host: Host): Promise<void> {
+  const pipeline = await buildPipeline([stage], host);
+  await pipeline.retire();
+}
+
+async function runHook(hook: ConfiguredHook, server: Server, host: Host): Promise<void> {
+  await withDeadline(
+    Promise.resolve(hook(server, host)),
+    hookTimeout,
+    `has not finished after ${hookTimeout / 1000} s`,
+  );
+}
+
+function noteOf(what: string, { message }: NotOpen): string {
+  return `${what} was checked up to its use of ${message}, which only a running gateway has`;
+}
+
+/** The error of the plugin, which those of the gateway wrap; NotOpen wherever it is in the chain. */
+async function failureOf(work: () => Promise<void>): Promise<unknown> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    let root: unknown = error;
+    while (!(root instanceof NotOpen) && root instanceof Error && root.cause instanceof Error) root = root.cause;
+    return root;
+  }
+}
+
+const monotonic = () => performance.now();
+
+function dryHost(config: Config, catalog: Catalog, keeper: Keeper, isProduction: boolean, log: Logger): Host {
+  const host = createHost(
+    {
+      instance: 'check',
+      dataFolder: '',
+      isProduction,
+      log,
+      database: undefined as never,
+      shared: new MemoryShared(monotonic),
+      jobs: {
+        backend: 'postgres',
+        add: async () => undefined,
+        state: async () => ({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
+        schedules: { late: new Map(), rescheduled: 0 },
+        [Symbol.asyncDispose]: async () => undefined,
+      },
+      events: { publish: async () => undefined },
+      memory: unlimitedMemory,
+      now: () => Date.now(),
+      monotonic,
+      keep: (key, create) => keeper.keep(key, create),
+    },
+    config,
+    catalog,
+    config.stages,
+  );
+  return new Proxy(host, {
+    get(target, member, receiver) {
+      if (closed.has(member)) throw new NotOpen(`host.${String(member)}`);
+      return Reflect.get(target, member, receiver);
+    },
+  });
+}

@@ -11,7 +11,7 @@ const tables = ['usage_delta', 'usage_total'];
 const isTimed = `is_stream AND outcome = 'answered' AND cache IS DISTINCT FROM 'hit' AND output_tokens >= 50
     AND duration_ms - first_content_ms >= 500`;
 
-const timedDeltas = `
+export const timedDeltas = `
   INSERT INTO usage_delta (hour, account_id, model, route, first_content_bucket, answered, refused, failed, aborted,
     interrupted, failovers, cached, input_tokens, output_tokens, streamed_tokens, streamed_ms)
   SELECT date_bin('1 hour', started_at, timestamptz 'epoch'), account_id, coalesce(alias_of, model), route,

@@ -108,6 +108,8 @@ export interface Delivery {
   notes?: readonly string[] | undefined;
   /** Ms from the start of the exchange to the first content of the answer. */
   firstContentAfter: number | undefined;
+  /** True when a vendor refused the request, or withheld or cut the answer, because of its policy. */
+  isPolicyRefusal?: boolean;
 }
 
 /** The model and format of a call that the cache answers. */

@@ -95,6 +95,8 @@ export interface ReplyReader {
   /** The error that the upstream reported inside the stream. */
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
+  /** True when the vendor has withheld or cut the answer because of its policy. */
+  readonly isPolicyRefusal?: boolean;
   /** What of the answer could not be passed on; in the record, and reported to the client if the headers are not sent yet. */
   readonly notes?: readonly string[] | undefined;
   /**

@@ -44,8 +44,10 @@ const minimaxTypes: ReadonlyMap<string, string> = new Map([
   ['1041', 'rate_limit_error'],
   ['2049', 'authentication_error'],
 ]);
+/** The one of forbidden content. */
+const minimaxForbidden = '1026';
 /** Those of forbidden content, unreadable characters and wrong parameters. */
-const minimaxRejections: ReadonlySet<string> = new Set(['1026', '1042', '2013']);
+const minimaxRejections: ReadonlySet<string> = new Set([minimaxForbidden, '1042', '2013']);
 
 /** The same for a body with an error status, where a bare `message` or `detail` counts as well. */
 export function readRefusal(body: JsonObject | undefined): ReportedError {
@@ -138,7 +140,7 @@ const moderationCodes = new Set([
   'data_inspection_failed',
 ]);
 const moderationWords =
-  /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter|moderation)\b/i;
+  /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter(ing)?|moderation)\b|\busage polic(y|ies)\b/i;
 
 /** True when the content of the request was refused: another key, and usually another route, refuses it too. */
 export function isModeration({ type, code, message }: ReportedError): boolean {
@@ -223,7 +225,11 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
       return throttled(reported?.retryAfter, message);
     case 'rejected':
       return new GatewayError('upstream_rejected', message, {
-        upstream: { status: 400, code: reported?.code },
+        upstream: {
+          status: 400,
+          code: reported?.code,
+          isPolicyRefusal: reported !== undefined && (isModeration(reported) || reported.code === minimaxForbidden),
+        },
         meaning,
       });
     default:

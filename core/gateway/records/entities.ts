@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Column, Columns } from './column.ts';
 import { columns } from './columns.ts';
-import { speedCounts, storedCounts } from './usage.ts';
+import { laterCounts, speedCounts, storedCounts } from './usage.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /** Indexes of rare requests of one account; they include status and model, so that two filters read no other requests. */
@@ -64,8 +64,12 @@ export const RequestContent = defineEntity({
 
 /** Counts of requests by hour. A row is identified by all of its keys, each of which except the hour may be null. */
 const hour = p.datetime().primary();
+const later: ReadonlySet<string> = new Set(laterCounts);
 const counts = Object.fromEntries(
-  storedCounts.map((name) => [name, name.endsWith('_tokens') ? p.bigint('number') : p.integer()]),
+  storedCounts.map((name) => {
+    const count = name.endsWith('_tokens') ? p.bigint('number') : p.integer();
+    return [name, later.has(name) ? p.integer().defaultRaw('0') : count];
+  }),
 );
 const speed = Object.fromEntries(speedCounts.map((name) => [name, p.bigint('number').defaultRaw('0')]));
 const byAccount = { account_id: p.uuid().nullable().primary() };

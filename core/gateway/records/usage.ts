@@ -43,6 +43,8 @@ export interface UsageCounts {
   readonly cached: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Vendors refused them, or withheld or cut their answers, because of a policy. */
+  readonly policyRefusals: number;
 }
 
 /** The same, with the time to the first content of the answers. */
@@ -70,8 +72,18 @@ const expressions: Readonly<Record<UsageBy, string>> = {
 /** Columns that add up to all requests. */
 const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
+/** Columns of counts that came later: instances of earlier versions write rows without them. */
+export const laterCounts = ['policy_refusals'] as const;
+
 /** Columns that the tables of usage count in. */
-export const storedCounts = [...outcomes, 'failovers', 'cached', 'input_tokens', 'output_tokens'] as const;
+export const storedCounts = [
+  ...outcomes,
+  'failovers',
+  'cached',
+  'input_tokens',
+  'output_tokens',
+  ...laterCounts,
+] as const;
 
 /** Columns of the counts over all accounts alone: tokens of streams that are long enough to tell a speed, and their ms. */
 export const speedCounts = ['streamed_tokens', 'streamed_ms'] as const;
@@ -237,5 +249,6 @@ function countsOf(row: Row): UsageCounts {
     cached,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
+    policyRefusals: row.policy_refusals,
   };
 }

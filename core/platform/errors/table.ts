@@ -164,6 +164,8 @@ export interface ErrorDetails {
     readonly code?: string | undefined;
     /** The prompt exceeds the context: tools shorten it when they see their vendor's message. */
     readonly isContextOverflow?: boolean | undefined;
+    /** The vendor refused the request because of its policy. */
+    readonly isPolicyRefusal?: boolean | undefined;
   };
   /** For upstream errors: their meaning, if known. Determines the next attempt. */
   readonly meaning?: ErrorMeaning;

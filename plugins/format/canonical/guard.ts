@@ -103,6 +103,11 @@ export class GrammarGuard {
     return this.#reply !== undefined || (this.#finish !== undefined && this.#outputBytes === this.#finishedAt);
   }
 
+  /** True when the vendor has withheld or cut the answer because of its policy. */
+  get isPolicyRefusal(): boolean {
+    return this.#finish === 'content_filter';
+  }
+
   /** The whole reply, once it is complete. */
   get reply(): CompleteReply | undefined {
     return this.#reply;

@@ -51,6 +51,7 @@ const columns: readonly Column[] = [
   counted('requests', ({ requests }) => requests),
   { title: 'errors', isNumber: true, cell: errorsCell },
   counted('failed', ({ failed }) => failed),
+  { ...counted('for policy', ({ policyRefusals }) => policyRefusals), only: ['account', 'route'] },
   counted('failovers', ({ failovers }) => failovers),
   counted('cached', ({ cached }) => cached),
   counted('tokens in', ({ inputTokens }) => inputTokens),
@@ -93,6 +94,9 @@ export function describeUsage({ by, lines, since, reach }: UsageTable, timeZone:
     '',
     covered,
     ...(reach !== undefined && reach > since ? [`usage begins at ${timeOf(reach, timeZone)}`] : []),
+    ...(by === 'account' || by === 'route'
+      ? ['for policy: refused, withheld or cut by a vendor because of its policy']
+      : []),
     'errors: refused or failed; failed: failed, or interrupted by the end of the gateway',
   ];
 }

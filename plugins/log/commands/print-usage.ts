@@ -61,6 +61,7 @@ const unused: Omit<UsageLine, 'key'> = {
   cached: 0,
   inputTokens: 0,
   outputTokens: 0,
+  policyRefusals: 0,
   firstContent: { median: undefined, slow: undefined },
 };
 
@@ -105,6 +106,7 @@ function toJson({ by, lines, since, reach }: UsageTable): object {
       cached: line.cached,
       input_tokens: line.inputTokens,
       output_tokens: line.outputTokens,
+      policy_refusals: line.policyRefusals,
       ...(by !== 'account' && {
         first_token_ms: { p50: rounded(line.firstContent.median), p95: rounded(line.firstContent.slow) },
       }),

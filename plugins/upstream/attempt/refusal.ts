@@ -133,6 +133,7 @@ function clientError(status: number, reported: ReportedError, secrets: readonly 
       type: redacted(reported.type),
       code: redacted(reported.code),
       isContextOverflow: isContextOverflow(reported),
+      isPolicyRefusal: isModeration(reported),
     },
     ...(reported.param !== undefined && { param: withoutOwn(reported.param, secrets) }),
     ...(reported.details !== undefined && { anthropic: redactedDetails(reported.details, secrets) }),

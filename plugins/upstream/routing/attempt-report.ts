@@ -60,6 +60,7 @@ export class AttemptReport {
     measured: { readonly tokens: number | undefined } | undefined,
   ): void {
     this.#record(fault, status);
+    if (fault?.error.details.upstream?.isPolicyRefusal === true) this.#delivery.isPolicyRefusal = true;
     const { route, admission } = this.#admitted;
     if (fault !== undefined) return this.#applyEffects(fault);
     const duration = this.#exchange.elapsed - this.#startedAt;

@@ -107,6 +107,7 @@ export class RouteAttempts {
     const onEnd = (fault: Fault | undefined) => {
       this.#context.delivery.usage = reader.usage;
       notes.add(reader.notes);
+      if (reader.isPolicyRefusal === true) this.#context.delivery.isPolicyRefusal = true;
       ending.fault = fault;
       end(fault);
       if (fault !== undefined) this.#reportBreak(fault);

@@ -124,6 +124,8 @@ export interface ReplyObserver {
   readonly endMark?: string;
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
+  /** See `ReplyReader`; missing in formats whose answers do not tell. */
+  readonly isPolicyRefusal?: boolean;
   /** The whole answer, once it is complete; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
   /** Writes the error that ends the stream at this point. @param usage of the answer so far */

@@ -81,6 +81,10 @@ export class PassThroughReader implements ReplyReader {
     return hasContent && this.#adapter !== undefined ? this.#adapter.meter.complete(usage, isComplete) : usage;
   }
 
+  get isPolicyRefusal(): boolean {
+    return (this.#converting ?? this.#observer).isPolicyRefusal === true;
+  }
+
   get notes(): ReplyReader['notes'] {
     return this.#converting?.notes ?? this.#repair?.notes;
   }

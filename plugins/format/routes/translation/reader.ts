@@ -79,6 +79,10 @@ export class TranslatingReader implements ReplyReader {
     return this.#guard.usage;
   }
 
+  get isPolicyRefusal(): boolean {
+    return this.#guard.isPolicyRefusal;
+  }
+
   get notes(): readonly string[] {
     return this.#guard.notes.entries;
   }

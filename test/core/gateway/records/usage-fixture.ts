@@ -42,6 +42,7 @@ function count(records: readonly RequestRecord[]): object {
     cached: number(({ cache }) => cache === 'hit'),
     inputTokens: sum(({ input_tokens: tokens }) => tokens),
     outputTokens: sum(({ output_tokens: tokens }) => tokens),
+    policyRefusals: number(({ is_policy_refusal: isRefused }) => isRefused === true),
     timed: number(({ first_content_ms: time }) => time !== null),
   };
 }

@@ -9,6 +9,8 @@ import { readRouteUsage } from '#core/gateway/records/route-usage.ts';
 import { countUsage, listUsedModels, readUsage, type UsageBy, usageReach } from '#core/gateway/records/usage.ts';
 import { Migration20261122000005_usage as UsageMigration } from '../../../../migrations/Migration20261122000005_usage.ts';
 import { Migration20261122000007_usage_account as AccountMigration } from '../../../../migrations/Migration20261122000007_usage_account.ts';
+import { Migration20261126000030_streaming_speed as SpeedMigration } from '../../../../migrations/Migration20261126000030_streaming_speed.ts';
+import { Migration20261126000040_policy_refusals as PolicyMigration } from '../../../../migrations/Migration20261126000040_policy_refusals.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, hour, RecordBook, today } from './record-fixture.ts';
 import { FaultyTables } from './faulty-tables.ts';
@@ -251,9 +253,7 @@ describe('records from before', () => {
       { first_content_ms: 100, attempts: [{ route: 'a/b', outcome: 'served' }] },
       { outcome: 'failed', model: null },
     );
-    const migration = new UsageMigration(undefined as never, undefined as never);
-    for (const sql of statementsOf(migration, 'down')) await own.query(sql);
-    for (const sql of statementsOf(migration, 'up')) await own.query(sql);
+    await redo(own, UsageMigration, SpeedMigration, PolicyMigration);
     const usage = await readUsage(own, { since: 0 }, ['account', 'model', 'hour']);
     expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sizeOf(firstContent) }))).toEqual(
       countRecords(await readAll(own), ['account', 'model', 'hour']),
@@ -269,17 +269,25 @@ describe('usage from before usage by account alone', () => {
     const before = { account_id: accountId, first_content_ms: 100 };
     await new RecordBook(own).write({ ...before, model: 'a' }, { ...before, model: 'b' }, { account_id: null });
     await foldUsage(own);
-    const migration = new AccountMigration(undefined as never, undefined as never);
     const expected = await readUsage(own, { since: 0 }, ['account', 'hour']);
     expect(expected).toMatchObject([
       { account: accountId, requests: 2 },
       { account: null, requests: 1 },
     ]);
-    for (const sql of statementsOf(migration, 'down')) await own.query(sql);
-    for (const sql of statementsOf(migration, 'up')) await own.query(sql);
+    await redo(own, AccountMigration, SpeedMigration, PolicyMigration);
     expect(await readUsage(own, { since: 0 }, ['account', 'hour'])).toEqual(expected);
   });
 });
+
+/** Reverts migrations, the newest first, and applies them again. */
+async function redo(own: Database, ...classes: readonly (new (...parts: never[]) => Migration)[]): Promise<void> {
+  const migrations = classes.map((Class) => new Class(undefined as never, undefined as never));
+  const statements = [
+    ...migrations.toReversed().flatMap((migration) => statementsOf(migration, 'down')),
+    ...migrations.flatMap((migration) => statementsOf(migration, 'up')),
+  ];
+  for (const sql of statements) await own.query(sql);
+}
 
 function statementsOf(migration: Migration, direction: 'up' | 'down'): string[] {
   migration.reset();

@@ -33,6 +33,7 @@ export function row(hoursAgo: number, counts: Partial<UsageRow> = {}): UsageRow 
     cached: 0,
     inputTokens: 0,
     outputTokens: 0,
+    policyRefusals: 0,
     ...counts,
   } as UsageRow;
 }

@@ -6,7 +6,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
-import { readAbort, readUsage } from './finish.ts';
+import { readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Strings in a chunk that make it worth parsing once content has come: usage, an ending, an error. */
@@ -20,6 +20,7 @@ export class ChatObserver implements ReplyObserver {
   readonly endMark = 'data: [DONE]\n\n';
   failure: GatewayError | undefined;
   usage: Usage | undefined;
+  isPolicyRefusal = false;
   readonly #id: string;
   readonly #choices: number;
   /** Indexes of the choices that have ended. */
@@ -63,6 +64,7 @@ export class ChatObserver implements ReplyObserver {
     this.failure ??= abortOf(body);
     this.usage = readUsage(body);
     this.hasContent = Array.isArray(choices) && choices.some(isAnswer);
+    this.isPolicyRefusal = Array.isArray(choices) && choices.some(isWithheld);
     this.isComplete = true;
   }
 
@@ -80,6 +82,7 @@ export class ChatObserver implements ReplyObserver {
       const hasContent = hasDelta(member<ChatChoice>(choice, 'delta'));
       this.#hasContinued ||= this.isComplete && hasContent;
       if (isFinished(choice)) this.#finished.add(member<ChatChoice>(choice, 'index'));
+      this.isPolicyRefusal ||= isWithheld(choice);
       // Some vendors leave out the [DONE] at the end; a finish reason of every choice means the same.
       this.isComplete ||= this.#finished.size >= this.#choices;
       this.hasContent ||= isFinished(choice) || hasContent;
@@ -100,6 +103,11 @@ function isAnswer(choice: JsonValue): boolean {
 function isFinished(choice: JsonValue): boolean {
   const reason = member<ChatChoice>(choice, 'finish_reason');
   return typeof reason === 'string' && reason !== '' && reason !== 'null';
+}
+
+function isWithheld(choice: JsonValue): boolean {
+  const finish = isJsonObject(choice) ? readFinish(choice) : undefined;
+  return finish !== undefined && finish !== 'failed' && finish.reason === 'content_filter';
 }
 
 /** The error of the first answer that its vendor reports as failed. */

@@ -38,6 +38,11 @@ export function finishReasonOf(candidate: JsonValue | undefined): string | undef
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
+/** True for an answer that Google has withheld or cut because of its policy. */
+export function isWithheld(candidate: JsonValue | undefined): boolean {
+  return reasons.get(finishReasonOf(candidate) ?? '') === 'content_filter';
+}
+
 /** The error of an answer that its finish reason reports as unusable; undefined for any other. */
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
   const reported = finishReasonOf(candidate);

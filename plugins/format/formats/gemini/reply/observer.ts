@@ -6,7 +6,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
-import { finishReasonOf, readAbort, readUsage } from './finish.ts';
+import { finishReasonOf, isWithheld, readAbort, readUsage } from './finish.ts';
 import type { GeminiCandidate, GeminiContent, GeminiFeedback, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 
 /** Observes a generateContent reply. Source: Gemini API reference, "GenerateContentResponse". */
@@ -14,6 +14,7 @@ export class GeminiObserver implements ReplyObserver {
   hasContent = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
+  isPolicyRefusal = false;
   readonly #id: string;
   readonly #candidates: number;
   /** Indexes of the candidates that have begun, and of those that have ended. */
@@ -67,6 +68,7 @@ export class GeminiObserver implements ReplyObserver {
     if (member<GeminiFeedback>(promptFeedback, 'blockReason') !== undefined) {
       this.hasContent = true;
       this.#isSettled = true;
+      this.isPolicyRefusal = true;
     }
     for (const candidate of Array.isArray(candidates) ? candidates : []) this.#candidate(candidate);
   }
@@ -83,5 +85,6 @@ export class GeminiObserver implements ReplyObserver {
     if (finishReasonOf(candidate) === undefined) return;
     this.#finished.add(index);
     this.hasContent = true;
+    this.isPolicyRefusal ||= isWithheld(candidate);
   }
 }

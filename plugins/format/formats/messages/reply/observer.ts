@@ -6,7 +6,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
-import { isSecondStart, secondStartError, UsageCounter } from './finish.ts';
+import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
 import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
@@ -16,6 +16,7 @@ export class MessagesObserver implements ReplyObserver {
   isOver = false;
   readonly endMark = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
   failure: GatewayError | undefined;
+  isPolicyRefusal = false;
   readonly #usage = new UsageCounter();
   readonly #id: string;
   readonly #onAnswer: ((answerId: string) => void) | undefined;
@@ -50,6 +51,7 @@ export class MessagesObserver implements ReplyObserver {
         this.hasContent = true;
         this.#usage.add(member<MessagesEvent>(event.parse(), 'usage'));
         this.isComplete ||= hasStopReason(member<MessagesEvent>(event.parse(), 'delta'));
+        this.isPolicyRefusal ||= isWithheld(member<MessagesEvent>(event.parse(), 'delta'));
         return;
       case 'message_stop':
         this.isComplete = true;
@@ -72,6 +74,7 @@ export class MessagesObserver implements ReplyObserver {
     this.#usage.add(usage);
     this.#announce(id);
     this.hasContent = isAnswer(body) || typeof counted === 'number';
+    this.isPolicyRefusal = isWithheld(body);
     this.isComplete = true;
   }
 
@@ -101,6 +104,11 @@ function isAnswer(body: JsonObject): boolean {
 function hasStopReason(ending: JsonValue | undefined): boolean {
   const reason = member<MessagesEnding>(ending, 'stop_reason');
   return typeof reason === 'string' && reason !== '';
+}
+
+function isWithheld(ending: JsonValue | undefined): boolean {
+  const finish = readFinish(ending);
+  return finish?.type === 'finish' && finish.reason === 'content_filter';
 }
 
 /** True for a text or thinking block that is still empty. Other blocks have content from the start. */

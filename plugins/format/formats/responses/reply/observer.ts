@@ -27,6 +27,7 @@ export class ResponsesObserver implements ReplyObserver {
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
+  isPolicyRefusal = false;
   finished: JsonObject | undefined;
   readonly #id: string;
   /** Repeated in the gateway's own `response.failed`: the announced response and the complete items. */
@@ -100,6 +101,7 @@ export class ResponsesObserver implements ReplyObserver {
   #finish(response: JsonValue | undefined): void {
     this.usage = responsesUsage(member<ResponsesReply>(response, 'usage'));
     if (!isJsonObject(response)) return;
+    this.isPolicyRefusal = isWithheld(response);
     const { output }: ResponsesReply = response;
     const hasOutput = Array.isArray(output) && output.length > 0;
     this.finished = hasOutput ? response : { ...response, output: this.#output };
@@ -116,6 +118,7 @@ export class ResponsesObserver implements ReplyObserver {
     if (status === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
     this.usage = responsesUsage(usage);
     this.finished = body;
+    this.isPolicyRefusal = isWithheld(body);
     const isCount = typeof body['input_tokens'] === 'number';
     this.hasContent = isCount || (Array.isArray(output) && !(unfinished.has(status) && output.length === 0));
     this.isComplete = true;
@@ -149,6 +152,10 @@ export class ResponsesObserver implements ReplyObserver {
     this.usage ??= responsesUsage(member<ResponsesReply>(body, 'usage'));
     this.failure = reportedFailure(readRefusal(isJsonObject(body) ? body : undefined));
   }
+}
+
+function isWithheld({ incomplete_details: details }: ResponsesReply): boolean {
+  return member(details, 'reason') === 'content_filter';
 }
 
 /** `…added` events announce empty items and parts. */

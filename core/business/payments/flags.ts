@@ -48,8 +48,8 @@ export interface FlagDetail {
 export async function flagForeignMoney(
   transaction: EntityManager,
   about: string,
-  detail: Required<Pick<FlagDetail, 'amount' | 'currency' | 'provider' | 'at'>> &
-    Pick<FlagDetail, 'kind' | 'reference'>,
+  detail: Required<Pick<FlagDetail, 'kind' | 'amount' | 'currency' | 'provider' | 'at'>> &
+    Pick<FlagDetail, 'reference'>,
 ): Promise<boolean> {
   const id = randomUUIDv7();
   const added = await transaction.execute<unknown[]>(
@@ -58,8 +58,8 @@ export async function flagForeignMoney(
     [id, about, JSON.stringify(detail)],
   );
   if (added.length === 0) return false;
-  const { amount, currency, provider } = detail;
-  await recordEvent(transaction, 'payment.unknown', { provider, amount, currency }, `payment.unknown:${id}`);
+  const { kind, amount, currency, provider } = detail;
+  await recordEvent(transaction, 'payment.unknown', { provider, kind, amount, currency }, `payment.unknown:${id}`);
   return true;
 }
 

@@ -65,8 +65,7 @@ export async function reconcile(
   const missing = matches.missing.filter((one) => isOfSpan(one) && isComparable(one));
   const unseen = matches.unseen.filter(isOfSpan);
   const differing = matches.pairs.filter(([entry, stated]) => isOfSpan(entry) && entry.amount !== stated.amount);
-  const equal = matches.pairs.filter(([entry, stated]) => entry.amount === stated.amount);
-  await noteMatches(host.database, equal, provider);
+  await noteMatches(host.database, matches.pairs, provider);
   await flagDifferences(host, provider, missing, unseen, differing);
   const seen = matches.pairs;
   const ours = [...seen.map(([entry]) => entry), ...matches.missing].filter(isOfSpan);
@@ -166,18 +165,25 @@ async function findCharge(
   return charge;
 }
 
-/** Marks it as found on both sides, stores the fee, and closes flags that reported it missing. */
+/** Stores the fee; where the amounts are equal, marks it as found on both sides and closes flags that reported it missing. */
 async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pair[], provider: string): Promise<void> {
-  const rows = pairs.map(([{ kind, id, provider_id: name }, stated]) => ({
+  const equal = pairs.filter(([entry, stated]) => entry.amount === stated.amount);
+  const fees = pairs.flatMap(([{ kind, id }, { fee }]) =>
+    kind === 'payment' && fee !== undefined ? [{ id, fee }] : [],
+  );
+  await database.query(
+    `update payment p set fee = m.fee from json_to_recordset(?::json) as m(id text, fee bigint) where p.id::text = m.id`,
+    [JSON.stringify(fees)],
+  );
+  const rows = equal.map(([{ kind, id, provider_id: name }, stated]) => ({
     kind,
     id,
     subjects: [name ?? id, id, stated.id, `${provider}/${stated.id}`],
-    fee: stated.fee ?? null,
   }));
   const json = JSON.stringify(rows);
   await database.query(
-    `update payment p set reconciled_at = clock_timestamp(), fee = coalesce(m.fee, p.fee)
-     from json_to_recordset(?::json) as m(kind text, id text, fee bigint) where m.kind = 'payment' and p.id::text = m.id`,
+    `update payment p set reconciled_at = clock_timestamp()
+     from json_to_recordset(?::json) as m(kind text, id text) where m.kind = 'payment' and p.id::text = m.id`,
     [json],
   );
   await database.query(

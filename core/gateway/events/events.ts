@@ -20,7 +20,7 @@ export interface EventTypes {
   /** Money has come for an order, whatever it did: it activated the order, or is flagged. */
   'payment.received': OrderEvent & PaymentEvent & { readonly paymentId: string; readonly outcome: string };
   /** The books of a provider have money that belongs to no order of this gateway. */
-  'payment.unknown': PaymentEvent & { readonly provider: string };
+  'payment.unknown': PaymentEvent & { readonly provider: string; readonly kind: 'payment' | 'refund' };
   /** Access has begun after a time without a period. */
   'plan.started': PlanEvent;
   /** The last period ends within 24 hours. */

@@ -87,13 +87,14 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
 }
 
 async function paymentUnknown({ payload, t, format }: Context): Promise<Alert> {
-  const { provider = '', currency = 'IDR', amount } = payload;
+  const { provider = '', kind = 'payment', currency = 'IDR', amount } = payload;
+  const isRefund = kind === 'refund';
   return {
-    title: t('alert.unknown.title', { provider }),
-    text: t('alert.unknown.text'),
+    title: t(isRefund ? 'alert.unknown_refund.title' : 'alert.unknown.title', { provider }),
+    text: t(isRefund ? 'alert.unknown_refund.text' : 'alert.unknown.text'),
     facts: [[t('alert.money'), format.money(Number(amount), currency)]],
     path: '/operator/flags',
-    data: { provider, money: { amount: Number(amount), currency } },
+    data: { provider, kind, money: { amount: Number(amount), currency } },
   };
 }
 

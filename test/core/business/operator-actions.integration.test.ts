@@ -175,7 +175,8 @@ describe('the account of an operator', () => {
 describe('a flag', () => {
   it('about money of no order is resolved, and recorded by its own id', async () => {
     const about = `fake/${crypto.randomUUID()}`;
-    const detail = { amount: 95_000, currency: 'IDR', provider: 'fake', at: new Date().toISOString() };
+    const at = new Date().toISOString();
+    const detail = { kind: 'payment' as const, amount: 95_000, currency: 'IDR', provider: 'fake', at };
     await database.fork().transactional((transaction) => flagForeignMoney(transaction, about, detail));
     const flag = (await listOpenFlags(database, 100)).flags.find(({ subject }) => subject === about);
     await run('flag.resolve', flag?.id ?? '', { note: 'sent back' });

@@ -342,23 +342,26 @@ const reportPayment = (minutes: number) =>
     [randomUUID(), minutes],
   );
 
-it('money that belongs to no order reaches the operator, with where to decide', async () => {
+it.each([
+  ['payment', 'xendit has money without an order'],
+  ['refund', 'xendit has returned money without an order'],
+] as const)('a %s that belongs to no order reaches the operator, with where to decide', async (kind, title) => {
   await database
     .fork()
     .transactional((transaction) =>
       recordEvent(
         transaction,
         'payment.unknown',
-        { provider: 'xendit', amount: 48_000, currency: 'IDR' },
+        { provider: 'xendit', kind, amount: 48_000, currency: 'IDR' },
         randomUUID(),
       ),
     );
   await sendWebhooks();
   expect(JSON.parse(calls[0]?.body ?? '')).toMatchObject({
     type: 'payment.unknown',
-    title: 'xendit has money without an order',
+    title,
     url: expect.stringMatching(/\/operator\/flags$/),
-    data: { provider: 'xendit', money: { amount: 48_000, currency: 'IDR' } },
+    data: { provider: 'xendit', kind, money: { amount: 48_000, currency: 'IDR' } },
   });
   expect((await sendMails()).replace(/=C2=A0/g, ' ')).toContain('Rp 48.000');
 });

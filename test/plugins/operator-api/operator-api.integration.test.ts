@@ -133,7 +133,8 @@ describe('a call', () => {
   it('resolves a flag that has no order, which a list shows', async () => {
     const token = await newToken('act');
     const about = `fake/${randomUUID()}`;
-    const detail = { amount: 95_000, currency: 'IDR', provider: 'fake', at: new Date().toISOString() };
+    const at = new Date().toISOString();
+    const detail = { kind: 'payment' as const, amount: 95_000, currency: 'IDR', provider: 'fake', at };
     await database.fork().transactional((transaction) => flagForeignMoney(transaction, about, detail));
     const open = async () => {
       const { json } = await call('GET', '/flags', { token });

@@ -240,7 +240,8 @@ describe('orders resolve', () => {
 
   it('takes the id of money without an order, which orders flags lists', async () => {
     const about = `bank/${randomUUID()}`;
-    const detail = { amount: 95_000, currency: 'IDR', provider: 'bank', at: new Date().toISOString() };
+    const at = new Date().toISOString();
+    const detail = { kind: 'payment' as const, amount: 95_000, currency: 'IDR', provider: 'bank', at };
     await database.fork().transactional((transaction) => flagForeignMoney(transaction, about, detail));
     const { output } = await gateway('flags', '--limit', '1000');
     const line = output.split('\n').find((one) => one.includes(about)) ?? '';

@@ -133,6 +133,8 @@ describe('the books of a provider with a list', () => {
     const found = await compare();
     expect(found.differences).toMatchObject([{ side: 'amount', amount: 95_000, statedAmount: 94_000 }]);
     expect([found.here.payments.amount, found.stated.payments.amount]).toEqual([95_000, 94_000]);
+    const [payment] = (await reread(bought)).payments;
+    expect([payment?.fee, found.here.fees]).toEqual([found.stated.fees, found.stated.fees]);
     expect(await openFlags(bought)).toEqual(['not_at_provider']);
     const { flags } = await listOpenFlags(database, 1_000);
     expect(flags.find((flag) => flag.order?.id === bought.id)?.money).toEqual({

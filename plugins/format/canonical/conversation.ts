@@ -46,7 +46,7 @@ export interface Message {
   readonly parts: readonly Part[];
 }
 
-export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart;
+export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | VideoPart;
 
 export interface TextPart {
   readonly type: 'text';
@@ -72,6 +72,11 @@ export interface FilePart {
   readonly name: string | undefined;
 }
 
+export interface VideoPart {
+  readonly type: 'video';
+  readonly source: Source;
+}
+
 export interface AudioPart {
   readonly type: 'audio';
   readonly data: string; // base64
@@ -80,8 +85,11 @@ export interface AudioPart {
 
 export type Source =
   | MediaSource
-  /** A file that was uploaded to one vendor; others cannot read it. */
-  | { readonly type: 'id'; readonly id: string };
+  /** A file that was uploaded to the vendor of a format; others cannot read it. */
+  | { readonly type: 'id'; readonly id: string; readonly vendor: FileVendor };
+
+/** Whose files a request refers to: both of OpenAI's formats know the same. */
+export type FileVendor = 'openai' | 'anthropic' | 'google';
 
 /** Media that anyone can read. */
 export type MediaSource =

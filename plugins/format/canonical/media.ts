@@ -1,6 +1,16 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { invalid } from '../wire/read.ts';
-import type { Part, RefusalPart, Source, TextPart } from './conversation.ts';
+import type {
+  AudioPart,
+  FilePart,
+  FileVendor,
+  ImagePart,
+  Part,
+  RefusalPart,
+  Source,
+  TextPart,
+  VideoPart,
+} from './conversation.ts';
 import type { Notes } from './notes.ts';
 
 /** Paths of parts in the client's request, for error messages. Parts made by the gateway have none. */
@@ -22,6 +32,48 @@ export function unsupported(what: string, part: Part): GatewayError {
   );
 }
 
+/**
+ * The id of a file at the vendor of a route.
+ *
+ * @throws GatewayError `unsupported_content` for a file that was uploaded to another one
+ */
+export function uploadedFile(source: Extract<Source, { type: 'id' }>, vendor: FileVendor, part: Part): string {
+  if (source.vendor === vendor) return source.id;
+  const name = JSON.stringify(source.id.slice(0, 100));
+  const param = paths.get(part);
+  throw new GatewayError(
+    'unsupported_content',
+    `The file ${name} was uploaded to another vendor than that of this model. Send its content instead.`,
+    param === undefined ? {} : { param },
+  );
+}
+
+/** A file as what its media type says: audio, video, an image or a document. */
+export function mediaPart(
+  source: Source,
+  name: string | undefined,
+  mediaType = source.type === 'base64' ? source.mediaType : '',
+): FilePart | ImagePart | VideoPart | AudioPart {
+  const [kind, format = ''] = mediaType.toLowerCase().split('/');
+  if (kind === 'video') return { type: 'video', source };
+  if (kind === 'audio' && source.type === 'base64')
+    return { type: 'audio', data: source.data, format: audioFormat(format) };
+  if (kind === 'image') return { type: 'image', source, detail: undefined };
+  return { type: 'file', source, name };
+}
+
+/** `audio/mpeg` and `audio/x-wav` are mp3 and wav in all formats but Google's. */
+function audioFormat(subtype: string): string {
+  const plain = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
+  return plain === 'mpeg' ? 'mp3' : plain === 'wave' ? 'wav' : plain;
+}
+
+/** The name of a file that has none: vendors go by its ending. */
+export function fileNameOf(mediaType: string): string {
+  if (mediaType.startsWith('text/')) return 'document.txt';
+  return `document.${/^application\/(json|xml|zip|rtf)$/.exec(mediaType)?.[1] ?? 'pdf'}`;
+}
+
 /** The text of a text file, which models without file support can read too; undefined for any other file. */
 export function fileText(source: Source): string | undefined {
   if (source.type !== 'base64' || !isText(source.mediaType)) return undefined;
@@ -32,7 +84,7 @@ function isText(mediaType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
-/** True for images, files and audio, which tools and assistants of most formats cannot send. */
+/** True for images, files, audio and video, which tools and assistants of most formats cannot send. */
 export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPart> {
   return part.type !== 'text' && part.type !== 'refusal';
 }

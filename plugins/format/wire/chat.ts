@@ -22,7 +22,8 @@ interface Undeclared {
   reasoningDetail: 'type' | 'index' | 'text' | 'summary' | 'data' | 'text_length';
   part:
     | 'thinking' // Mistral
-    | 'index'; // OpenRouter, of an image
+    | 'index' // OpenRouter, of an image
+    | 'video_url'; // DashScope, Moonshot, OpenRouter, vLLM, Z.ai
   citation: 'content'; // OpenRouter
   reply:
     | 'x_groq' // Groq, with the usage

@@ -4,7 +4,7 @@ import { claudeModels } from './origins.ts';
 /** Claude at a cloud: its betas and the tools that Anthropic runs differ, and are left out. */
 const claude = {
   formats: ['messages'],
-  capabilities: { audio: false },
+  capabilities: { audio: false, video: false },
   quirks: {
     reasoning: 'budget',
     late_system: true,

@@ -61,7 +61,7 @@ export const hostVendors: readonly Vendor[] = [
       // They would see the tags as text.
       { match: 'llama*', capabilities: { reasoning: false } },
     ],
-    capabilities: { files: false, audio: false },
+    capabilities: { files: false, audio: false, video: false },
     quirks: {
       max_tokens_name: 'max_completion_tokens',
       late_system: true,
@@ -76,7 +76,7 @@ export const hostVendors: readonly Vendor[] = [
     formats: ['chat', 'completions'],
     baseUrl: 'https://api.cerebras.ai/v1',
     auth: 'bearer',
-    capabilities: { images: false, files: false, audio: false },
+    capabilities: { images: false, files: false, audio: false, video: false },
     quirks: {
       max_tokens_name: 'max_completion_tokens',
       late_system: true,
@@ -110,7 +110,7 @@ export const hostVendors: readonly Vendor[] = [
     baseUrl: 'http://127.0.0.1:11434/v1',
     auth: 'none',
     models: [{ match: '*embed*', kind: 'embedding' }],
-    capabilities: { files: false, audio: false },
+    capabilities: { files: false, audio: false, video: false },
     quirks: {
       late_system: true,
       replay_as: 'reasoning',
@@ -123,7 +123,7 @@ export const hostVendors: readonly Vendor[] = [
     formats: ['ollama'],
     baseUrl: 'http://127.0.0.1:11434/api',
     auth: 'none',
-    capabilities: { files: false, audio: false },
+    capabilities: { files: false, audio: false, video: false },
     quirks: { late_system: true },
   },
   {

@@ -51,7 +51,7 @@ export const labVendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.deepseek.com/v1',
     auth: 'bearer',
-    capabilities: { images: false, files: false, audio: false, structured_output: 'object' },
+    capabilities: { images: false, files: false, audio: false, video: false, structured_output: 'object' },
     quirks: {
       late_system: true,
       text_content: true,
@@ -77,7 +77,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: DeepSeek API Docs, "Anthropic API".
     baseUrl: 'https://api.deepseek.com/anthropic/v1',
     auth: 'x-api-key',
-    capabilities: { images: false, files: false, audio: false, structured_output: 'none' },
+    capabilities: { images: false, files: false, audio: false, video: false, structured_output: 'none' },
     quirks: { ...compatibleMessages, replay_reasoning: 'always' },
   },
   {
@@ -100,7 +100,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: Moonshot AI docs, "Using Kimi in Claude Code".
     baseUrl: 'https://api.moonshot.ai/anthropic/v1',
     auth: 'bearer',
-    capabilities: { files: false, audio: false, structured_output: 'none' },
+    capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
     quirks: compatibleMessages,
   },
   {
@@ -130,7 +130,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: Z.AI docs, "Claude Code".
     baseUrl: 'https://api.z.ai/api/anthropic/v1',
     auth: 'bearer',
-    capabilities: { audio: false, structured_output: 'none' },
+    capabilities: { audio: false, video: false, structured_output: 'none' },
     quirks: { ...compatibleMessages, forced_tools: false },
   },
   {
@@ -157,7 +157,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: Alibaba Cloud Model Studio, "Anthropic API compatibility".
     baseUrl: 'https://dashscope-intl.aliyuncs.com/apps/anthropic/v1',
     auth: 'x-api-key',
-    capabilities: { audio: false, structured_output: 'none' },
+    capabilities: { audio: false, video: false, structured_output: 'none' },
     quirks: compatibleMessages,
   },
   {
@@ -166,7 +166,7 @@ export const labVendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.minimax.io/v1',
     auth: 'bearer',
-    capabilities: { files: false, audio: false, structured_output: 'none' },
+    capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
     quirks: {
       max_tokens_name: 'max_completion_tokens',
       single_system: true,
@@ -187,7 +187,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: MiniMax API docs, "Compatible Anthropic API".
     baseUrl: 'https://api.minimax.io/anthropic/v1',
     auth: 'bearer',
-    capabilities: { files: false, audio: false, structured_output: 'none' },
+    capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
     // Models from M3 on take thinking in either form.
     quirks: { signed_thinking: false, strict_calls: true },
     models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: compatibleMessages }],
@@ -198,7 +198,7 @@ export const labVendors: readonly Vendor[] = [
     formats: ['responses', 'chat', 'messages', 'images'],
     baseUrl: 'https://api.x.ai/v1',
     auth: 'bearer',
-    capabilities: { audio: false },
+    capabilities: { audio: false, video: false },
     quirks: {
       max_tokens_name: 'max_completion_tokens',
       late_system: true,
@@ -223,7 +223,7 @@ export const labVendors: readonly Vendor[] = [
     models: [{ match: '*-embed*', kind: 'embedding' }],
     baseUrl: 'https://api.mistral.ai/v1',
     auth: 'bearer',
-    capabilities: { files: false },
+    capabilities: { files: false, video: false },
     quirks: {
       reasoning: 'effort',
       efforts: ['none', 'high'],

@@ -52,6 +52,7 @@ export const claudeModels: readonly VendorModels[] = [
 
 /** OpenAI's models, wherever they are served. */
 const openaiModels = {
+  capabilities: { video: false },
   quirks: {
     max_tokens_name: 'max_completion_tokens',
     // It is no member of OpenAI's messages.
@@ -120,7 +121,7 @@ export const originVendors: readonly Vendor[] = [
     formats: ['messages'],
     baseUrl: 'https://api.anthropic.com/v1',
     auth: 'x-api-key',
-    capabilities: { audio: false },
+    capabilities: { audio: false, video: false },
     quirks: {
       reasoning: 'budget',
       late_system: true,

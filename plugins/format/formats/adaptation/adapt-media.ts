@@ -3,8 +3,8 @@ import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
 import { type Adaptation, type Probe, rewriteMembers } from '../contract/adaptation.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 
-type Medium = 'images' | 'files' | 'audio';
-const media: readonly Medium[] = ['images', 'files', 'audio'];
+type Medium = 'images' | 'files' | 'audio' | 'video';
+const media: readonly Medium[] = ['images', 'files', 'audio', 'video'];
 
 /** Types of media parts in all formats. */
 const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
@@ -15,6 +15,7 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['input_file', 'files'],
   ['document', 'files'],
   ['input_audio', 'audio'],
+  ['video_url', 'video'],
 ]);
 /** Members of messages and tool results that hold parts. */
 const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
@@ -32,7 +33,8 @@ export function adaptMedia(
 ): Adaptation {
   return (body, target) => {
     const refused = media.filter((medium) => !target.profile.capabilities[medium]);
-    if (refused.length === 0) return body;
+    // Models that refuse nothing but videos refuse them by name, which needs no search through every request.
+    if (refused.every((medium) => medium === 'video')) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
     if (!dialogue.some(([, value]) => holds(value, new Set(refused)))) return body;
     const written = rewriteMembers(probe, Object.fromEntries(dialogue), target);
@@ -57,6 +59,7 @@ function mediumOf(part: JsonObject): Medium | undefined {
   const { mimeType } = fieldsOf<GeminiBlob>(inlineData ?? fileData);
   if (typeof mimeType !== 'string') return undefined;
   if (mimeType.startsWith('image/')) return 'images';
+  if (mimeType.startsWith('video/')) return 'video';
   return mimeType.startsWith('audio/') ? 'audio' : 'files';
 }
 

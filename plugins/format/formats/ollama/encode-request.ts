@@ -167,6 +167,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): string 
 
 function writeText(part: Part, { notes }: EncodeTarget): string {
   if (part.type === 'audio') throw unsupported('audio', part);
+  if (part.type === 'video') throw unsupported('videos', part);
   if (part.type !== 'file') return textOf([part]);
   const text = fileText(part.source);
   if (text === undefined) throw unsupported('files', part);

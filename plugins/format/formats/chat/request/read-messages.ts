@@ -1,12 +1,12 @@
 import type { JsonValue } from '#core/platform/json.ts';
-import type { Item, Message, Part, FilePart, ImagePart, Source } from '../../../canonical/conversation.ts';
+import type { Item, Message, Part, ImagePart, Source } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
 import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, readText } from '../../../wire/read.ts';
 import { readReasoning } from './read-reasoning.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatFile, ChatImage, ChatPart } from '../../../wire/chat.ts';
-import { placeParts, textPart } from '../../../canonical/media.ts';
+import { mediaPart, placeParts, textPart } from '../../../canonical/media.ts';
 import { readAudio, readContentParts, readFileData, readUrl } from '../../../canonical/openai.ts';
 
 /**
@@ -145,6 +145,8 @@ function readPart(part: ChatPart, path: string, notes: Notes): Part[] {
       return [readAudio(part.input_audio, `${path}.input_audio`)];
     case 'file':
       return [readFile(part.file, `${path}.file`)];
+    case 'video_url':
+      return [{ type: 'video', source: readImage(part.video_url, `${path}.video_url`).source }];
     default:
       notes.dropPart(`content part ${type}`, path);
       return [];
@@ -171,15 +173,15 @@ function readImage(value: JsonValue | undefined, path: string): ImagePart {
   return { type: 'image', source: readUrl(url, `${path}.url`), detail: maybeText(image.detail, `${path}.detail`) };
 }
 
-function readFile(value: JsonValue | undefined, path: string): FilePart {
+function readFile(value: JsonValue | undefined, path: string): Part {
   const file: ChatFile = readObject(value, path);
-  return { type: 'file', source: readFileSource(file, path), name: maybeText(file.filename, `${path}.filename`) };
+  return mediaPart(readFileSource(file, path), maybeText(file.filename, `${path}.filename`));
 }
 
 function readFileSource(file: ChatFile, path: string): Source {
   const data = maybeText(file.file_data, `${path}.file_data`);
   const id = maybeText(file.file_id, `${path}.file_id`);
   if (data !== undefined && data !== '') return readFileData(data, `${path}.file_data`);
-  if (id !== undefined && id !== '') return { type: 'id', id };
+  if (id !== undefined && id !== '') return { type: 'id', id, vendor: 'openai' };
   throw invalid(`${path}.file_data`, 'the data of a file, unless there is a file_id');
 }

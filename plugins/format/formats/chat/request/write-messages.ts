@@ -8,6 +8,7 @@ import type {
   AudioPart,
   FilePart,
   ImagePart,
+  VideoPart,
 } from '../../../canonical/conversation.ts';
 import {
   type AssistantTurn,
@@ -20,7 +21,7 @@ import {
   type UserTurn,
 } from '../../../canonical/dialogue.ts';
 import { showMadeImages } from '../../../canonical/made-images.ts';
-import { writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
+import { writeDataUrl, assistantText, fileNameOf, unsupported, uploadedFile } from '../../../canonical/media.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { placeThoughts, takesReasoning } from './place-thoughts.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
@@ -123,6 +124,8 @@ function writePart(part: Part, target: EncodeTarget): ChatPart {
       return writeFile(part, target);
     case 'audio':
       return writeAudio(part, target);
+    case 'video':
+      return writeVideo(part, target);
     default:
       return { type: 'text', text: part.text };
   }
@@ -146,13 +149,22 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
   }
   if (!profile.capabilities.files) throw unsupported('files', file);
   if (source.type === 'url') throw unsupported('file URLs', file);
-  if (source.type === 'id') return { type: 'file', file: { file_id: source.id } };
-  return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: writeDataUrl(source) } };
+  if (source.type === 'id') return { type: 'file', file: { file_id: uploadedFile(source, 'openai', file) } };
+  const filename = name ?? fileNameOf(source.mediaType);
+  return { type: 'file', file: { filename, file_data: writeDataUrl(source) } };
 }
 
 /** The text with its title, and therefore never empty. */
 function titled(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
+}
+
+/** Not part of OpenAI's format; other vendors agree on its shape. */
+function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
+  const { source } = video;
+  if (!profile.capabilities.video) throw unsupported('videos', video);
+  if (source.type === 'id') throw unsupported('videos by the id of a file', video);
+  return { type: 'video_url', video_url: { url: source.type === 'url' ? source.url : writeDataUrl(source) } };
 }
 
 function writeAudio(audio: AudioPart, { profile }: EncodeTarget): ChatPart {

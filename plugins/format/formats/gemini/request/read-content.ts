@@ -1,6 +1,6 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { Part, Source } from '../../../canonical/conversation.ts';
-import { standardBase64, placeParts } from '../../../canonical/media.ts';
+import { mediaPart, standardBase64, placeParts } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { maybeFields, readFields } from '../../../wire/gemini-fields.ts';
 import { isMissing, maybeText, readText } from '../../../wire/read.ts';
@@ -45,30 +45,22 @@ export function readPlaced(entry: JsonValue, path: string): PlacedPart {
 function readInline(inline: GeminiBlob, path: string): Part {
   const mediaType = readText(inline.mimeType, `${path}.mimeType`).toLowerCase();
   const data = standardBase64(readText(inline.data, `${path}.data`), `${path}.data`);
-  if (mediaType.startsWith('audio/')) return { type: 'audio', data, format: audioFormat(mediaType) };
-  return shown({ type: 'base64', mediaType, data }, mediaType, maybeText(inline.displayName, `${path}.displayName`));
+  const name = maybeText(inline.displayName, `${path}.displayName`) || undefined;
+  return mediaPart({ type: 'base64', mediaType, data }, name);
 }
 
 function readFile(file: GeminiFile, path: string): Part {
   const url = readText(file.fileUri, `${path}.fileUri`);
-  const mediaType = maybeText(file.mimeType, `${path}.mimeType`) ?? '';
-  const source: Source = isUpload(url) ? { type: 'id', id: url } : { type: 'url', url };
-  return shown(source, mediaType, maybeText(file.displayName, `${path}.displayName`));
+  const given = maybeText(file.mimeType, `${path}.mimeType`) ?? '';
+  const source: Source = isUpload(url) ? { type: 'id', id: url, vendor: 'google' } : { type: 'url', url };
+  const mediaType = given === '' && youtube.test(url) ? 'video/*' : given;
+  return mediaPart(source, maybeText(file.displayName, `${path}.displayName`) || undefined, mediaType);
 }
 
-function shown(source: Source, mediaType: string, name: string | undefined): Part {
-  if (mediaType.startsWith('image/')) return { type: 'image', source, detail: undefined };
-  return { type: 'file', source, name: name || undefined };
-}
+/** Videos that Google reads at their address, without a media type. Source: Gemini API docs, "Video understanding". */
+const youtube = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
 /** Files that were uploaded to Google: only Google can fetch them. */
 function isUpload(uri: string): boolean {
   return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
-}
-
-/** `audio/mpeg` and `audio/x-wav` are mp3 and wav in all other formats. */
-function audioFormat(mediaType: string): string {
-  const format = mediaType.slice('audio/'.length).split(';')[0] ?? '';
-  const plain = format.replace(/^x-/, '');
-  return plain === 'mpeg' ? 'mp3' : plain === 'wave' ? 'wav' : plain;
 }

@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import type { AudioPart, FilePart, ImagePart, Part } from '../../../canonical/conversation.ts';
+import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from '../../../canonical/conversation.ts';
 import {
   standardBase64,
   isDataUrl,
@@ -7,6 +7,7 @@ import {
   assistantText,
   fileText,
   unsupported,
+  uploadedFile,
 } from '../../../canonical/media.ts';
 import type { GeminiPart } from '../../../wire/gemini.ts';
 
@@ -23,6 +24,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
   md: 'text/markdown',
   html: 'text/html',
   csv: 'text/csv',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
 };
 
 /**
@@ -39,6 +43,8 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): Gemini
         return writeFile(part, target);
       case 'audio':
         return [writeAudio(part, target)];
+      case 'video':
+        return [writeVideo(part, target)];
       default:
         return writeText(part.text);
     }
@@ -83,21 +89,25 @@ function writeAudio(audio: AudioPart, { profile }: EncodeTarget): GeminiPart {
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-function writeSource(part: ImagePart | FilePart, { notes }: EncodeTarget): GeminiPart {
+function writeVideo(video: VideoPart, target: EncodeTarget): GeminiPart {
+  if (!target.profile.capabilities.video) throw unsupported('videos', video);
+  return writeSource(video, target);
+}
+
+function writeSource(part: ImagePart | FilePart | VideoPart, { notes }: EncodeTarget): GeminiPart {
   const { source } = part;
   switch (source.type) {
     case 'base64':
       return { inlineData: { mimeType: source.mediaType, data: source.data } };
     case 'id':
-      if (!/^(gs|https):\/\/|^files\//.test(source.id)) throw unsupported(`${part.type}s by the id of a file`, part);
-      return { fileData: { fileUri: source.id } };
+      return { fileData: { fileUri: uploadedFile(source, 'google', part) } };
     case 'url':
       return writeUrl(source.url, part, notes);
   }
 }
 
 /** Google fetches public URLs. */
-function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['notes']): GeminiPart {
+function writeUrl(url: string, part: ImagePart | FilePart | VideoPart, notes: EncodeTarget['notes']): GeminiPart {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
     if (inline === undefined) throw unsupported('data that is not base64', part);

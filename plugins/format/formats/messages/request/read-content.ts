@@ -1,6 +1,6 @@
 import type { JsonValue } from '#core/platform/json.ts';
-import type { FilePart, Part, Source } from '../../../canonical/conversation.ts';
-import { standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
+import type { Part, Source } from '../../../canonical/conversation.ts';
+import { mediaPart, standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { invalid, isMissing, maybeText, readObject, readText } from '../../../wire/read.ts';
 import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
@@ -77,7 +77,7 @@ function readSource(block: MessagesBlock, path: string): Source {
     case 'url':
       return { type: 'url', url: readText(source.url, `${sourcePath}.url`) };
     case 'file':
-      return { type: 'id', id: readText(source.file_id, `${sourcePath}.file_id`) };
+      return { type: 'id', id: readText(source.file_id, `${sourcePath}.file_id`), vendor: 'anthropic' };
     default:
       throw invalid(`${sourcePath}.type`, 'base64, url or file');
   }
@@ -93,8 +93,10 @@ function readDocument(block: MessagesBlock, path: string, notes: Notes): Part[] 
   if (source.type === 'content') {
     return [...titled(title, ''), ...readParts(source.content, `${path}.source.content`, notes)];
   }
-  const file: FilePart = { type: 'file', source: readSource(block, path), name: title };
-  return [file];
+  const read = readSource(block, path);
+  // A document that is an image is taken for one by some clients only.
+  const isImage = read.type === 'base64' && read.mediaType.startsWith('image/');
+  return [isImage ? { type: 'file', source: read, name: title } : mediaPart(read, title)];
 }
 
 function readSearchResult(block: MessagesBlock, path: string, notes: Notes): Part[] {

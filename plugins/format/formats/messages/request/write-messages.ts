@@ -17,7 +17,7 @@ import {
   type DialogueTurn,
   type UserTurn,
 } from '../../../canonical/dialogue.ts';
-import { isMedia, assistantText, fileText, unsupported } from '../../../canonical/media.ts';
+import { isMedia, assistantText, fileText, unsupported, uploadedFile } from '../../../canonical/media.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
@@ -170,6 +170,8 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
         return writeFile(part, target);
       case 'audio':
         throw unsupported('audio', part);
+      case 'video':
+        throw unsupported('videos', part);
       default:
         return writeText(part.text);
     }
@@ -189,20 +191,20 @@ function writeText(text: string): MessagesBlock[] {
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): MessagesBlock {
   if (!profile.capabilities.images) throw unsupported('images', from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
-  if (source.type !== 'base64') return { type: 'image', source: writeSource(source) };
+  if (source.type !== 'base64') return { type: 'image', source: writeSource(source, from) };
   // A wrong media type is refused.
   const mediaType = mediaTypeIn(source.data) ?? source.mediaType;
-  return { type: 'image', source: writeSource({ ...source, mediaType }) };
+  return { type: 'image', source: writeSource({ ...source, mediaType }, from) };
 }
 
-function writeSource(source: Source): MessagesSource {
+function writeSource(source: Source, from: Part): MessagesSource {
   switch (source.type) {
     case 'base64':
       return { type: 'base64', media_type: source.mediaType, data: source.data };
     case 'url':
       return { type: 'url', url: source.url };
     case 'id':
-      return { type: 'file', file_id: source.id };
+      return { type: 'file', file_id: uploadedFile(source, 'anthropic', from) };
   }
 }
 
@@ -224,5 +226,5 @@ function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   if (source.type === 'base64' && source.mediaType !== 'application/pdf') {
     throw unsupported(`files of the type ${source.mediaType}`, file);
   }
-  return [{ type: 'document', source: writeSource(source), ...title }];
+  return [{ type: 'document', source: writeSource(source, file), ...title }];
 }

@@ -1,15 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import type {
-  Item,
-  Message,
-  Part,
-  Reasoning,
-  ToolForm,
-  FilePart,
-  ImagePart,
-  Source,
-} from '../../../canonical/conversation.ts';
+import type { Item, Message, Part, Reasoning, ToolForm, ImagePart, Source } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
@@ -18,7 +9,7 @@ import { invalid, isMissing, maybeList, maybeText, readFilled, readObject, readT
 import { ToolReader, toolSearchName } from './read-tools.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
-import { placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
+import { mediaPart, placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
 import { readAudio, readContentParts, readFileData, readUrl } from '../../../canonical/openai.ts';
 
 /**
@@ -216,12 +207,12 @@ function readImage(part: ResponsesPart, path: string): ImagePart {
   const id = maybeText(part.file_id, `${path}.file_id`);
   const url = maybeText(part.image_url, `${path}.image_url`);
   if (url !== undefined && url !== '') return { type: 'image', source: readUrl(url, `${path}.image_url`), detail };
-  if (id !== undefined && id !== '') return { type: 'image', source: { type: 'id', id }, detail };
+  if (id !== undefined && id !== '') return { type: 'image', source: { type: 'id', id, vendor: 'openai' }, detail };
   throw invalid(`${path}.image_url`, 'the URL of an image, unless there is a file_id');
 }
 
-function readFile(part: ResponsesPart, path: string): FilePart {
-  return { type: 'file', source: readFileSource(part, path), name: maybeText(part.filename, `${path}.filename`) };
+function readFile(part: ResponsesPart, path: string): Part {
+  return mediaPart(readFileSource(part, path), maybeText(part.filename, `${path}.filename`));
 }
 
 function readFileSource(part: ResponsesPart, path: string): Source {
@@ -230,6 +221,6 @@ function readFileSource(part: ResponsesPart, path: string): Source {
   const id = maybeText(part.file_id, `${path}.file_id`);
   if (data !== undefined && data !== '') return readFileData(data, `${path}.file_data`);
   if (url !== undefined && url !== '') return readUrl(url, `${path}.file_url`);
-  if (id !== undefined && id !== '') return { type: 'id', id };
+  if (id !== undefined && id !== '') return { type: 'id', id, vendor: 'openai' };
   throw invalid(`${path}.file_data`, 'the data of a file, unless there is a file_url or a file_id');
 }

@@ -17,7 +17,7 @@ import { parseInput } from '../../../wire/members.ts';
 import { shortenId } from '../../../canonical/openai.ts';
 import { supportsFreeformTools, wireName } from './write-tools.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
-import { writeDataUrl, assistantText, unsupported } from '../../../canonical/media.ts';
+import { writeDataUrl, assistantText, fileNameOf, unsupported, uploadedFile } from '../../../canonical/media.ts';
 
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
 export function writeItems(items: readonly Item[], target: EncodeTarget): ResponsesItem[] {
@@ -147,6 +147,8 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): ResponsesPart
         return writeFile(part, target);
       case 'audio':
         return writeAudio(part, target);
+      case 'video':
+        throw unsupported('videos', part);
       default:
         return { type: 'input_text', text: part.text };
     }
@@ -165,7 +167,8 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): Respons
   if (!profile.capabilities.images) throw unsupported('images', image);
   const closeness = detail !== undefined && details.has(detail) ? { detail } : {};
   if (detail !== undefined && !details.has(detail)) notes.drop('detail of an image');
-  if (source.type === 'id') return { type: 'input_image', file_id: source.id, ...closeness };
+  if (source.type === 'id')
+    return { type: 'input_image', file_id: uploadedFile(source, 'openai', image), ...closeness };
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
   return { type: 'input_image', image_url: url, ...closeness };
 }
@@ -173,14 +176,9 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): Respons
 function writeFile(file: FilePart, { profile }: EncodeTarget): ResponsesPart {
   const { source, name } = file;
   if (!profile.capabilities.files) throw unsupported('files', file);
-  if (source.type === 'id') return { type: 'input_file', file_id: source.id };
+  if (source.type === 'id') return { type: 'input_file', file_id: uploadedFile(source, 'openai', file) };
   if (source.type === 'url') return { type: 'input_file', file_url: source.url };
-  return { type: 'input_file', filename: name ?? defaultName(source.mediaType), file_data: writeDataUrl(source) };
-}
-
-/** File data without a name is refused. */
-function defaultName(mediaType: string): string {
-  return mediaType.startsWith('text/') ? 'document.txt' : 'document.pdf';
+  return { type: 'input_file', filename: name ?? fileNameOf(source.mediaType), file_data: writeDataUrl(source) };
 }
 
 function writeAudio(audio: AudioPart, { profile }: EncodeTarget): ResponsesPart {

@@ -196,7 +196,7 @@ describe('encoding messages of a Chat request', () => {
     const parts: Part[] = [
       picture,
       { type: 'audio', data: 'UklG', format: 'wav' },
-      { type: 'file', source: { type: 'id', id: 'f' }, name: undefined },
+      { type: 'file', source: { type: 'id', id: 'f', vendor: 'openai' }, name: undefined },
     ];
     for (const part of parts) {
       const items: Item[] = [{ type: 'message', role: 'user', parts: [part] }];

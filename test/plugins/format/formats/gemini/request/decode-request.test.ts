@@ -48,7 +48,7 @@ describe('decoding the dialogue of a Gemini request', () => {
     ]);
   });
 
-  it('images, documents and audio of a Gemini request are decoded', () => {
+  it('images, documents, audio and video of a Gemini request are decoded', () => {
     expect(
       partsOf(
         { inlineData: { mimeType: 'image/png', data: 'iV\nBO' } },
@@ -63,10 +63,10 @@ describe('decoding the dialogue of a Gemini request', () => {
       { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBE' }, name: 'Report' },
       { type: 'audio', data: 'SUQz', format: 'mp3' },
       { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' }, detail: undefined },
-      { type: 'file', source: { type: 'id', id: 'gs://bucket/clip' }, name: undefined },
+      { type: 'video', source: { type: 'id', id: 'gs://bucket/clip', vendor: 'google' } },
       {
         type: 'file',
-        source: { type: 'id', id: 'https://generativelanguage.googleapis.com/v1beta/files/f1' },
+        source: { type: 'id', id: 'https://generativelanguage.googleapis.com/v1beta/files/f1', vendor: 'google' },
         name: undefined,
       },
     ]);

@@ -113,11 +113,15 @@ describe('encoding a dialogue as Gemini contents', () => {
     expect(partOf({ type: 'url', url: 'https://a.example/b.PDF?x' })).toEqual({
       fileData: { mimeType: 'application/pdf', fileUri: 'https://a.example/b.PDF?x' },
     });
-    expect(partOf({ type: 'id', id: 'gs://bucket/b' })).toEqual({ fileData: { fileUri: 'gs://bucket/b' } });
+    expect(partOf({ type: 'id', id: 'gs://bucket/b', vendor: 'google' })).toEqual({
+      fileData: { fileUri: 'gs://bucket/b' },
+    });
     expect(partOf({ type: 'url', url: 'data:application/pdf;base64,JVBE' })).toEqual({
       inlineData: { mimeType: 'application/pdf', data: 'JVBE' },
     });
-    expect(refusalBy(() => partOf({ type: 'id', id: 'file_1' }))).toMatchObject({ code: 'unsupported_content' });
+    expect(refusalBy(() => partOf({ type: 'id', id: 'file_1', vendor: 'anthropic' }))).toMatchObject({
+      code: 'unsupported_content',
+    });
   });
 
   it('media that the Gemini model does not support are refused', () => {

@@ -63,7 +63,7 @@ describe('decoding content of a Messages user', () => {
     expect(partsOf(...sources.map((source) => ({ type: 'image', source })))).toEqual([
       { type: 'image', source: { type: 'base64', mediaType: 'image/jpeg', data: 'iVBO' }, detail: undefined },
       { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' }, detail: undefined },
-      { type: 'image', source: { type: 'id', id: 'file_1' }, detail: undefined },
+      { type: 'image', source: { type: 'id', id: 'file_1', vendor: 'anthropic' }, detail: undefined },
     ]);
   });
 

@@ -60,7 +60,7 @@ describe('writing Messages messages', () => {
       contentOf([
         { ...picture, source, detail: 'high' } as Part,
         { type: 'image', source: url, detail: undefined },
-        { type: 'image', source: { type: 'id', id: 'file_1' }, detail: undefined },
+        { type: 'image', source: { type: 'id', id: 'file_1', vendor: 'anthropic' }, detail: undefined },
         file('image/gif', 'R0lGODlh', 'a.gif'),
       ]),
     ).toEqual([

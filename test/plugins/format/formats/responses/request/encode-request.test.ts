@@ -49,7 +49,7 @@ describe('encoding a Responses request', () => {
   it('media that the Responses model does not support are refused', () => {
     const capabilities = { images: false, audio: false, files: false };
     const sound: Part = { type: 'audio', data: 'UklG', format: 'wav' };
-    const paper: Part = { type: 'file', source: { type: 'id', id: 'f' }, name: undefined };
+    const paper: Part = { type: 'file', source: { type: 'id', id: 'f', vendor: 'openai' }, name: undefined };
     for (const part of [picture, sound, paper]) {
       const items: Item[] = [{ type: 'message', role: 'user', parts: [part] }];
       expect(() => encode({ items }, { capabilities })).toThrow(

@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Accounts, their keys, and the ledger of paid time. */
 export class Migration20261121000001_accounts extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE account (

@@ -5,6 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * do not read them; in partitions by day (UTC), which the `log` plugin creates and drops.
  */
 export class Migration20261121000003_request_content extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE request_content (

@@ -5,6 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * PostgreSQL's `jsonb` cannot hold every character that JSON allows.
  */
 export class Migration20261121000004_response_store extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE response_store (

@@ -5,6 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * touch them. A single id needs no index: it contains `started_at`, with which the primary key begins.
  */
 export class Migration20261122000001_request_log_reading extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       ALTER TABLE request_log

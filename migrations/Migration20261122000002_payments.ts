@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Identities, orders, payments, corrections of the ledger, and events that must not be lost. */
 export class Migration20261122000002_payments extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.#accounts();
     this.#orders();

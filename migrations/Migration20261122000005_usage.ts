@@ -48,6 +48,8 @@ const histogram = 'first_content_buckets smallint[], first_content_counts intege
  * adds the deltas to the hours. Readers add up both. See docs/decisions/0022-usage-is-rolled-up-from-deltas.md.
  */
 export class Migration20261122000005_usage extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       ALTER TABLE request_log ADD COLUMN alias_of text -- public name of the model, where the client used another one`);

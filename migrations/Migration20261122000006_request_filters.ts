@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** For pages of requests by model, whichever of its names the client used, by route, by status, and of failed requests. */
 export class Migration20261122000006_request_filters extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql('DROP INDEX request_log_model');
     this.addSql(

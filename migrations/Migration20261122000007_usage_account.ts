@@ -22,6 +22,8 @@ const rare = [
 
 /** Usage of accounts without models and routes: a month of a busy account is 720 rows instead of twenty times as many. */
 export class Migration20261122000007_usage_account extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE usage_account (LIKE usage_hour);

@@ -5,6 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * With status and model, like the other indexes of rare requests.
  */
 export class Migration20261122000009_request_stopped extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE INDEX request_log_stopped ON request_log (account_id, started_at DESC, status, (coalesce(alias_of, model)))

@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Times in which a model was in trouble, for the status page. Kept for more than 90 days. */
 export class Migration20261122000010_incident extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE incident (

@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** The log of operators' actions on the operator pages, with their names. */
 export class Migration20261122000011_operator_action extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE operator_action (

@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Notifies open pages of changed orders, whichever process changed them. */
 export class Migration20261122000015_order_notify extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE FUNCTION notify_order() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Notifications of payments are found by their order, and by their age once they are processed. */
 export class Migration20261123000001_payment_retention extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql('CREATE INDEX payment_notification_reference ON payment_notification (reference, received_at)');
     this.addSql(

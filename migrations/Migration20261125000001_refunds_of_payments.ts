@@ -5,6 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * flag may be about money that belongs to no order.
  */
 export class Migration20261125000001_refunds_of_payments extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.#payments();
     this.#refunds();

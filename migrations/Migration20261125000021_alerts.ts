@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** An event may be sent on several channels: to its customer, and to the operator by mail and webhook. */
 export class Migration20261125000021_alerts extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql(`
       ALTER TABLE mail_message

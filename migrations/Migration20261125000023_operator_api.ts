@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Tokens of the operator's API, and the stored responses to repeated calls. */
 export class Migration20261125000023_operator_api extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE operator_token (

@@ -4,6 +4,8 @@ const kinds = `'wrong_amount', 'wrong_currency', 'second_payment', 'disputed', '
 
 /** Orders are flagged whose QR code was not shown, because it was not for their amount. */
 export class Migration20261126000001_invalid_qr extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql('ALTER TABLE order_flag DROP CONSTRAINT order_flag_kind_check');
     this.addSql(`ALTER TABLE order_flag ADD CONSTRAINT order_flag_kind_check CHECK (kind IN (${kinds}, 'invalid_qr'))`);

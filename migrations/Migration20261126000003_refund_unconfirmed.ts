@@ -4,6 +4,8 @@ const kinds = `'wrong_amount', 'wrong_currency', 'second_payment', 'disputed', '
 
 /** Orders are flagged whose refund the provider has neither confirmed nor refused for a week. */
 export class Migration20261126000003_refund_unconfirmed extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql('ALTER TABLE order_flag DROP CONSTRAINT order_flag_kind_check');
     this.addSql(

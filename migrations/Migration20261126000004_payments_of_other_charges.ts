@@ -4,6 +4,8 @@ const outcomes = `'activated', 'wrong_amount', 'wrong_currency', 'second', 'retu
 
 /** Money of a charge that was never shown is on record, with the provider's name of that charge. */
 export class Migration20261126000004_payments_of_other_charges extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql(`
       ALTER TABLE payment

@@ -4,6 +4,8 @@ const former = `'routes_out', 'failing', 'recovering', 'slow'`;
 
 /** Only a response ends an incident, so each remembers the latest trouble and the last failure of its model. */
 export class Migration20261126000010_incident_memory extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql('ALTER TABLE incident DROP CONSTRAINT incident_cause_check');
     this.addSql(`

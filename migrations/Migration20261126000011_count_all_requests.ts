@@ -5,6 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * calls. Usage has all of the last 400 days; of older requests, those that had been counted stay counted.
  */
 export class Migration20261126000011_count_all_requests extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql(`
       UPDATE account SET request_count = greatest(request_count, counted.requests)

@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** The digest of the key before the last rotation. */
 export class Migration20261126000020_former_key extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql('ALTER TABLE api_key ADD COLUMN former_sha256 bytea NULL UNIQUE');
   }

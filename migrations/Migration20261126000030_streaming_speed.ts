@@ -32,6 +32,8 @@ export const timedDeltas = `
  * of an earlier version folds deltas, they are lost from the speed and from nothing else.
  */
 export class Migration20261126000030_streaming_speed extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     for (const table of tables)
       this.addSql(`

@@ -4,7 +4,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Migration } from '@mikro-orm/migrations';
 import type { PluginTables } from './tables.ts';
 
-type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
+interface MigrationClass {
+  new (...parameters: ConstructorParameters<typeof Migration>): Migration;
+  /** The version of its owner that brought it: `0.2.0`. Databases record names only, so it may be corrected. */
+  readonly since?: string;
+}
 
 /** The files of one owner's migrations, by name and in their order. */
 export interface MigrationFiles {

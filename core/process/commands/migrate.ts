@@ -1,17 +1,29 @@
 import type { Command as Parser } from 'commander';
+import { type MigrationFiles, listMigrations, loadMigrations } from '#core/platform/database/migration-files.ts';
 import type { CoreCommandContext } from './context.ts';
 
-export function defineMigrate(parser: Parser, { print, withHost }: CoreCommandContext): void {
+export function defineMigrate(parser: Parser, { load, print, withHost }: CoreCommandContext): void {
   parser
     .command('migrate')
     .description(
-      'apply pending migrations, including those of plugins, and list all applied ones; safe to run concurrently',
+      'apply pending migrations, including those of plugins, and list all applied ones with the versions that brought them; safe to run concurrently',
     )
     .action(async () => {
       const rows = await withHost(({ database }) =>
         database.query<{ name: string }>('SELECT name FROM migration ORDER BY id'),
       );
-      for (const { name } of rows) print(name);
+      const { registry } = await load();
+      const versions = await readVersions(await listMigrations(registry.databaseTables.values()));
+      for (const { name } of rows)
+        print(`${name}  ${versions.get(name) ?? 'of a newer version, or of a plugin that is gone'}`);
       print('the database is up to date');
     });
+}
+
+/** The versions that brought migrations, by name. Those of plugins count their own. */
+async function readVersions(sets: readonly MigrationFiles[]): Promise<Map<string, string>> {
+  const loaded = await Promise.all(sets.map(loadMigrations));
+  return new Map(
+    loaded.flatMap(({ migrations }) => migrations.map(({ name, class: { since } }) => [name, since ?? ''])),
+  );
 }

@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** What a bank would know: charges of the sandbox, their refunds, and the secret that signs its notifications. */
 export class Migration20261122000001_sandbox extends Migration {
+  static readonly since = '0.1.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE payments_sandbox_charge (

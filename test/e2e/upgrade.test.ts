@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createBareDatabase, dropDatabase } from '../support/database.ts';
+import { redisUrl } from '../support/redis.ts';
+import { type GatewayHome, openGatewayHome } from '../support/gateway-home.ts';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+/** Released versions, oldest first, with what their databases hold: docs/upgrading.md says how one is added. */
+const released = [
+  {
+    version: '0.1.0',
+    /** The last commit of the version: its code is read from the repository. */
+    commit: '4eb44ab64ad705589bf220dc2d3e610f4bd12390',
+    /** A key of its database. */
+    key: 'dp-KtX2tAw2lkjeTziIDrpx0cgGt4KNNdSSgDidEGnSJ422XeKTs',
+    order: 'ORD-PNV8CW76',
+    /** The release notes of the next version promise the way back to this one. */
+    isWayBack: true,
+  },
+] as const;
+
+const yaml = `pipeline: [auth, plan, rate-limit, cache, format, upstream, log]
+upstreams: { demo: { vendor: demo } }
+models: { demo: { routes: [demo/chatty] } }
+plans: [{ days: 7, price: 95000 }]
+currency: IDR
+`;
+
+/** A database with the content of a fixture. */
+async function restore(version: string): Promise<string> {
+  const url = await createBareDatabase('template0');
+  const file = join(root, 'test', 'fixtures', 'versions', `${version}.sql.gz`);
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query(gunzipSync(await readFile(file)).toString());
+  } finally {
+    await client.end();
+  }
+  return url;
+}
+
+async function ask(url: string, key: string): Promise<number> {
+  const { status } = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'dp/demo', messages: [{ role: 'user', content: 'Hello' }] }),
+    signal: AbortSignal.timeout(30_000),
+  });
+  return status;
+}
+
+/** Statuses of ten requests, five with each key. */
+async function askWith(url: string, keys: readonly string[]): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let count = 0; count < 5; count++) for (const key of keys) statuses.push(await ask(url, key));
+  return statuses;
+}
+
+const tenTimes200 = Array.from({ length: 10 }, () => 200);
+
+/** The folder with the code of a version; undefined where the repository's history is not there. */
+async function checkOut(commit: string): Promise<string | undefined> {
+  const isThere = await run('git', ['cat-file', '-e', commit], { cwd: root }).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-version-'));
+  const archive = join(folder, 'version.tar');
+  await run('git', ['archive', '--output', archive, commit], { cwd: root });
+  await run('tar', ['-xf', archive, '-C', folder, 'core', 'plugins', 'views', 'migrations', 'package.json']);
+  await rm(archive);
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+it('every released version has a fixture', async () => {
+  const files = await readdir(join(root, 'test', 'fixtures', 'versions'));
+  expect(files.toSorted()).toEqual(released.map(({ version }) => `${version}.sql.gz`));
+});
+
+describe.each(released)('a database of $version', ({ version, commit, key, order, isWayBack }) => {
+  let home: GatewayHome;
+  let url: string;
+  let code: string | undefined;
+  beforeAll(async () => {
+    url = await restore(version);
+    // Opens the database with the newest version, which migrates it, and issues a key.
+    home = await openGatewayHome(url, yaml);
+    code = await checkOut(commit);
+  });
+  afterAll(async () => {
+    await home?.[Symbol.asyncDispose]();
+    await dropDatabase(url);
+    if (code !== undefined) await rm(code, { recursive: true, force: true });
+  });
+
+  it('is opened by this version, with its accounts, days, orders and records', async () => {
+    await using gateway = await home.start();
+    expect(await ask(gateway.url, key)).toBe(200);
+    const [days] = await home.database.query<{ sum: number }>(
+      'select sum(days)::int as sum from plan_period join account on account.id = account_id where account.name = ?',
+      ['Ani'],
+    );
+    expect(days?.sum).toBe(365);
+    const shown = await run(process.execPath, [...main(root), 'orders', 'show', order], options());
+    expect(shown.stdout).toMatch(/95\.000/);
+    const usage = await run(process.execPath, [...main(root), 'usage', '--by', 'model', '--since', '400d'], options());
+    expect(usage.stdout).toContain('dp/demo');
+  });
+
+  it.runIf(isWayBack)(
+    'is opened by its own version again, which knows the keys of this one and sells',
+    async (context) => {
+      if (code === undefined) return context.skip(`the repository has no commit ${commit}: a shallow clone`);
+      const older = [process.execPath, join(code, 'core', 'main.ts')];
+      await using gateway = await home.start({}, older);
+      expect(await askWith(gateway.url, [key, home.key])).toEqual(tenTimes200);
+      const created = await run(
+        process.execPath,
+        [...main(code), 'key', 'create', '--name', 'Late', '--days', '1'],
+        options(),
+      );
+      const late = /dp-\w+/.exec(created.stdout)?.[0] ?? '';
+      expect(await ask(gateway.url, late)).toBe(200);
+      const shown = await run(process.execPath, [...main(code), 'orders', 'show', order], options());
+      expect(shown.stdout).toMatch(/95\.000/);
+      await gateway.end('SIGTERM');
+      // What the older one has written is read by this one again.
+      await using again = await home.start();
+      expect(await askWith(again.url, [key, late])).toEqual(tenTimes200);
+    },
+  );
+
+  it.runIf(isWayBack && redisUrl !== undefined)(
+    'is served by both versions at once, each knowing the keys of the other',
+    async (context) => {
+      if (code === undefined) return context.skip(`the repository has no commit ${commit}: a shallow clone`);
+      await using newer = await home.start({ REDIS_URL: redisUrl ?? '' });
+      await using older = await home.start({ REDIS_URL: redisUrl ?? '' }, [
+        process.execPath,
+        join(code, 'core', 'main.ts'),
+      ]);
+      expect(await askWith(older.url, [key, home.key])).toEqual(tenTimes200);
+      expect(await askWith(newer.url, [key, home.key])).toEqual(tenTimes200);
+    },
+  );
+
+  const main = (folder: string) => [
+    join(folder, 'core', folder === root ? 'main.mjs' : 'main.ts'),
+    '--config',
+    home.file,
+  ];
+  const options = () => ({ env: { PATH: process.env['PATH'], DATABASE_URL: url }, cwd: root });
+});

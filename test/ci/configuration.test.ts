@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { parseDocument } from '#core/config/file/document.ts';
+import { validate } from '#core/extension/validation/load.ts';
+import { exampleFile, ownRegistry, pageFile, renderPage } from '../../.ci/configuration.ts';
+
+const environment = {
+  OPERATOR_TOKEN: 'a-token-of-the-operator',
+  OPENAI: 'sk-1',
+  ANTHROPIC_API_KEY: 'sk-2',
+  OPENROUTER_API_KEY: 'sk-3',
+  MIDTRANS_SERVER_KEY: 'Mid-server-1',
+  GOOGLE_CLIENT_ID: 'id',
+  GOOGLE_CLIENT_SECRET: 'secret',
+  OKTA_ID: 'id',
+  OKTA_SECRET: 'secret',
+  SMTP_PASSWORD: 'secret',
+  ALERT_SECRET: 'a-secret-of-24-characters-or-more',
+};
+
+it('docs/configuration.md is what the schemas say; `npm run docs:configuration` writes it', async () => {
+  expect(readFileSync(pageFile, 'utf8')).toBe(renderPage(await ownRegistry()));
+});
+
+it('the example of docs/configuration.md is valid, and has every section', async () => {
+  const registry = await ownRegistry();
+  const text = readFileSync(exampleFile, 'utf8').replace('file:/run/secrets/openai', 'OPENAI');
+  const document = parseDocument(text, 'gateway.yaml', environment);
+  expect(() => validate(document, registry)).not.toThrow();
+  const missing = [...registry.sections.keys()].filter((name) => !document.contains([name]));
+  expect(missing).toEqual([]);
+});

@@ -12,6 +12,8 @@ export type {
 } from '#core/extension/registry.ts';
 export { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 export type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
+export type { Diagnosis, DiagnosisHost, DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+export { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 export type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 export type { StatusReport } from '#core/gateway/health/status-report.ts';
 export {

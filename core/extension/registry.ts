@@ -9,6 +9,7 @@ import type { Command } from './commands/command.ts';
 import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import { checkTableNames, type PluginTables } from '#core/platform/database/tables.ts';
+import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { StatusReport } from '#core/gateway/health/status-report.ts';
@@ -79,6 +80,7 @@ export class Registry {
   readonly statusReports = new Map<string, StatusReport>();
   readonly healthChecks = new Map<string, HealthCheck>();
   readonly gauges = new Map<string, Gauge>();
+  readonly diagnoses = new Map<string, Diagnosis>();
   readonly observers = new Map<string, Observer>();
   readonly operatorRoutes: ServerRoute[] = [];
   readonly pages: Page[] = [];
@@ -172,6 +174,11 @@ export class Registry {
   /** Something that can be wrong while requests are served: reported to the operator, and logged when it changes. */
   healthCheck(check: HealthCheck): void {
     add(this.healthChecks, 'health check', check);
+  }
+
+  /** What `daypass doctor` checks, by calling others. */
+  diagnosis(diagnosis: Diagnosis): void {
+    add(this.diagnoses, 'diagnosis', diagnosis);
   }
 
   gauge(gauge: Gauge): void {

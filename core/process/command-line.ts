@@ -3,6 +3,7 @@ import { assemble } from '#core/extension/assembly.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { defineCheck } from './commands/check.ts';
 import { type CoreCommandContext, createContext } from './commands/context.ts';
+import { defineDoctor } from './commands/doctor.ts';
 import { loadEnvironmentFile } from './commands/environment-file.ts';
 import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
@@ -37,7 +38,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
   const file = () => parser.opts<{ config: string }>().config;
   const context = createContext(file, log);
   defineStart(parser, context, () => signals ?? new StopSignals());
-  for (const define of [defineInit, defineCheck, defineSchema, defineMigrate]) define(parser, context);
+  for (const define of [defineInit, defineCheck, defineDoctor, defineSchema, defineMigrate]) define(parser, context);
   let problems: readonly string[] = [];
   try {
     const [name] = parser.parseOptions([...words]).operands;

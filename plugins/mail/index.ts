@@ -2,6 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { alertsSection } from './alerts/section.ts';
 import { watchJob } from './alerts/watch.ts';
+import { mailDiagnosis } from './diagnosis.ts';
 import { mailGauges } from './gauges.ts';
 import { mailRetentionJob, sendJobs, wake } from './jobs.ts';
 import { alertEvents, mailedEvents } from './outbox.ts';
@@ -31,6 +32,7 @@ export const plugin: GatewayPlugin = {
     gateway.configReview({ name: 'mail', describe: describeMail });
     gateway.tables({ name: 'mail_message', entities: async () => [(await import('./entities.ts')).MailMessage] });
     for (const job of [...sendJobs(gateway), watchJob, mailRetentionJob]) gateway.job(job);
+    gateway.diagnosis(mailDiagnosis);
     for (const gauge of mailGauges) gateway.gauge(gauge);
     for (const event of [...mailedEvents, ...alertEvents])
       gateway.on(event, (_payload: unknown, host) => wake(host, event));

@@ -68,6 +68,33 @@ export async function sendMail(
   }
 }
 
+/** Connects and signs in, and sends nothing. Never rejects. @returns what went wrong, beginning with the step */
+export async function greetServer(
+  server: SmtpServer,
+  timeouts: SmtpTimeouts = smtpTimeouts,
+): Promise<string | undefined> {
+  const socket = connect(server.port, server.host);
+  const connection = connectionTo(server, timeouts, socket);
+  const progress: Progress = { step: 'connect', isTransferred: false };
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  socket.on('error', reject);
+  connection.on('error', reject);
+  const late = `no connection after ${timeouts.connect} ms`;
+  const greeted = withDeadline(once(socket, 'connect'), timeouts.connect, late).then(() =>
+    signIn(connection, server, progress),
+  );
+  try {
+    await Promise.race([greeted, failed]);
+    return undefined;
+  } catch (error) {
+    greeted.catch(() => undefined);
+    return `${progress.step}: ${describe(error as Error)}`;
+  } finally {
+    connection.close();
+    socket.destroy();
+  }
+}
+
 interface Progress {
   step: 'connect' | 'sign in' | 'send';
   /** The whole mail has been handed to the connection. */
@@ -97,18 +124,22 @@ function connectionTo({ host, isSecure }: SmtpServer, timeouts: SmtpTimeouts, so
 
 async function transfer(
   connection: SMTPConnection,
-  { user, password }: SmtpServer,
+  server: SmtpServer,
   mail: OutgoingMail,
   progress: Progress,
 ): Promise<void> {
   const message = await compile(mail);
+  await signIn(connection, server, progress);
+  progress.step = 'send';
+  const body = Readable.from(read(message, progress), { objectMode: false });
+  await step((done) => connection.send({ from: mail.from.address, to: [mail.to] }, body, (error) => done(error)));
+}
+
+async function signIn(connection: SMTPConnection, { user, password }: SmtpServer, progress: Progress): Promise<void> {
   await step((done) => connection.connect((error) => done(error ?? null)));
   progress.step = 'sign in';
   if (user !== undefined)
     await step((done) => connection.login({ credentials: { user, pass: password ?? '' } }, (error) => done(error)));
-  progress.step = 'send';
-  const body = Readable.from(read(message, progress), { objectMode: false });
-  await step((done) => connection.send({ from: mail.from.address, to: [mail.to] }, body, (error) => done(error)));
 }
 
 /** The connection reads this only after the server has accepted sender and recipient and asks for the mail. */

@@ -4,6 +4,7 @@ import { paymentGauges } from '#core/business/payments/payment-figures.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
+import { paymentDiagnosis } from './diagnosis.ts';
 import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
 import { addSandbox } from './sandbox/index.ts';
@@ -29,6 +30,7 @@ export const plugin: GatewayPlugin = {
     addPages({ gateway });
     gateway.command(ordersCommand);
     for (const job of paymentJobs) gateway.job(job);
+    gateway.diagnosis(paymentDiagnosis(gateway));
     for (const gauge of paymentGauges) gateway.gauge(gauge);
     server.route(notificationRoute(() => server.host()));
     addSandbox(server);

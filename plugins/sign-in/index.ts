@@ -2,6 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { keyPage, rotatePage } from './key-page.ts';
+import { signInDiagnosis } from './diagnosis.ts';
 import { isLocalSignInOn, localSection } from './local-section.ts';
 import { routeProviders } from './providers/routes.ts';
 import { configuredProviders, signInSection } from './section.ts';
@@ -26,6 +27,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(signInSection);
     gateway.section(localSection);
     gateway.configReview({ name: 'sign-in', describe: describeSignIn });
+    gateway.diagnosis(signInDiagnosis);
     gateway.texts(defineTexts({ en, id }));
     gateway.page(signInPage);
     gateway.page(keyPage);

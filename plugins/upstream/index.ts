@@ -1,6 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/gateway/model-call/route-status.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routeGauges, routeStatus } from './routes.ts';
 import { upstreamStage } from './stage.ts';
@@ -16,6 +17,8 @@ export const plugin: GatewayPlugin = {
     server.gateway.texts(defineTexts({ en, id }));
     server.gateway.command(routesCommand);
     server.gateway.statusReport(routesReport(routeStatus));
+    server.gateway.diagnosis(upstreamDiagnosis);
+    server.gateway.diagnosis(keyDiagnosis);
     for (const gauge of routeGauges) server.gateway.gauge(gauge);
     for (const vendor of vendors) server.gateway.vendor(vendor);
   },

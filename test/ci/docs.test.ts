@@ -53,9 +53,9 @@ it('operating.md lists every event of accounts, and no other', () => {
 
 it.each(globSync('{README.md,docs/*.md}', { cwd: root }))('%s names counters that exist', (page) => {
   const sources = globSync('{core,plugins}/**/*.ts', { cwd: root }).map(read).join('\n');
-  const declared = [...sources.matchAll(/'(\w+_total)'/g)].map(([, name = '']) => name);
+  const declared = [...sources.matchAll(/['}](\w+_total)['`]/g)].map(([, name = '']) => name);
   const named = [...read(page).matchAll(/`(\w+_total)\b/g)].map(([, name = '']) => name);
-  // The slug of the service may precede them.
+  // A prefix may precede them.
   expect(named.filter((name) => !declared.some((one) => `_${name}`.endsWith(`_${one}`)))).toEqual([]);
 });
 
@@ -86,7 +86,7 @@ it('pages show commands and options that exist', async () => {
   const parser = await commandLine();
   const exists = ({ words: [name, second], options }: ReturnType<typeof shownIn>[number]) => {
     const command = parser.commands.find((one) => one.name() === name);
-    if (command === undefined) return ['init', 'start', 'check', 'schema', 'migrate'].includes(name ?? '');
+    if (command === undefined) return ['init', 'start', 'check', 'doctor', 'schema', 'migrate'].includes(name ?? '');
     const isOfMany = command.commands.length > 0 && second !== undefined;
     const meant = isOfMany ? command.commands.filter((one) => one.name() === second) : [command, ...command.commands];
     const known = new Set(meant.flatMap((one) => one.options.map(({ long }) => long)));

@@ -1,0 +1,33 @@
+import type { Host } from '#core/gateway/host/host.ts';
+
+/** What one check of `daypass doctor` has found. */
+export interface Finding {
+  /** `warning`: works, and soon may not, or could not be made sure of. `skipped`: there is nothing to check. */
+  readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
+  /** What was found, in a few words; no secrets. */
+  readonly text: string;
+  /** What to do, in a sentence or two; with `warning` and `failed`. */
+  readonly advice?: string;
+}
+
+/** One thing that is checked. Checks run side by side, each with a deadline of its own. */
+export interface DiagnosticCheck {
+  /** Which one, where there are several: an upstream, a provider. */
+  readonly subject?: string;
+  /** What it throws makes it fail, with the words of the error. @param signal aborts at the deadline */
+  run(signal: AbortSignal): Promise<Finding>;
+}
+
+/** A host with the configuration, but without anything open: `doctor` runs while the database does not. */
+export type DiagnosisHost = Pick<
+  Host,
+  'section' | 'catalog' | 'service' | 'isProduction' | 'dataFolder' | 'log' | 'now' | 'monotonic' | 'keep'
+>;
+
+/** Checks that `daypass doctor` runs, of core or of a plugin. */
+export interface Diagnosis {
+  /** Snake_case and short; the first column: `upstreams`. */
+  readonly name: string;
+  /** The checks that this configuration needs. Opens nothing. */
+  checks(host: DiagnosisHost): Iterable<DiagnosticCheck>;
+}

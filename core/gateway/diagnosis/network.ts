@@ -1,0 +1,106 @@
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import type { Finding } from './diagnosis.ts';
+
+/** Days before the end of a certificate from which it is a warning. */
+const certificateWarning = 14;
+const day = 86_400_000;
+
+/** Ways in which a connection fails, by error code, with what helps. */
+const failures: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /ENOTFOUND|EAI_AGAIN/,
+    'host name not found',
+    'Correct the name, or the name servers of this machine (/etc/resolv.conf).',
+  ],
+  [/ECONNREFUSED/, 'connection refused', 'Start the server there, or correct host and port.'],
+  [/EHOSTUNREACH|ENETUNREACH/, 'no route to host', 'Check the network of this machine, and its firewall.'],
+  [
+    /ETIMEDOUT|ABORT|TimeoutError|CONNECT_TIMEOUT/i,
+    'no response in time',
+    'A firewall between here and there may drop packets: allow the connection, or correct host and port.',
+  ],
+  [/CERT_HAS_EXPIRED/, 'its certificate has expired', 'Renew it there; also check the clock of this machine.'],
+  [
+    /CERT_NOT_YET_VALID/,
+    'its certificate is not valid yet',
+    'The clock of this machine is probably wrong: synchronize it (NTP).',
+  ],
+  [
+    /ALTNAME_INVALID/,
+    'its certificate is for another name',
+    'Use the name of the certificate in the URL, or get a certificate for this one.',
+  ],
+  [
+    /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|UNKNOWN_CA/,
+    'its certificate is not trusted here',
+    'Install the certificates of its authority and set NODE_EXTRA_CA_CERTS, or use a public one.',
+  ],
+  [
+    /WRONG_VERSION_NUMBER|EPROTO|ERR_SSL/,
+    'it does not speak TLS',
+    'Use http:// in the URL, or the port where the server has TLS.',
+  ],
+  [/ECONNRESET|EPIPE|UND_ERR_SOCKET/, 'the connection was closed', 'A proxy or firewall may cut it; try again.'],
+];
+
+/** Why a connection has failed, and what to do. Never repeats the words of a driver, which may have addresses and secrets. */
+export function explainNetworkError(thrown: unknown): Finding {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
+    const text = `${error.name} ${'code' in error ? String(error.code) : ''} ${error.message}`;
+    const known = failures.find(([pattern]) => pattern.test(text));
+    if (known !== undefined) return { state: 'failed', text: known[1], advice: known[2] };
+  }
+  const advice = 'Try the same from this machine with curl, which says more.';
+  return { state: 'failed', text: describeConnectionError(thrown).replace('; see the log', ''), advice };
+}
+
+/** Whether a server can be reached: its name is resolved, it takes a connection, and its certificate is valid. Never rejects. */
+export async function checkOrigin(url: string | URL, signal: AbortSignal): Promise<Finding> {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  try {
+    if (isIP(host) === 0) await lookup(host);
+    signal.throwIfAborted();
+    if (protocol !== 'https:') {
+      using _socket = disposable(await opened(connectPlain(Number(port) || 80, host), 'connect', signal));
+      return { state: 'ok', text: 'reachable' };
+    }
+    const servername = isIP(host) === 0 ? host : '';
+    const socket = connectTls({ host, port: Number(port) || 443, servername });
+    using _socket = disposable(await opened(socket, 'secureConnect', signal));
+    return describeCertificate(socket);
+  } catch (error) {
+    return explainNetworkError(error);
+  }
+}
+
+function describeCertificate(socket: TLSSocket): Finding {
+  const end = Date.parse(socket.getPeerCertificate().valid_to);
+  const days = Math.floor((end - Date.now()) / day);
+  if (!(days < certificateWarning)) return { state: 'ok', text: `reachable, ${socket.getProtocol() ?? 'TLS'}` };
+  return {
+    state: 'warning',
+    text: `its certificate ends in ${days} days`,
+    advice: 'Its owner has to renew it; every connection fails from then on.',
+  };
+}
+
+async function opened<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
+  // Errors after the event, such as a reset while it closes, are without effect.
+  socket.on('error', () => undefined);
+  try {
+    await once(socket, event, { signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function disposable(socket: Socket): Disposable {
+  return { [Symbol.dispose]: () => socket.destroy() };
+}

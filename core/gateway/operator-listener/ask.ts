@@ -1,0 +1,57 @@
+import { operatorSection } from '#core/config/sections/operator-section.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import type { Host } from '../host/host.ts';
+import { describeAddress, type OperatorAddress, operatorAddress } from './address.ts';
+
+/** Ms in which the running gateway must respond. */
+const askTimeout = 5_000;
+
+/** No gateway has answered, or not with its state; the message says why and where. */
+export class OperatorUnavailable extends Error {
+  override readonly name = 'OperatorUnavailable';
+}
+
+/**
+ * Reads `/readyz?verbose` from the operator's listener of the running gateway.
+ *
+ * @param url of the listener, instead of the one in gateway.yaml
+ * @throws OperatorUnavailable
+ */
+export async function askOperator(host: Pick<Host, 'section' | 'dataFolder'>, url?: string): Promise<JsonObject> {
+  const operator = host.section(operatorSection);
+  const address = operatorAddress(operator, host.section(listen).port, host.dataFolder);
+  const place = url ?? (address && describeAddress(address));
+  if (place === undefined) throw new OperatorUnavailable('The operator listener is off: operator.enabled is false.');
+  const headers = operator.token === undefined ? {} : { authorization: `Bearer ${operator.token}` };
+  const [status, text] = await read(place, headers, url === undefined ? address : undefined);
+  const body = parseObject(text);
+  if (body !== undefined && status !== 404) return body;
+  const why = body === undefined && status !== 200 ? `: ${status} ${text.slice(0, 200).trim()}` : '';
+  throw new OperatorUnavailable(`The server at ${place} is not the operator listener of a gateway${why}`);
+}
+
+/** @returns status and body */
+async function read(
+  place: string,
+  headers: Record<string, string>,
+  address: OperatorAddress | undefined,
+): Promise<[number, string]> {
+  // Loaded here: commands that ask are registered by every start and by every other command.
+  const { Agent, fetch } = await import('undici');
+  const isSocket = address !== undefined && 'path' in address;
+  const dispatcher = new Agent(isSocket ? { connect: { socketPath: address.path } } : {});
+  try {
+    const url = new URL('/readyz?verbose', isSocket ? 'http://localhost' : place);
+    const response = await fetch(url, { dispatcher, headers, signal: AbortSignal.timeout(askTimeout) });
+    return [response.status, await response.text()];
+  } catch (error) {
+    const code =
+      error instanceof Error && error.cause instanceof Error ? (error.cause as NodeJS.ErrnoException).code : '';
+    const why = code === 'ENOENT' ? 'no such socket' : describeConnectionError(error);
+    throw new OperatorUnavailable(`No gateway responds at ${place}: ${why}.`);
+  } finally {
+    await dispatcher.destroy();
+  }
+}

@@ -1,0 +1,142 @@
+import { dirname, resolve } from 'node:path';
+import { type Command as Parser, InvalidArgumentError } from 'commander';
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
+import { data } from '#core/config/sections/core-sections.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import { paint, type TextStyle } from '#core/extension/commands/table-text.ts';
+import { Keeper } from '#core/extension/keeper.ts';
+import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { createHost, type Services } from '#core/gateway/host/host.ts';
+import { createLogger, printable } from '#core/platform/logger.ts';
+import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
+import type { CoreCommandContext, Loaded } from './context.ts';
+
+/** Seconds for each check. */
+const usualTimeout = 10;
+
+interface DoctorOptions {
+  readonly json?: true;
+  readonly timeout: number;
+  readonly only?: readonly string[];
+}
+
+export function defineDoctor(parser: Parser, context: CoreCommandContext): void {
+  parser
+    .command('doctor')
+    .description(
+      'check everything that the gateway depends on, and say what to do: configuration, database, Redis, disk, clock, upstreams and their keys, payments, mail, sign-in, public URL',
+    )
+    .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
+    .option('--only <checks>', 'only these, such as database,api_keys', (text: string) => text.split(','))
+    .option('--timeout <seconds>', 'for each check, 1 to 60; all run at once', parseTimeout, usualTimeout)
+    .addHelpText(
+      'after',
+      '\n\nWorks whether or not a gateway runs, and changes nothing. Prints no secrets.\nExit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 invalid usage.',
+    )
+    .action((options: DoctorOptions) => examine(context, options));
+}
+
+async function examine(context: CoreCommandContext, { json, only, timeout }: DoctorOptions): Promise<void> {
+  const { file, print } = context;
+  const loaded = await context.load().catch((error: unknown) => {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  });
+  const configuration = describeConfiguration(file(), loaded);
+  const checks = loaded instanceof ConfigError ? [] : await checksOf(loaded, context);
+  const names = new Set(['configuration', ...checks.map(({ name }) => name)]);
+  const unknown = only?.filter((name) => !names.has(name)) ?? [];
+  if (unknown.length > 0 && !(loaded instanceof ConfigError))
+    throw new CommandFailed(`There is no check "${unknown.join('", "')}". Checks: ${[...names].join(', ')}`, 2);
+  const wanted = [configuration, ...checks].filter(({ name }) => only?.includes(name) ?? true);
+  const [{ runChecks }, { secretRemover }] = await Promise.all([
+    import('../doctor/run-checks.ts'),
+    import('../doctor/secrets.ts'),
+  ]);
+  const keys = loaded instanceof ConfigError ? [] : keysOf(loaded);
+  const findings = await runChecks(wanted, timeout * 1000, secretRemover(process.env, keys));
+  const failed = findings.filter(({ state }) => state === 'failed').length;
+  if (json) print(JSON.stringify({ ok: failed === 0, checks: findings }));
+  else for (const line of describe(findings)) print(line);
+  if (failed > 0) throw new CommandFailed(`${failed} of ${findings.length} checks failed`);
+}
+
+/** Its own mistakes keep the others from running: they need to know what is configured. */
+function describeConfiguration(file: string, loaded: Loaded | ConfigError): NamedCheck {
+  const finding: Finding =
+    loaded instanceof ConfigError
+      ? { state: 'failed', text: loaded.message, advice: 'Correct these lines; the other checks need a valid file.' }
+      : { state: 'ok', text: 'is valid' };
+  return { name: 'configuration', subject: file, run: async () => finding };
+}
+
+async function checksOf({ document, config, registry }: Loaded, { file }: CoreCommandContext): Promise<NamedCheck[]> {
+  const [{ databaseDiagnoses }, { redisDiagnosis }, machine] = await Promise.all([
+    import('../doctor/database.ts'),
+    import('../doctor/redis.ts'),
+    import('../doctor/machine.ts'),
+  ]);
+  const { DATABASE_URL, REDIS_URL } = process.env;
+  const diagnoses: Diagnosis[] = [
+    machine.gatewayDiagnosis,
+    ...databaseDiagnoses(DATABASE_URL || undefined, [...registry.databaseTables.values()]),
+    redisDiagnosis(REDIS_URL || undefined),
+    machine.diskDiagnosis,
+    machine.clockDiagnosis,
+    machine.baseUrlDiagnosis,
+    ...registry.diagnoses.values(),
+  ];
+  const catalog = buildCatalog(config, registry.vendors, registry.formats);
+  const host = createHost(closedServices(resolve(dirname(file()), config.get(data).folder), document), config, catalog);
+  return diagnoses.flatMap((diagnosis) => namedChecks(diagnosis, host));
+}
+
+/** A diagnosis that cannot say what it checks fails alone. */
+function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
+  try {
+    return [...checks(host)].map(({ subject, run }) => ({ name, ...(subject !== undefined && { subject }), run }));
+  } catch (error) {
+    return [{ name, run: () => Promise.reject(error instanceof Error ? error : new Error(String(error))) }];
+  }
+}
+
+/** What a diagnosis may use. Nothing is open: the database may be what is broken. */
+function closedServices(dataFolder: string, { isProduction }: Loaded['document']): Services {
+  const keeper = new Keeper();
+  const open: Pick<Services, keyof DiagnosisHost & keyof Services> = {
+    dataFolder,
+    isProduction,
+    log: createLogger(() => undefined),
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    keep: (key, create) => keeper.keep(key, create),
+  };
+  return open as Services;
+}
+
+function keysOf({ config, registry }: Loaded): string[] {
+  return buildCatalog(config, registry.vendors, registry.formats).upstreams.flatMap(({ apiKeys }) => apiKeys);
+}
+
+const styles: Readonly<Record<Finding['state'], TextStyle>> = {
+  ok: 'green',
+  warning: 'yellow',
+  failed: 'red',
+  skipped: 'dim',
+};
+
+function describe(findings: readonly CheckedFinding[]): string[] {
+  const titles = findings.map(({ check, subject }) => (subject === undefined ? check : `${check} (${subject})`));
+  const width = Math.min(40, Math.max(...titles.map(({ length }) => length)));
+  return findings.flatMap(({ state, text, advice }, index) => [
+    `${paint(styles[state], state.padEnd(7))}  ${printable(titles[index] ?? '').padEnd(width)}  ${printable(text).replaceAll('\n', `\n${' '.repeat(11)}`)}`,
+    ...(advice === undefined ? [] : [`${' '.repeat(11)}→ ${printable(advice)}`]),
+  ]);
+}
+
+function parseTimeout(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 60) return seconds;
+  throw new InvalidArgumentError('Use a whole number of seconds from 1 to 60.');
+}

@@ -1,0 +1,163 @@
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { listMigrations, migrationTable } from '#core/platform/database/migration-files.ts';
+import { checkUrl } from '#core/platform/database/open.ts';
+import { postmasterPid } from '#core/platform/database/postmaster.ts';
+import { readAccess, urlOf } from '#core/platform/database/server-access.ts';
+import type { PluginTables } from '#core/platform/database/tables.ts';
+
+/** Share of the server's connections in use from which it is a warning. */
+const crowded = 0.9;
+/** Ms by which its clock may differ. */
+const tolerance = 5_000;
+const timeout = 8_000; // ms
+
+/** PostgreSQL, and whether its tables are those of this version. It is asked directly: nothing is started or migrated. */
+export function databaseDiagnoses(databaseUrl: string | undefined, tables: readonly PluginTables[]): Diagnosis[] {
+  return [
+    {
+      name: 'database',
+      checks: ({ dataFolder, now }) => [
+        {
+          subject: databaseUrl === undefined ? 'embedded' : 'DATABASE_URL',
+          run: () => ask(databaseUrl, dataFolder, (client) => checkServer(client, now)),
+        },
+      ],
+    },
+    {
+      name: 'migrations',
+      checks: ({ dataFolder }) => [
+        { run: () => ask(databaseUrl, dataFolder, (client) => checkMigrations(client, tables)) },
+      ],
+    },
+  ];
+}
+
+async function ask(
+  given: string | undefined,
+  dataFolder: string,
+  work: (client: pg.Client) => Promise<Finding>,
+): Promise<Finding> {
+  if (given !== undefined) checkUrl(given);
+  const url = given ?? (await embeddedUrl(dataFolder));
+  if (typeof url !== 'string') return url;
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: timeout,
+    query_timeout: timeout,
+    application_name: 'daypass-doctor',
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } catch (error) {
+    return explainFailure(error, given !== undefined);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** A finding instead where the server is not there, as long as no gateway runs. */
+async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
+  const folder = resolve(dataFolder, 'postgres');
+  const access = await readAccess(join(dataFolder, 'postgres.json'), folder);
+  if (access === undefined) return { state: 'skipped', text: 'the first start creates it' };
+  if ((await postmasterPid(access.folder)) !== undefined) return urlOf(access);
+  return { state: 'skipped', text: 'does not run; it starts with the gateway' };
+}
+
+function explainFailure(error: unknown, isGiven: boolean): Finding {
+  const reason = describeConnectionError(error);
+  if (reason === 'authentication failed') {
+    const advice = isGiven
+      ? 'Correct user and password in DATABASE_URL.'
+      : 'Restore postgres.json in the data folder from a backup of the same time as the database.';
+    return { state: 'failed', text: reason, advice };
+  }
+  if (reason === 'database not found')
+    return { state: 'failed', text: reason, advice: 'Create the database, or correct its name in DATABASE_URL.' };
+  if (reason === 'too many connections')
+    return { state: 'failed', text: reason, advice: 'Raise max_connections of PostgreSQL, or run fewer instances.' };
+  const known = explainNetworkError(error);
+  return isGiven ? known : { ...known, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
+}
+
+interface ServerRow {
+  readonly version: string;
+  readonly standby: boolean;
+  readonly read_only: boolean;
+  readonly at: number;
+  readonly used: number;
+  readonly most: number;
+  readonly creates: boolean;
+}
+
+async function checkServer(client: pg.Client, now: () => number): Promise<Finding> {
+  const asked = now();
+  const { rows } = await client.query<ServerRow>(
+    `select current_setting('server_version') as version, pg_is_in_recovery() as standby,
+       current_setting('default_transaction_read_only')::boolean as read_only,
+       (extract(epoch from clock_timestamp()) * 1000)::float8 as at,
+       (select count(*) from pg_stat_activity)::int as used, current_setting('max_connections')::int as most,
+       coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates`,
+  );
+  const [server] = rows;
+  if (server === undefined) throw new Error('PostgreSQL returned nothing');
+  return judge(server, (asked + now()) / 2);
+}
+
+function judge({ version, standby, read_only, at, used, most, creates }: ServerRow, time: number): Finding {
+  const name = `PostgreSQL ${version}`;
+  if (standby || read_only)
+    return { state: 'failed', text: `${name} is read-only`, advice: 'Point DATABASE_URL to the primary server.' };
+  if (!creates)
+    return {
+      state: 'failed',
+      text: `${name}: its user may not create tables`,
+      advice: 'As its owner: GRANT CREATE ON SCHEMA public TO the user of DATABASE_URL.',
+    };
+  const difference = Math.round(Math.abs(at - time) / 1000);
+  if (difference * 1000 > tolerance)
+    return {
+      state: 'warning',
+      text: `${name}: its clock differs by ${difference} s`,
+      advice: 'Synchronize the clocks of both machines (NTP): ends of plans follow that of the database.',
+    };
+  if (used / most > crowded)
+    return {
+      state: 'warning',
+      text: `${name}: ${used} of ${most} connections are in use`,
+      advice: 'Raise max_connections, or run fewer instances.',
+    };
+  return { state: 'ok', text: `${name}, ${used} of ${most} connections` };
+}
+
+async function checkMigrations(client: pg.Client, tables: readonly PluginTables[]): Promise<Finding> {
+  const sets = await listMigrations(tables);
+  const known = new Set(sets.flatMap(({ files }) => [...files.keys()]));
+  const { rows: found } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
+    migrationTable,
+  ]);
+  if (found[0]?.exists !== true) return { state: 'skipped', text: 'the first start creates the tables' };
+  const { rows } = await client.query<{ name: string }>(`select name from ${migrationTable}`);
+  const applied = new Set(rows.map(({ name }) => name));
+  const pending = [...known].filter((name) => !applied.has(name));
+  const unknown = [...applied].filter((name) => !known.has(name));
+  if (pending.length > 0)
+    return {
+      state: 'warning',
+      text: `${pending.length} wait: ${pending.slice(0, 3).join(', ')}`,
+      advice: 'The next start applies them, or `daypass migrate` now. Make a backup before.',
+    };
+  if (unknown.length > 0)
+    return {
+      state: 'warning',
+      text: `the database has ${unknown.length} that this version does not: ${unknown.slice(0, 3).join(', ')}`,
+      advice: 'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
+    };
+  return { state: 'ok', text: `all ${applied.size} are applied` };
+}

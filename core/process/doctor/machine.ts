@@ -1,0 +1,147 @@
+import { statfsSync } from 'node:fs';
+import { access, constants, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { data, service } from '#core/config/sections/core-sections.ts';
+import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
+
+/** Bytes on the disk below which it is a warning, beyond what the health check wants. */
+const comfortable = 2_000_000_000;
+/** Ms by which the clock may differ from those of others: signatures and tokens allow minutes, ends of plans nothing. */
+const clockTolerance = 30_000;
+/** Servers that are asked for the time. */
+const clocks = 3;
+
+const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
+
+/** Room, and permission to write, in the data folder. */
+export const diskDiagnosis: Diagnosis = {
+  name: 'disk',
+  checks: (host) => [{ subject: host.dataFolder, run: () => checkDisk(host) }],
+};
+
+async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Finding> {
+  if ((await stat(dataFolder).catch(() => undefined)) === undefined)
+    return { state: 'skipped', text: 'the first start creates it' };
+  const probe = join(dataFolder, `.doctor-${process.pid}`);
+  try {
+    await access(dataFolder, constants.W_OK);
+    await writeFile(probe, '');
+  } catch {
+    return {
+      state: 'failed',
+      text: 'is not writable',
+      advice: 'Make it writable for the user of the gateway, or set data.folder.',
+    };
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
+  }
+  const { bavail, bsize, ffree, files } = statfsSync(dataFolder);
+  const free = bavail * bsize;
+  const advice = 'Free some space, enlarge the disk, or lower `log: { keep_days }`.';
+  if (files > 0 && ffree < 1_000)
+    return {
+      state: 'failed',
+      text: `its disk has ${ffree} inodes left`,
+      advice: 'Remove files: many small ones have used the inodes up.',
+    };
+  if (free < section(data).min_free_bytes) return { state: 'failed', text: `${megabytes(free)} are free`, advice };
+  if (free < comfortable) return { state: 'warning', text: `${megabytes(free)} are free`, advice };
+  return { state: 'ok', text: `${megabytes(free)} are free` };
+}
+
+/** The clock of this machine, by those of the upstreams. */
+export const clockDiagnosis: Diagnosis = {
+  name: 'clock',
+  checks: (host) => [{ run: (signal) => checkClock(host, signal) }],
+};
+
+async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
+  const origins = catalog.upstreams
+    .filter(({ isEnabled, isDemo }) => isEnabled && !isDemo)
+    .map(({ baseUrl }) => new URL(baseUrl).origin);
+  const asked = [...new Set(origins)].slice(0, clocks);
+  if (asked.length === 0) return { state: 'skipped', text: 'no upstream to compare it with' };
+  const differences = await Promise.allSettled(asked.map((origin) => clockDifference(origin, now, signal)));
+  const known = differences.flatMap((one) =>
+    one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [],
+  );
+  const least = known.toSorted((one, other) => Math.abs(one) - Math.abs(other))[0];
+  if (least === undefined) return { state: 'skipped', text: 'no upstream tells the time' };
+  const seconds = Math.round(Math.abs(least) / 1000);
+  if (Math.abs(least) <= clockTolerance)
+    return { state: 'ok', text: `within ${Math.max(1, seconds)} s of the upstreams` };
+  const text = `${seconds} s ${least > 0 ? 'ahead of' : 'behind'} the upstreams`;
+  return { state: 'failed', text, advice: 'Synchronize it: timedatectl set-ntp true, or start chronyd.' };
+}
+
+/** Ms by which this machine is ahead of a server. */
+async function clockDifference(origin: string, now: () => number, signal: AbortSignal): Promise<number | undefined> {
+  const began = now();
+  const response = await fetch(origin, { method: 'HEAD', redirect: 'manual', signal });
+  const at = Date.parse(response.headers.get('date') ?? '');
+  // The header has whole seconds.
+  return Number.isNaN(at) ? undefined : (began + now()) / 2 - (at + 500);
+}
+
+/** The gateway on this machine: whether it runs, and its health checks. */
+export const gatewayDiagnosis: Diagnosis = {
+  name: 'gateway',
+  checks: (host) => [{ run: () => checkGateway(host) }],
+};
+
+async function checkGateway(host: DiagnosisHost): Promise<Finding> {
+  try {
+    const { status, checks } = await askOperator(host);
+    const failing = (Array.isArray(checks) ? checks : []).flatMap((check) => {
+      const { name, ok, reason } = check as { readonly name: string; readonly ok: boolean; readonly reason?: string };
+      return ok ? [] : [`${name}: ${reason ?? 'fails'}`];
+    });
+    if (failing.length === 0) return { state: 'ok', text: `runs, ${String(status)}` };
+    return {
+      state: 'failed',
+      text: `runs, degraded: ${failing.join(' · ')}`,
+      advice: '/operator/health has the same, with since when.',
+    };
+  } catch (error) {
+    if (!(error instanceof OperatorUnavailable)) throw error;
+    return { state: 'skipped', text: error.message };
+  }
+}
+
+/** Whether the public URL leads to a gateway. */
+export const baseUrlDiagnosis: Diagnosis = {
+  name: 'base_url',
+  checks: (host) => [{ run: (signal) => checkBaseUrl(host, signal) }],
+};
+
+async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
+  const { base_url: given = '' } = host.section(service);
+  if (given === '') return { state: 'skipped', text: 'service.base_url is not set: this gateway is for this machine' };
+  const url = host.service.baseUrl;
+  let response: Response;
+  try {
+    response = await fetch(`${url}/livez`, { redirect: 'manual', signal });
+  } catch (error) {
+    const { text, advice } = explainNetworkError(error);
+    return {
+      state: 'failed',
+      text: `${url}: ${text}`,
+      advice: `${advice ?? ''} A gateway that does not run, or a router without hairpin NAT, looks the same: try from outside.`,
+    };
+  }
+  const place = response.headers.get('location');
+  if (place !== null)
+    return {
+      state: 'failed',
+      text: `${url} redirects to ${place.slice(0, 200)}`,
+      advice: 'Set service.base_url to the address that does not redirect: clients send keys and POST there.',
+    };
+  const body = await response.text();
+  if (response.status === 200 && body.includes('"status":"ok"'))
+    return { state: 'ok', text: `${url} leads to a gateway` };
+  const advice =
+    'Check that the proxy forwards all paths to the port of `listen`, and that the gateway runs (docs/proxies.md).';
+  return { state: 'failed', text: `${url}/livez answers ${response.status}, not as a gateway does`, advice };
+}

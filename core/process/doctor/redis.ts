@@ -1,0 +1,67 @@
+import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+
+const timeout = 5_000; // ms
+
+/** Redis: whether it takes commands, and keeps what jobs need. */
+export function redisDiagnosis(url: string | undefined): Diagnosis {
+  return {
+    name: 'redis',
+    checks: () => [
+      {
+        subject: 'REDIS_URL',
+        run: async () =>
+          url === undefined ? { state: 'skipped', text: 'not set: one instance needs none' } : check(url),
+      },
+    ],
+  };
+}
+
+async function check(url: string): Promise<Finding> {
+  const { Redis } = await import('ioredis');
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: timeout,
+    commandTimeout: timeout,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let lost: unknown;
+  client.on('error', (error: unknown) => (lost ??= error));
+  try {
+    await client.connect();
+    await client.ping();
+    return describe(await client.info());
+  } catch (error) {
+    return explain(lost ?? error);
+  } finally {
+    client.disconnect();
+  }
+}
+
+function explain(error: unknown): Finding {
+  const reason = describeConnectionError(error);
+  if (reason === 'authentication failed')
+    return {
+      state: 'failed',
+      text: reason,
+      advice: 'Correct user and password in REDIS_URL, or the ACL of that user.',
+    };
+  return explainNetworkError(error);
+}
+
+function describe(info: string): Finding {
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  const version = `Redis ${field('redis_version') ?? 'of an unknown version'}`;
+  if (field('role') === 'slave')
+    return { state: 'failed', text: `${version} is a replica`, advice: 'Point REDIS_URL to the primary server.' };
+  const policy = field('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction' && Number(field('maxmemory') ?? 0) > 0)
+    return {
+      state: 'warning',
+      text: `${version} evicts keys (maxmemory-policy ${policy})`,
+      advice: 'Set maxmemory-policy to noeviction: jobs and limits vanish otherwise when its memory is full.',
+    };
+  return { state: 'ok', text: version };
+}

@@ -1,0 +1,68 @@
+import type { DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
+
+/** A check with the name of its diagnosis. */
+export interface NamedCheck extends DiagnosticCheck {
+  readonly name: string;
+}
+
+/** One line of the report. */
+export interface CheckedFinding extends Finding {
+  readonly check: string;
+  readonly subject: string | undefined;
+  readonly ms: number;
+}
+
+/**
+ * Runs all checks at once. One that hangs ends at the deadline, and holds up none of the others. Never rejects.
+ *
+ * @param milliseconds of each check
+ * @param redact removes secrets from texts
+ * @returns in the order of the checks
+ */
+export function runChecks(
+  checks: readonly NamedCheck[],
+  milliseconds: number,
+  redact: (text: string) => string,
+): Promise<CheckedFinding[]> {
+  return Promise.all(checks.map((check) => runCheck(check, milliseconds, redact)));
+}
+
+async function runCheck(
+  { name, subject, run }: NamedCheck,
+  milliseconds: number,
+  redact: (text: string) => string,
+): Promise<CheckedFinding> {
+  const began = performance.now();
+  const controller = new AbortController();
+  const late = `no result within ${milliseconds / 1000} s`;
+  const { state, text, advice } = await withDeadline(begin(run, controller.signal), milliseconds, late)
+    .catch(explainThrown)
+    .finally(() => controller.abort());
+  const ms = Math.round(performance.now() - began);
+  const found = { check: name, subject, state, text: redact(text), ms };
+  return advice === undefined ? found : { ...found, advice: redact(advice) };
+}
+
+/** A check that throws before it waits fails like any other. */
+async function begin(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<Finding> {
+  return run(signal);
+}
+
+function explainThrown(error: unknown): Finding {
+  if (error instanceof DeadlineExceeded)
+    return {
+      state: 'failed',
+      text: error.message,
+      advice: 'What it asks hangs, or a firewall drops its packets. `--timeout` waits longer.',
+    };
+  const known = explainNetworkError(error);
+  const isKnown = !known.text.startsWith('failed for');
+  if (isKnown) return known;
+  return {
+    state: 'failed',
+    text: error instanceof Error ? error.message : 'the check failed',
+    advice: 'Read the message; report it with this output if it is no help.',
+  };
+}

@@ -1,0 +1,26 @@
+/** Characters; shorter values are parts of ordinary words. */
+const shortest = 6;
+const replacement = '***';
+
+/**
+ * Removes secrets from texts: a server may repeat what it was sent. Secrets are the passwords in URLs, keys of upstreams, and
+ * every variable of the environment whose name says that it is one.
+ */
+export function secretRemover(environment: NodeJS.ProcessEnv, apiKeys: readonly string[]): (text: string) => string {
+  const named = Object.entries(environment).flatMap(([name, value = '']) =>
+    /key|secret|token|password|passwd|credential/i.test(name) ? [value] : passwordsIn(value),
+  );
+  const secrets = [...new Set([...named, ...apiKeys])]
+    .filter(({ length }) => length >= shortest)
+    .toSorted((one, other) => other.length - one.length);
+  return (text) =>
+    secrets
+      .reduce((cleaned, secret) => cleaned.replaceAll(secret, replacement), text)
+      .replace(/:\/\/[^/\s@]*@/g, `://${replacement}@`);
+}
+
+/** The password of a URL, as written and decoded. */
+function passwordsIn(value: string): string[] {
+  const password = URL.parse(value)?.password ?? '';
+  return password === '' ? [] : [password, decodeURIComponent(password)];
+}

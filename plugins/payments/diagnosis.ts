@@ -1,0 +1,60 @@
+import { providerName } from '#core/business/payments/connections.ts';
+import { PaymentError, type PaymentProvider } from '#core/business/payments/payment-provider.ts';
+import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+
+/** A charge that no gateway makes: its references have another form. */
+const noCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
+/** Ms of the provider's books that are read. */
+const span = 60_000;
+
+/** Whether the payment provider takes the credentials: reads its latest movements, or a charge that does not exist. */
+export function paymentDiagnosis({
+  paymentProviders,
+}: {
+  readonly paymentProviders: ReadonlyMap<string, PaymentProvider>;
+}): Diagnosis {
+  return {
+    name: 'payments',
+    *checks(host) {
+      const name = providerName(host);
+      const provider = name === undefined ? undefined : paymentProviders.get(name);
+      yield {
+        subject: name ?? 'none',
+        run: async (signal) =>
+          provider === undefined
+            ? { state: 'skipped', text: 'nothing is sold: payments.provider is not set' }
+            : checkProvider(provider, host, signal),
+      };
+    },
+  };
+}
+
+async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
+  if (provider.isSandbox === true) return { state: 'skipped', text: 'moves no money' };
+  try {
+    // A connection uses settings and clock only: it does no I/O before it is asked.
+    const connection = provider.connect(host as Host);
+    const until = new Date(host.now());
+    if (connection.listMovements === undefined) await connection.status(noCharge, signal);
+    else await connection.listMovements({ since: new Date(until.getTime() - span), until }, undefined, signal);
+    return { state: 'ok', text: 'takes the credentials' };
+  } catch (error) {
+    return explainFailure(error, provider);
+  }
+}
+
+function explainFailure(error: unknown, { title }: PaymentProvider): Finding {
+  if (!(error instanceof PaymentError)) {
+    const text = error instanceof Error ? error.message.slice(0, 200) : 'cannot be connected';
+    return { state: 'failed', text, advice: 'Correct its section of gateway.yaml; `daypass check` has the line.' };
+  }
+  if (error.kind === 'rejected') {
+    const advice = `Compare the keys of gateway.yaml with the dashboard of ${title}: environment (sandbox or production), permissions, and whether a key was replaced.`;
+    return { state: 'failed', text: `refused: ${error.message.slice(0, 200)}`, advice };
+  }
+  if (error.cause !== undefined) return explainNetworkError(error);
+  const advice = 'Try again in a minute, and look at the status page of the provider.';
+  return { state: 'warning', text: error.message.slice(0, 200), advice };
+}

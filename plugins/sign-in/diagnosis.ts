@@ -1,0 +1,93 @@
+import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
+import { parseObject } from '#core/platform/json.ts';
+import { type BellProviders, buildProvider } from './providers/build.ts';
+import { maxAnswer } from './providers/fetch-profile.ts';
+import { providerPath } from './providers/routes.ts';
+import { type ConfiguredProvider, configuredProviders } from './section.ts';
+
+/** Errors of RFC 6749 §5.2, and GitHub's own, by what they say about the app. */
+const wrongClient = new Set(['invalid_client', 'unauthorized_client', 'incorrect_client_credentials']);
+const wrongCallback = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri']);
+const wrongCode = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request']);
+
+/**
+ * Whether sign-in providers take client id and secret, and know the callback address: a made-up code is exchanged for a token. The
+ * provider checks the app before it checks the code.
+ */
+export const signInDiagnosis: Diagnosis = {
+  name: 'sign_in',
+  *checks(host) {
+    const providers = configuredProviders(host);
+    if (providers.length === 0) yield { run: async () => ({ state: 'skipped', text: 'no provider is configured' }) };
+    for (const provider of providers)
+      yield { subject: provider.name, run: (signal) => checkProvider(provider, host, signal) };
+  },
+};
+
+async function checkProvider(
+  configured: ConfiguredProvider,
+  { service: { baseUrl } }: DiagnosisHost,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const callback = baseUrl + providerPath(configured.name);
+  const { protocol, hostname } = new URL(callback);
+  if (protocol === 'http:' && !isLoopback(hostname)) {
+    const advice = 'Set service.base_url to the public https:// URL, and enter that callback address at the provider.';
+    return { state: 'failed', text: `the callback address ${callback} is not HTTPS, which providers refuse`, advice };
+  }
+  const { providers } = (await import('@hapi/bell')) as unknown as { readonly providers: BellProviders };
+  const provider = buildProvider(configured, providers);
+  const { protocol: kind, token } = provider;
+  if (kind === 'oauth' || typeof token !== 'string') return { state: 'skipped', text: `callback address ${callback}` };
+  const isBasic = provider.useParamsAuth !== true;
+  const error = await exchange(token, configured.settings, callback, isBasic, signal);
+  return typeof error === 'string' ? describeError(error, callback) : error;
+}
+
+/** The provider's error for a made-up code; a finding where there is none. */
+async function exchange(
+  url: string,
+  { client_id, client_secret }: ConfiguredProvider['settings'],
+  callback: string,
+  isBasic: boolean,
+  signal: AbortSignal,
+): Promise<string | Finding> {
+  const form = { grant_type: 'authorization_code', code: 'daypass-doctor', redirect_uri: callback };
+  const basic = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { accept: 'application/json', ...(isBasic && { authorization: basic }) },
+      body: new URLSearchParams({ ...form, client_id, ...(!isBasic && { client_secret }) }),
+      redirect: 'error',
+      signal,
+    });
+    const text = (await response.text()).slice(0, maxAnswer);
+    // Some answer in the form of a query, whatever they are asked for.
+    const error = parseObject(text)?.['error'] ?? new URLSearchParams(text).get('error');
+    if (typeof error === 'string') return error.slice(0, 60);
+    return {
+      state: 'warning',
+      text: `${new URL(url).host} answers ${response.status} to a made-up code`,
+      advice: `Try to sign in. The callback address is ${callback}.`,
+    };
+  } catch (error) {
+    return explainNetworkError(error);
+  }
+}
+
+function describeError(error: string, callback: string): Finding {
+  if (wrongClient.has(error)) {
+    const advice = 'Compare client_id and client_secret with the app at the provider; make a new secret if in doubt.';
+    return { state: 'failed', text: `the provider does not know this app (${error})`, advice };
+  }
+  if (wrongCallback.has(error)) {
+    const advice = `Enter exactly ${callback} as callback address (redirect URI) of the app at the provider.`;
+    return { state: 'failed', text: 'the callback address is not the one of the app', advice };
+  }
+  if (wrongCode.has(error)) return { state: 'ok', text: `takes the app; its callback address must be ${callback}` };
+  const advice = `Try to sign in. The callback address is ${callback}.`;
+  return { state: 'warning', text: `the provider answers "${error}"`, advice };
+}

@@ -1,0 +1,128 @@
+import type { Catalog, Upstream } from '#core/config/catalog/catalog.ts';
+import type { Diagnosis, DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { tokenReader } from './credentials/read-token.ts';
+import { authHeaders } from './routing/credentials.ts';
+
+/** Bytes of a list of models, at most. */
+const longestList = 8_388_608;
+/** Models that are named in a message. */
+const listed = 5;
+
+const inUse = ({ upstreams }: Catalog) => upstreams.filter(({ isEnabled, isDemo }) => isEnabled && !isDemo);
+
+/** Whether the names of upstreams are resolved, and they take connections with a valid certificate. */
+export const upstreamDiagnosis: Diagnosis = {
+  name: 'upstreams',
+  checks: ({ catalog }) =>
+    inUse(catalog).map(({ name, baseUrl }) => ({ subject: name, run: (signal) => checkOrigin(baseUrl, signal) })),
+};
+
+/** Whether upstreams take each API key: asks for the list of models, which costs nothing. */
+export const keyDiagnosis: Diagnosis = {
+  name: 'api_keys',
+  checks: ({ catalog }) => inUse(catalog).flatMap((upstream) => checksOf(upstream, catalog)),
+};
+
+function checksOf(upstream: Upstream, catalog: Catalog): DiagnosticCheck[] {
+  const { name, apiKeys, credentials } = upstream;
+  if (credentials !== undefined) return [{ subject: name, run: () => checkCredentials(upstream) }];
+  const keys = apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
+  return keys.map((key, index) => ({
+    subject: keys.length === 1 ? name : `${name}, key ${index + 1} of ${keys.length}`,
+    run: (signal) => checkKey(upstream, key, catalog, signal),
+  }));
+}
+
+/** A token, not a call: what a token may do differs between the clouds' models. */
+async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
+  const read = tokenReader(credentials);
+  if (credentials.aws !== undefined)
+    return {
+      state: 'skipped',
+      text: 'keys of AWS sign requests on this machine; only a model call shows whether it takes them',
+    };
+  try {
+    await read();
+    return { state: 'ok', text: 'the cloud hands out tokens' };
+  } catch (error) {
+    const advice = 'Correct `credentials` in gateway.yaml; the cloud may also have revoked them.';
+    return { state: 'failed', text: error instanceof Error ? error.message.slice(0, 200) : 'no token', advice };
+  }
+}
+
+async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signal: AbortSignal): Promise<Finding> {
+  const { baseUrl, auth, headers, formats } = upstream;
+  const path = formats.includes('ollama') ? '/tags' : '/models';
+  const version = formats.includes('messages') ? { 'anthropic-version': '2023-06-01' } : {};
+  try {
+    const response = await fetch(baseUrl + path, {
+      headers: { accept: 'application/json', ...version, ...headers, ...authHeaders(auth, key) },
+      redirect: 'error',
+      signal,
+    });
+    if (!response.ok) await response.body?.cancel();
+    return response.ok ? describeModels(upstream, await readList(response), catalog) : describeRefusal(response.status);
+  } catch (error) {
+    return explainNetworkError(error);
+  }
+}
+
+function describeRefusal(status: number): Finding {
+  if (status === 401 || status === 403) {
+    const advice = 'Make a new key at the vendor, or allow this one to use models, and put it into `api_keys`.';
+    return { state: 'failed', text: `rejected (${status})`, advice };
+  }
+  if (status === 402) return { state: 'failed', text: 'out of credit (402)', advice: 'Pay the vendor.' };
+  if (status === 429)
+    return { state: 'warning', text: 'throttled (429)', advice: 'Add a key of another account, or wait.' };
+  if (status >= 500)
+    return {
+      state: 'warning',
+      text: `the upstream answers ${status}`,
+      advice: 'Look at the status page of the vendor.',
+    };
+  return {
+    state: 'skipped',
+    text: `the upstream has no list of models (${status}), so only a model call shows whether it takes the key`,
+  };
+}
+
+/** The ids in a list of OpenAI, Anthropic, Gemini or Ollama; undefined where the list may have another page, or is none. */
+function describeModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
+  const ids = body && idsOf(body);
+  if (ids === undefined || ids.length === 0) return { state: 'ok', text: 'accepted' };
+  const known = new Set(ids);
+  const wanted = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
+  const missing = [...new Set(wanted.map(({ model }) => model))].filter((model) => !known.has(model));
+  if (missing.length === 0) return { state: 'ok', text: `accepted; ${ids.length} models` };
+  return {
+    state: 'warning',
+    text: `accepted, but its list lacks ${missing.slice(0, listed).join(', ')}${missing.length > listed ? ', …' : ''}`,
+    advice:
+      'Some vendors do not list all models. If requests fail with "model not found", correct the name in `routes`.',
+  };
+}
+
+function idsOf(body: JsonObject): string[] | undefined {
+  if (body['has_more'] === true || body['nextPageToken'] !== undefined) return undefined;
+  const list = body['data'] ?? body['models'];
+  if (!Array.isArray(list)) return undefined;
+  return list.filter(isJsonObject).flatMap(({ id, name }) => {
+    const text = id ?? name;
+    return typeof text === 'string' ? [text.replace(/^models\//, '')] : [];
+  });
+}
+
+async function readList(response: Response): Promise<JsonObject | undefined> {
+  if (Number(response.headers.get('content-length') ?? 0) > longestList) return undefined;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    size += piece.length;
+    if (size > longestList) return undefined;
+    pieces.push(piece);
+  }
+  return parseObject(Buffer.concat(pieces).toString());
+}

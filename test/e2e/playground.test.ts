@@ -22,6 +22,7 @@ models:
   down: { routes: [demo/fail-503] }
   painter: { routes: [painter/draw] }
   a-name-of-sixty-characters-that-shows-how-long-names-wrap-1: { routes: [demo/chatty] }
+aliases: { other: demo }
 `;
 
 let browser: TestBrowser;
@@ -246,7 +247,7 @@ describe('the pages', () => {
       await page.locator('.facts-line a:not([hidden])').waitFor();
     };
     const wrong = [
-      ...(await audit('/dashboard/models?open=dp/demo')),
+      ...(await audit('/dashboard/models/dp/demo')),
       ...(await audit('/dashboard/connect?tool=cline&system=windows', { views, axeWidths: [1280] })),
       ...(await audit('/dashboard/connect?tool=cursor', { views, axeWidths: [360] })),
       ...(await audit('/dashboard/try', { prepare: talk })),
@@ -265,18 +266,30 @@ describe('the pages', () => {
     // The stream of the page knows nothing of this search, and must not bring the other rows back.
     expect(await page.locator('#catalog').getAttribute('data-hold')).not.toBeNull();
     await page.getByLabel('Search models').fill('nothing of this');
-    await page.getByText('Nothing matches this search.').waitFor();
-    await page.getByRole('link', { name: 'Clear search' }).click();
+    await page.getByText('No model matches.').waitFor();
+    await page.getByRole('link', { name: 'Clear all' }).click();
     await expect.poll(() => page.locator('tbody tr').count(), patience).toBe(4);
   });
 
-  it('open a model beneath its row by keyboard', async () => {
+  it('lead from a row to the page of the model, whose code changes its language without a reload', async () => {
     await using opened = await openWindow();
     const { page } = opened;
-    await page.goto(`${gateway.url}/dashboard/models`);
+    await page.goto(`${gateway.url}/dashboard/models?sort=-name`);
+    expect(await page.getByRole('columnheader', { name: 'Model' }).getAttribute('aria-sort')).toBe('descending');
     await page.getByRole('link', { name: 'dp/down', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('rowheader', { name: 'Anthropic Messages' }).waitFor();
-    expect(await page.getByRole('link', { name: 'dp/down', exact: true }).getAttribute('aria-expanded')).toBe('true');
+    await page.getByRole('link', { name: 'Python' }).click();
+    await page.getByText('from openai import OpenAI').waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('of a model are found by an alias, and missing ones say so', async () => {
+    await using opened = await openWindow();
+    const { page } = opened;
+    await page.goto(`${gateway.url}/dashboard/models/other`);
+    expect(new URL(page.url()).pathname).toBe('/dashboard/models/dp/demo');
+    const reply = await page.goto(`${gateway.url}/dashboard/models/dp/nothing`);
+    expect(reply?.status()).toBe(404);
   });
 });

@@ -16,7 +16,7 @@ export interface Screen {
 const minor = new Set(
   [
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
-    'home-empty connect-windows connect-tool requests-errors requests-empty not-found',
+    'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-flags operator-accounts operator-outage operator-routes operator-health',
   ].flatMap((names) => names.split(' ')),
 );
@@ -41,6 +41,7 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['requests-errors', 'customer', '/dashboard/requests?show=errors', 'table'],
     ['requests-empty', 'newcomer', '/dashboard/requests', '.empty'],
     ['models', 'customer', '/dashboard/models', 'table'],
+    ['model', 'customer', '/dashboard/models/dp/claude-sonnet-4-5', '.uptimes'],
     ['try', 'customer', '/dashboard/try', 'textarea'],
     ['connect', 'customer', '/dashboard/connect', '#sha256'],
     ['connect-windows', 'customer', '/dashboard/connect?system=windows', '#sha256'],

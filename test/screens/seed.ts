@@ -35,7 +35,10 @@ const models = [
   { model: 'dp/gemini-2.5-pro', route: 'google/gemini-2.5-pro', share: 0.85, first: 1400 },
   { model: `dp/${longNames.model}`, route: `fireworks/${longNames.model}`, share: 0.9, first: 930 },
   { model: 'dp/qwen3-coder', route: 'other/qwen3-coder', share: 1, first: 410 },
-] as const;
+  // Not in the customer's log, whose pages are about conversations.
+  { model: 'dp/text-embedding-3-large', route: 'openai/text-embedding-3-large', share: 1, first: 90, isStream: false },
+  { model: 'dp/gpt-image-1', route: 'openai/gpt-image-1', share: 1, first: 6100, isStream: false },
+] as const satisfies readonly { model: string; route: string; share: number; first: number; isStream?: false }[];
 
 const clients = ['openai-python/1.54.0', 'claude-cli/2.0.1 (external, cli)', 'codex_cli_rs/0.46.0', 'curl/8.7.1'];
 
@@ -224,7 +227,8 @@ export async function writeTraffic(database: Database, accountId: string, now: n
     ],
   ] as [string, number[][]][]);
   const records: Draft[] = [];
-  for (const { model, route, first } of models) {
+  for (const { model, route, first, ...more } of models) {
+    const isStream = !('isStream' in more);
     const age = model === 'dp/qwen3-coder' ? Math.ceil(days / 3) : days;
     for (let ago = 0; ago < age; ago++) {
       const share = badDays.get(model)?.find(([bad]) => bad === ago)?.[1] ?? 0;
@@ -238,8 +242,10 @@ export async function writeTraffic(database: Database, accountId: string, now: n
           route,
           outcome: isFailed ? 'failed' : 'answered',
           status: isFailed ? 502 : 200,
-          duration_ms: firstContent + 2000,
+          is_stream: isStream,
+          duration_ms: firstContent + (isStream ? 2000 : 0),
           first_content_ms: isFailed ? null : firstContent,
+          output_tokens: isStream && !isFailed ? Math.round((60_000 / first) * (1.2 + random())) : null,
         });
       }
     }

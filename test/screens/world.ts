@@ -29,11 +29,14 @@ upstreams:
   other: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
   fireworks: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
 models:
-  claude-sonnet-4-5: { routes: [claude/claude-sonnet-4-5, other/claude-sonnet-4-5] }
-  gpt-5: { routes: [openai/gpt-5, other/gpt-5] }
-  gemini-2.5-pro: { routes: [google/gemini-2.5-pro, other/gemini-2.5-pro] }
-  qwen3-coder: { routes: [other/qwen3-coder] }
-  ${longNames.model}: { routes: [fireworks/${longNames.model}, other/${longNames.backup}] }
+  claude-sonnet-4-5: { routes: [claude/claude-sonnet-4-5, other/claude-sonnet-4-5], max_input_tokens: 200000, max_tokens: 64000 }
+  gpt-5: { routes: [openai/gpt-5, other/gpt-5], max_input_tokens: 400000, max_tokens: 128000 }
+  gemini-2.5-pro: { routes: [google/gemini-2.5-pro, other/gemini-2.5-pro], max_input_tokens: 1048576, max_tokens: 65536 }
+  qwen3-coder: { routes: [other/qwen3-coder], max_input_tokens: 262144, capabilities: { images: false, reasoning: false } }
+  ${longNames.model}: { routes: [fireworks/${longNames.model}, other/${longNames.backup}], capabilities: { reasoning: false } }
+  text-embedding-3-large: { routes: [openai/text-embedding-3-large], max_input_tokens: 8191 }
+  gpt-image-1: { routes: [openai/gpt-image-1] }
+aliases: { sonnet: claude-sonnet-4-5, claude-sonnet-latest: claude-sonnet-4-5, claude-3-7-sonnet: claude-sonnet-4-5, gpt-demo: gpt-5 }
 `;
 
 const quiet = { info: () => undefined, warn: () => undefined, error: console.error };

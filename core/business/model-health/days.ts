@@ -51,6 +51,12 @@ function stateOf(counts: DailyAnswers | undefined, incidents: readonly Incident[
   return incidents.length > 0 ? 'warn' : 'ok';
 }
 
+/** Share of answered requests on these days, 0 to 1; undefined without any. */
+export function answeredOn(days: readonly string[], answers: readonly DailyAnswers[]): number | undefined {
+  const wanted = new Set(days);
+  return shareOf(answers.filter(({ day }) => wanted.has(day)));
+}
+
 function shareOf(counts: readonly DailyAnswers[]): number | undefined {
   const answered = counts.reduce((sum, one) => sum + one.answered, 0);
   const all = answered + counts.reduce((sum, one) => sum + one.failed, 0);

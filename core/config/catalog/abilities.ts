@@ -38,6 +38,8 @@ export interface ModelAbilities {
   readonly conversations: readonly FormatAbilities[];
   /** The other formats in which it is called: images. */
   readonly others: readonly string[];
+  /** What prompts may have besides text and images. */
+  readonly inputs: readonly ('files' | 'audio' | 'video')[];
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
 }
@@ -48,6 +50,7 @@ export type AbilityReader = (model: Model) => ModelAbilities;
 const nothing: ModelAbilities = {
   conversations: [],
   others: [],
+  inputs: [],
   maxInputTokens: undefined,
   maxOutputTokens: undefined,
 };

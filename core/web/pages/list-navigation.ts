@@ -6,6 +6,7 @@ export interface NavigationEntry {
   readonly label: string;
   readonly icon: string;
   readonly isCurrent: boolean;
+  readonly isInBar: boolean;
 }
 
 interface Listed extends Navigation {
@@ -41,6 +42,7 @@ export function listNavigation(
     label: t(entry.label),
     icon: entry.icon ?? '',
     isCurrent: entry === marked,
+    isInBar: entry.isInBar !== false,
   }));
 }
 

@@ -218,6 +218,8 @@ export interface Navigation {
   readonly order?: number;
   /** `main`: in the header. `menu`: in the menu of the account. `main` when left out. */
   readonly place?: 'main' | 'menu';
+  /** False for an entry that the bar at the bottom of phones leaves to the page of the account. */
+  readonly isInBar?: boolean;
   /** Where it leads; the page's own path when left out. For parts of a page: `/#plans`. */
   readonly path?: string;
   /** Paths of pages that it leads to and that are not below its own: it is marked there, too. */

@@ -26,14 +26,15 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   const at = (name: keyof typeof wellKnownPaths, isShown = true) => (isShown && has(name) ? wellKnownPaths[name] : '');
   const main = listed('main');
   const menu = account === undefined ? [] : listed('menu', 'account');
+  const bar = layout === 'operator' ? main : main.filter(({ isInBar }) => isInBar).slice(0, barEntries);
+  const rest = main.filter((entry) => !bar.includes(entry));
   return {
     navigation: main,
     /** Entries of the bar at the bottom of phones, and the remaining ones. */
-    bar: layout === 'operator' ? main : main.slice(0, barEntries),
-    rest: layout === 'operator' ? [] : main.slice(barEntries),
+    bar,
+    rest,
     menu,
-    isAccountPage:
-      path === wellKnownPaths.account || [...main.slice(barEntries), ...menu].some((entry) => entry.isCurrent),
+    isAccountPage: path === wellKnownPaths.account || [...rest, ...menu].some((entry) => entry.isCurrent),
     initials: initialsOf(account?.name ?? ''),
     languages: languages.map((id) => ({ id, name: t(`language.${id}`), short: t(`language.short.${id}`) })),
     themes,

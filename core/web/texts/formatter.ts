@@ -43,6 +43,8 @@ export interface Formatter {
   bytes(count: number): FormattedAmount;
   /** `1.3K`, for the axis of a chart. */
   compact(value: number): string;
+  /** `200 K`, `1 M`: a limit, so it is rounded down. */
+  limit(value: number): string;
 }
 
 /** For `<time datetime="…">`: what machines read, and what people do. */
@@ -85,6 +87,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     money: formatMoney,
     number: (value) => numbers.format(value),
     compact: (value) => compact.format(value),
+    limit: (value) => formatLimit(value, language, locale),
     percent: (share, digits = 1) => formatPercent(share, locale, digits),
     bytes: (count) => formatBytes(count, locale),
     time: time({ day: 'numeric', month: 'short', year: 'numeric', ...minutes, timeZoneName: 'short' }),
@@ -156,6 +159,15 @@ export function formatBytes(count: number, locale: string): FormattedAmount {
   const text = formatNumber(value, locale, { most: digits });
   const unit = byteUnits[step] ?? 'B';
   return { value: text, unit, text: `${text}\u00A0${unit}` };
+}
+
+const limitUnits: Readonly<Record<Language, readonly [string, string]>> = { en: ['K', 'M'], id: ['rb', 'jt'] };
+
+function formatLimit(value: number, language: Language, locale: string): string {
+  if (value < 1000) return formatNumber(value, locale, { most: 0 });
+  const [thousands, millions] = limitUnits[language];
+  if (value < 1_000_000) return `${formatNumber(Math.floor(value / 1000), locale, { most: 0 })}\u00A0${thousands}`;
+  return `${formatNumber(Math.floor(value / 100_000) / 10, locale, { most: 1 })}\u00A0${millions}`;
 }
 
 /** Of the digits of all percentages of its page; 0 % and 100 % only for exactly that. */

@@ -35,6 +35,7 @@ export function createTryPage(server: Server): Page {
     path: tryPath,
     role: 'account',
     title: 'try.title',
+    navigation: { label: 'try.title', icon: 'play', order: 35, isInBar: false },
     template: viewPath('dashboard/try/page.eta'),
     styles: ['try.css'],
     scripts: ['try-api.js', 'try.js'],

@@ -17,7 +17,7 @@ import { type Support, supportOf } from './matrix.ts';
 
 const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [text, name as FeatureLoss]));
 
-type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others'>;
+type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs'>;
 
 /**
  * What models of the same upstreams and settings have in common, of which there may be thousands. By the quirks of their first route, which
@@ -48,14 +48,23 @@ const identities = { count: 0, of: new WeakMap<Quirks, number>() };
 function identify({ upstream, profile: { quirks } }: Route): string {
   const number = identities.of.get(quirks) ?? identities.count++;
   identities.of.set(quirks, number);
-  return `${number} ${upstream.formats.join(' ')}`;
+  return `${number} ${upstream.vendor === undefined ? '-' : '+'} ${upstream.formats.join(' ')}`;
 }
 
 function readRoutes(model: Model): RouteAbilities {
   return {
     conversations: model.kind === 'chat' ? clientTextFormats.flatMap((client) => abilitiesIn(client, model)) : [],
     others: formats.filter((format) => isServed(format, model)).map(({ name }) => name),
+    inputs: model.kind === 'chat' ? inputsOf(model) : [],
   };
+}
+
+/** Those of all routes that are asked first. Of an endpoint without a vendor's preset nobody has said that it takes them. */
+function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
+  const primary = routes.filter(({ priority }) => priority === routes[0]?.priority);
+  return (['files', 'audio', 'video'] as const).filter((input) =>
+    primary.every(({ upstream, profile }) => upstream.vendor !== undefined && profile.capabilities[input]),
+  );
 }
 
 /** True for a format without conversations in which clients can call a model. Those of embeddings are translated. */

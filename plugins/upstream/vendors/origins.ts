@@ -6,8 +6,11 @@ import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
  */
 export const compatibleMessages = { reasoning: 'budget', signed_thinking: false, strict_calls: true } as const;
 
-/** OpenAI's reasoning models: sampling is fixed, stop sequences are refused. */
-const openaiReasoning = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;
+/** OpenAI's reasoning models: sampling is fixed, stop sequences and audio are refused. */
+const openaiReasoning = {
+  capabilities: { audio: false },
+  quirks: { sampling: false, stop: 0, system_role: 'developer' },
+} as const;
 /** Claude from 4.7 on: decides how long to think; refuses budgets, sampling and prefilled answers. */
 const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
 
@@ -75,7 +78,8 @@ const openaiModels = {
     { match: 'gpt-5.5*', quirks: { responses_for_tools: true } },
     { match: 'gpt-5.6*', quirks: { responses_for_tools: true } },
     { match: 'gpt-6*', quirks: { responses_for_tools: true } },
-    { match: 'gpt-4*', capabilities: { reasoning: false }, quirks: { reasoning: 'none' } },
+    { match: 'gpt-4*', capabilities: { reasoning: false, audio: false }, quirks: { reasoning: 'none' } },
+    { match: '*-audio*', capabilities: { audio: true } },
   ],
 } satisfies Partial<Vendor>;
 

@@ -79,8 +79,8 @@ describe('the token of the playground', () => {
 
 describe('the pages of models and tools', () => {
   it.each([
-    '/dashboard/models?search=%00&open=%22%3E%3Cscript%3E',
-    '/dashboard/models?search=a&search=b&open=',
+    '/dashboard/models?search=%00&kind=%22%3E%3Cscript%3E&sort=-x&page=1e9',
+    '/dashboard/models?search=a&search=b&can=',
     '/dashboard/connect?tool=nothing&model=dp/none&system=plan9',
     '/dashboard/connect?tool=constructor&system=__proto__',
     '/dashboard/try?model=%22%3E%3Cscript%3E',

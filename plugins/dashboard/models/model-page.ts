@@ -1,0 +1,111 @@
+import type { Registry } from '#core/extension/registry.ts';
+import { historyDays } from '#core/business/model-health/readings.ts';
+import { codePieces } from '#core/web/pages/code-pieces.ts';
+import { describeModelState } from '#core/web/pages/model-state.ts';
+import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { viewPath } from '#core/web/pages/views.ts';
+import { exampleCall } from '../code/example-call.ts';
+import { codeLanguages, writeCode } from '../code/write-code.mjs';
+import { connectPath, tryPath } from '../paths.ts';
+import { routeNamesFor } from '../route-names.ts';
+import { describeDetail } from './describe-detail.ts';
+import { canDo, describeHistory, describeSpeed, uptimeDigits } from './describe-row.ts';
+import { modelPath, modelsPath } from './query.ts';
+import { listedDays, type ModelReading, readModels } from './read-models.ts';
+import { describeNoPass } from './models-page.ts';
+
+/** Days of the uptimes that are compared. */
+const uptimeSpans = [7, listedDays, historyDays] as const;
+
+/** `/dashboard/models/{name}`: one model, with code that calls it. */
+export function createModelPage(gateway: Registry): Page {
+  return {
+    path: `${modelsPath}/{name*}`,
+    role: 'account',
+    title: 'models.model_title',
+    template: viewPath('dashboard/models/model.eta'),
+    styles: ['models.css'],
+    scripts: ['htmx.js'],
+    async show(request) {
+      const { host, params } = request;
+      const named = host.catalog.resolve(params['name'] ?? '');
+      if (named === undefined) throw new PageError(404, 'models.not_found');
+      // An alias, or the name without its prefix.
+      if (named.publicName !== params['name']) return new Redirect(modelPath(named.publicName));
+      const reading = (await readModels(gateway, request)).find(({ model }) => model === named);
+      if (reading === undefined) throw new PageError(404, 'models.not_found');
+      return { ...describeModel(reading, request), noPass: await describeNoPass(request) };
+    },
+  };
+}
+
+function describeModel(reading: ModelReading, request: PageRequest) {
+  const { host, t } = request;
+  const { model, abilities, health, aliases } = reading;
+  const { publicName, displayName, id, kind } = model;
+  const query = `model=${encodeURIComponent(publicName)}`;
+  return {
+    name: publicName,
+    about: [...(displayName === id ? [] : [displayName]), t(`models.kind.${kind}`)].join(' · '),
+    status: describeModelState(health, request, host.now()),
+    can: canDo(model, abilities, t),
+    listPath: modelsPath,
+    tryPath: `${tryPath}?${query}`,
+    connectPath: kind === 'chat' ? `${connectPath}?${query}` : '',
+    tiles: describeTiles(reading, request),
+    ...describeHistory(reading, historyDays, request),
+    uptimes: describeUptimes(reading, request),
+    code: describeCode(reading, request),
+    aliases: aliases.map((name, index) => ({ id: `alias-${index}`, name })),
+    detail: describeDetail(reading, routeNamesFor(request), request),
+  };
+}
+
+function describeTiles(reading: ModelReading, { t, format }: PageRequest) {
+  const { maxInputTokens, maxOutputTokens } = reading.abilities;
+  const { firstToken, speed } = describeSpeed(reading, format);
+  const week = t('models.last_week');
+  const limit = (count: number | undefined) => ({
+    value: count === undefined ? '–' : format.limit(count),
+    note: count === undefined ? t('models.unknown') : t('models.tokens', { count: format.number(count) }),
+  });
+  const figure = (value: string) => ({
+    value: value === '' ? '–' : value,
+    note: value === '' ? t('models.unmeasured') : week,
+  });
+  return [
+    { label: t('models.column.context'), ...limit(maxInputTokens) },
+    { label: t('models.column.output'), ...limit(maxOutputTokens) },
+    { label: t('models.column.first'), ...figure(firstToken) },
+    { label: t('models.column.speed'), ...figure(speed) },
+  ];
+}
+
+function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
+  return uptimeSpans.map((days) => {
+    const share = reading.uptime(days);
+    return {
+      label: t('models.last_days', { count: days }),
+      value: share === undefined ? '–' : format.percent(share, uptimeDigits),
+    };
+  });
+}
+
+/** The code in the language that the address names, with links to the others. */
+function describeCode({ model }: ModelReading, { host, query, t }: PageRequest) {
+  const call = exampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
+  const language = codeLanguages.find(({ id }) => id === query['code']) ?? codeLanguages[0];
+  return {
+    id: 'sample',
+    panel: 'samples',
+    label: t('models.code'),
+    pieces: codePieces(writeCode(language.id, call)),
+    tabs: codeLanguages.map(({ id, label }) => ({
+      id,
+      label,
+      path: `${modelPath(model.publicName)}?code=${id}`,
+      isCurrent: id === language.id,
+    })),
+  };
+}

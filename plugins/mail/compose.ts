@@ -31,7 +31,6 @@ interface Context {
   readonly host: Host;
   readonly mail: ClaimedMail;
   readonly account: AccountRecord;
-  readonly language: Language;
   readonly t: Translate;
   readonly format: Formatter;
 }
@@ -50,7 +49,7 @@ export async function composeMail(host: Host, mail: ClaimedMail): Promise<Compos
   const language = await languageOf(host, 'id', mail.accountId);
   const t = mailTexts.in(language);
   const format = formatterFor(language, host.section(serviceSection).time_zone);
-  const body = await bodies[mail.event]({ host, mail, account, language, t, format });
+  const body = await bodies[mail.event]({ host, mail, account, t, format });
   if (typeof body === 'string') return body;
   return { to, content: { ...frame(host, account, language, t), ...body } };
 }

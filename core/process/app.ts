@@ -5,7 +5,7 @@ import { assemble } from '#core/extension/assembly.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { planNotices } from '#core/business/accounts/plans.ts';
 import { catalogNotices } from '#core/config/sections/build-catalog.ts';
-import { readDocument } from '#core/config/file/document.ts';
+import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/load.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
@@ -26,7 +26,8 @@ import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { routePages } from '#core/web/serve.ts';
-import { type GatewayParts, ServedConfig } from './served-config.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { describeRollback, type GatewayParts, ServedConfig } from './served-config.ts';
 import { hookTimeout } from '#core/extension/registry.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
@@ -106,15 +107,15 @@ export class Gateway {
     const endpoints = new EndpointTable(assembly.registry.endpoints);
     handler = new ExchangeHandler(endpoints);
     const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors }, config);
-    await unlessAborted(gateway.#begin(config, endpoints, opened), signal);
+    await unlessAborted(gateway.#begin(document, endpoints, opened), signal);
     return gateway;
   }
 
   /** Serves the first configuration, and listens last. */
-  async #begin(config: Config, endpoints: EndpointTable, opened: AsyncDisposableStack): Promise<void> {
+  async #begin(document: GatewayDocument, endpoints: EndpointTable, opened: AsyncDisposableStack): Promise<void> {
     const { server, listener, registry } = this.#parts.assembly;
     const host = () => this.host;
-    await this.#served.begin();
+    await this.#served.begin(document);
     opened.defer(() => this.#parts.handler.serving.pipeline.retire());
     await this.#runConfiguredHooks();
     routeExchanges(server, this.#parts.handler, endpoints);
@@ -123,7 +124,7 @@ export class Gateway {
     await routePages(server, registry, host);
     await this.#parts.services.events.listen();
     this.#parts.services.runJobs();
-    this.#operator = this.#openOperator(config, health, opened);
+    this.#operator = this.#openOperator(this.config, health, opened);
     opened.defer(() => {
       listener.close();
       listener.closeAllConnections();
@@ -161,7 +162,9 @@ export class Gateway {
 
   /** Warnings about the running configuration. */
   get notices(): string[] {
+    const { rollback } = configLoadState(this.host);
     return [
+      ...(rollback === undefined ? [] : [describeRollback(this.#parts.file, rollback)]),
       ...pipelineNotices(this.config.stages, this.#parts.assembly.registry),
       ...productionNotices(this.config, this.#parts.services.services.isProduction),
       ...planNotices(this.config),

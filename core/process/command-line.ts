@@ -5,6 +5,7 @@ import { defineCheck } from './commands/check.ts';
 import { type CoreCommandContext, createContext } from './commands/context.ts';
 import { defineDoctor } from './commands/doctor.ts';
 import { loadEnvironmentFile } from './commands/environment-file.ts';
+import { defineHistory } from './commands/history.ts';
 import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
 import { defineSchema } from './commands/schema.ts';
@@ -38,7 +39,8 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
   const file = () => parser.opts<{ config: string }>().config;
   const context = createContext(file, log);
   defineStart(parser, context, () => signals ?? new StopSignals());
-  for (const define of [defineInit, defineCheck, defineDoctor, defineSchema, defineMigrate]) define(parser, context);
+  for (const define of [defineInit, defineCheck, defineDoctor, defineSchema, defineMigrate, defineHistory])
+    define(parser, context);
   let problems: readonly string[] = [];
   try {
     const [name] = parser.parseOptions([...words]).operands;

@@ -1,4 +1,5 @@
 import * as accounts from '#core/business/accounts/entities.ts';
+import * as configHistory from '#core/config/history/entities.ts';
 import * as database from '#core/platform/database/entities.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
 import * as modelHealth from '#core/business/model-health/entities.ts';
@@ -14,5 +15,5 @@ export const coreEntities: Entities = [
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,
-  ...[database, modelHealth, operatorActions, payments, records].flatMap((room) => Object.values(room)),
+  ...[configHistory, database, modelHealth, operatorActions, payments, records].flatMap((room) => Object.values(room)),
 ];

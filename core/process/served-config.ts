@@ -18,6 +18,9 @@ import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
+import { type Rollback, rollbackChannel } from '#core/config/history/history.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { type Effective, EffectiveDocuments } from './effective-document.ts';
 import type { OpenServices } from './services.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { inTurns, nextTurn } from '#core/platform/timing/turn.ts';
@@ -40,13 +43,16 @@ export interface GatewayParts {
 /** The configuration that requests run on, and its replacement by a changed file. */
 export class ServedConfig {
   readonly #parts: GatewayParts;
+  readonly #documents: EffectiveDocuments;
   #config: Config;
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #isOver = false;
 
   constructor(parts: GatewayParts, first: Config) {
+    const { assembly, services, environment, log } = parts;
     this.#parts = parts;
+    this.#documents = new EffectiveDocuments(services.services.database, assembly.registry, { environment, log });
     this.#config = first;
   }
 
@@ -58,10 +64,58 @@ export class ServedConfig {
     return this.#parts.handler.serving.host;
   }
 
-  /** Serves the first configuration. @throws the error of a stage that could not be created */
-  async begin(): Promise<void> {
+  /**
+   * Serves the first configuration: that of the file, or the one before it if the file was taken back.
+   *
+   * @throws the error of a stage that could not be created
+   */
+  async begin(file: GatewayDocument): Promise<void> {
+    const effective = await this.#resolveFirst(file);
     await this.#serve(this.#config);
-    configLoadState(this.host);
+    this.#noteServed(effective);
+    // A gap may have hidden a notification.
+    const onChange = () => this.#follow();
+    await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
+  }
+
+  /** A file that was taken back serves all the same where what it went back to cannot: nothing else is known to be better. */
+  async #resolveFirst(file: GatewayDocument): Promise<Effective> {
+    try {
+      const effective = await this.#documents.resolve(file);
+      if (effective.rollback === undefined) return effective;
+      const { sections } = this.#parts.assembly.registry;
+      this.#config = keepFixed(await this.#validate(effective.document), this.#config, sections.values()).config;
+      return effective;
+    } catch (error) {
+      const { log } = this.#parts;
+      log.error(`${file.file} was taken back, but it serves: the configuration before it cannot be used`, error);
+      return { document: file, rollback: undefined, kept: undefined };
+    }
+  }
+
+  /** An operator has taken a change back, or released it again. */
+  #follow(): void {
+    const { log } = this.#parts;
+    inBackground(log, 'following a rollback of the configuration', async () => {
+      try {
+        await this.reload();
+      } catch (error) {
+        log.error('the configuration was not taken back; the running one stays active', error);
+      }
+    });
+  }
+
+  /** Tells the history and the operator pages what serves now. */
+  #noteServed({ rollback, kept }: Effective): void {
+    const { log } = this.#parts;
+    const previous = configLoadState(this.host).rollback;
+    configLoadState(this.host).rollback = rollback;
+    if (rollback !== undefined && previous?.createdAt.getTime() !== rollback.createdAt.getTime())
+      log.warn(describeRollback(this.#parts.file, rollback));
+    if (kept === undefined) return;
+    inBackground(log, 'recording the configuration', () =>
+      this.#documents.history.record(kept, rollback?.operator ?? 'file'),
+    );
   }
 
   /** Refuses reloads from now on, and waits for a running one, which does not serve if it takes longer than 10 seconds. */
@@ -109,9 +163,11 @@ export class ServedConfig {
     if (this.#isClosed) return false;
     const { file, environment, log, assembly } = this.#parts;
     const { sections } = assembly.registry;
-    const read = await this.#validate(await readDocument(file, environment));
+    const effective = await this.#documents.resolve(await readDocument(file, environment));
+    const read = await this.#validate(effective.document);
     if (read.fingerprint === this.#config.fingerprint) {
       configLoadState(this.host).refusal = undefined;
+      this.#noteServed(effective);
       return false;
     }
     const { config, postponed } = keepFixed(read, this.#config, sections.values());
@@ -120,7 +176,8 @@ export class ServedConfig {
     this.#config = config;
     this.limitListener();
     Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
-    log.info(`${file} has been reloaded`);
+    if (effective.rollback === undefined) log.info(`${file} has been reloaded`);
+    this.#noteServed(effective);
     // Open pages may show models, prices or routes of the previous one.
     for (const topic of liveTopics) publishLive(this.host, topic);
     // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
@@ -181,6 +238,12 @@ export class ServedConfig {
       corsOrigins: new Set(section.cors_origins),
     };
   }
+}
+
+/** In one sentence, for the log, the start and the operator pages. */
+export function describeRollback(file: string, { configurationId, operator, createdAt, note }: Rollback): string {
+  const why = note === undefined ? '' : ` ("${note}")`;
+  return `${file} was taken back by ${operator} on ${createdAt.toISOString()}${why}: configuration ${configurationId} serves until the file changes or "daypass rollback --release"`;
 }
 
 function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {

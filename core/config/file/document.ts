@@ -35,12 +35,16 @@ export interface GatewayDocument {
   readonly isProduction: boolean;
   /** Variables that are unset or malformed. They are reported together with the mistakes of validation. */
   readonly mistakes: readonly Mistake[];
+  /** The text of the file. */
+  readonly source: string;
   /** The file as plain values, a new copy per call, because validation fills in defaults. */
   values(): Record<string, unknown>;
   /** A mistake with the position of a path, or of its nearest existing ancestor; of the key with `atKey`. */
   mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
   /** The text of a value with variables, as `${NAME}`, never their values; undefined without variables. */
   written(path: YamlPath): string | undefined;
+  /** The values at a path, and inside it, that have no variables, with their offsets in the text. */
+  literals(path: YamlPath): { readonly value: string; readonly begin: number; readonly end: number }[];
   /** True for a value with a variable that is set to nothing. */
   isEmptied(path: YamlPath): boolean;
   /** True for a value that is in the file, not filled in from a default. */
@@ -83,7 +87,7 @@ function* parseInSteps(
   const parsed = document as Document.Parsed;
   const refused = findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path));
   yield;
-  return reader.read(parsed, refused, environment);
+  return reader.read(parsed, text, refused, environment);
 }
 
 /** A value with variables, as written in the file. */
@@ -117,7 +121,12 @@ class Reader {
     return this.at(mistake, error.code === 'DUPLICATE_KEY' ? pathOfKey(document, mistake.offset) : []);
   }
 
-  read(document: Document.Parsed, refused: readonly Mistake[], environment: NodeJS.ProcessEnv): GatewayDocument {
+  read(
+    document: Document.Parsed,
+    source: string,
+    refused: readonly Mistake[],
+    environment: NodeJS.ProcessEnv,
+  ): GatewayDocument {
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) {
       throw new ConfigError([this.whole('is empty', 'start from the included gateway.yaml')]);
@@ -134,7 +143,9 @@ class Reader {
       isProduction: environment['NODE_ENV'] === 'production',
       mistakes,
       fingerprint: createHash('sha256').update(text).digest('hex'),
+      source,
       values: () => document.toJS() as Record<string, unknown>,
+      literals: (path) => literalsIn(findNode(contents, path), written),
       mistake: (path, wrong, right, atKey = false) =>
         this.at(
           { offset: findOffset(contents, path, atKey), wrong: withoutVariables(wrong, writtenAt(path)), right },
@@ -178,6 +189,22 @@ class Reader {
     });
     return mistakes;
   }
+}
+
+function literalsIn(
+  node: Node | undefined,
+  written: ReadonlyMap<Node, Written>,
+): ReturnType<GatewayDocument['literals']> {
+  const found: ReturnType<GatewayDocument['literals']> = [];
+  visit(node ?? null, {
+    Scalar: (key, scalar) => {
+      const [begin, end] = scalar.range ?? [];
+      if (key === 'key' || begin === undefined || end === undefined || written.has(scalar) || scalar.value === null)
+        return;
+      found.push({ value: String(scalar.value), begin, end });
+    },
+  });
+  return found;
 }
 
 function withoutVariables(words: string, written: Written | undefined): string {

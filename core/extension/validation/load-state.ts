@@ -1,3 +1,4 @@
+import type { Rollback } from '#core/config/history/history.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
@@ -9,11 +10,18 @@ export interface ConfigLoadState {
   refusal: { readonly at: number; readonly reason: string } | undefined;
   /** Paths that have changed, and take effect at the next start. */
   postponed: readonly string[];
+  /** Set while a configuration before the file's serves, because an operator has taken a change back. */
+  rollback: Rollback | undefined;
 }
 
 /** The state of this process. */
 export function configLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
-  return services.keep('config-load-state', () => ({ loadedAt: services.now(), refusal: undefined, postponed: [] }));
+  return services.keep('config-load-state', () => ({
+    loadedAt: services.now(),
+    refusal: undefined,
+    postponed: [],
+    rollback: undefined,
+  }));
 }
 
 export const configGauges: readonly Gauge[] = [
@@ -27,6 +35,12 @@ export const configGauges: readonly Gauge[] = [
     name: 'config_postponed',
     description: 'Settings that have changed in gateway.yaml, and take effect at the next start.',
     read: (host) => [{ value: configLoadState(host).postponed.length }],
+  },
+  {
+    name: 'config_rolled_back',
+    description:
+      '1 while a configuration before that of gateway.yaml serves, because an operator has taken the change back.',
+    read: (host) => [{ value: configLoadState(host).rollback === undefined ? 0 : 1 }],
   },
   {
     name: 'config_loaded_timestamp_seconds',

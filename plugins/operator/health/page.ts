@@ -72,17 +72,30 @@ async function describeChecks(gateway: Pick<Registry, 'healthChecks'>, { host, t
 }
 
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
-  const { loadedAt, refusal, postponed } = configLoadState(host);
+  const { loadedAt, refusal, postponed, rollback } = configLoadState(host);
   const time = (at: number) => format.time(new Date(at)).text;
   return {
     title: t('operator.configuration'),
     status:
-      refusal === undefined
-        ? { kind: 'ok', text: t('operator.configuration_current') }
-        : { kind: 'bad', text: t('operator.configuration_refused') },
+      refusal !== undefined
+        ? { kind: 'bad', text: t('operator.configuration_refused') }
+        : rollback === undefined
+          ? { kind: 'ok', text: t('operator.configuration_current') }
+          : { kind: 'warn', text: t('operator.configuration_taken_back') },
     facts: [
       { name: t('operator.loaded'), value: time(loadedAt) },
       ...(refusal === undefined ? [] : [{ name: t('operator.refused'), value: time(refusal.at) }]),
+      ...(rollback === undefined
+        ? []
+        : [
+            {
+              name: t('operator.configuration_taken_back'),
+              value: t('operator.taken_back_by', {
+                operator: rollback.operator,
+                time: time(rollback.createdAt.getTime()),
+              }),
+            },
+          ]),
       ...(postponed.length === 0 ? [] : [{ name: t('operator.postponed'), value: postponed.join(', ') }]),
       { name: t('operator.models'), value: format.number(host.catalog.models.length) },
       ...(host.catalog.unavailable.length === 0

@@ -1,4 +1,5 @@
 import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
+import type { Rollback } from '#core/config/history/history.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
@@ -36,7 +37,7 @@ export async function readMachineNeeds(
   const troubled = models
     .filter(({ trouble }) => trouble !== undefined)
     .toSorted((one, other) => severityOf(one.state) - severityOf(other.state) || (one.since ?? 0) - (other.since ?? 0));
-  const { refusal } = configLoadState(request.host);
+  const { refusal, rollback } = configLoadState(request.host);
   // The breakers of a model in trouble are why it is: they have no lines of their own.
   const explained = new Set(troubled.flatMap(({ routes }) => routes.map(({ route }) => route)));
   return [
@@ -45,6 +46,7 @@ export async function readMachineNeeds(
     ...checks.filter((checked) => !checked.ok).map((checked) => describeFailing(checked, request)),
     ...findRejectedKeys(statuses, recent).map((key) => describeRejectedKey(key, request)),
     ...(refusal === undefined ? [] : [describeRefusal(refusal, request)]),
+    ...(rollback === undefined ? [] : [describeRollback(rollback, request)]),
     ...describeBreakers(
       [...statuses.values()].filter(({ route }) => !explained.has(route)),
       request,
@@ -136,6 +138,17 @@ function describeRefusal({ at, reason }: { readonly at: number; readonly reason:
     pieces: [...readEmphasis(t('operator.refusal_text')), { text: ` ${shorten(reason)}` }],
     since: sinceOf(at, reader),
     step: { path: '/operator/health', text: t('operator.health'), label: t('operator.refusal') },
+  };
+}
+
+function describeRollback({ createdAt, operator, configurationId, note = '' }: Rollback, reader: Reader): Need {
+  const { t } = reader;
+  const text = t('operator.rollback_text', { operator, number: configurationId });
+  return {
+    status: { kind: 'warn', text: t('operator.configuration_taken_back') },
+    pieces: [...readEmphasis(text), { text: note === '' ? '' : ` (${shorten(note)})` }],
+    since: sinceOf(createdAt.getTime(), reader),
+    step: { path: '/operator/health', text: t('operator.health'), label: t('operator.health') },
   };
 }
 

@@ -1,0 +1,34 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal } from '#core/platform/database/personal.ts';
+
+/** A configuration that has served. */
+export const ServedConfiguration = defineEntity({
+  name: 'ServedConfiguration',
+  tableName: 'served_configuration',
+  properties: {
+    /** Counted from 1, for people. */
+    id: p.integer().primary().autoincrement(false),
+    /** The file as written: variables are not filled in, and secrets that it has itself are masked. */
+    text: impersonal(p.text()),
+    digest: impersonal(p.text()),
+    servedAt: p.datetime().defaultRaw('clock_timestamp()'),
+    /** `file`, or the operator who took a change back. */
+    broughtBy: impersonal(p.text()),
+  },
+});
+
+/** The change that is taken back; one row at most. */
+export const ConfigurationRollback = defineEntity({
+  name: 'ConfigurationRollback',
+  tableName: 'configuration_rollback',
+  properties: {
+    /** Always 1. */
+    id: p.smallint().primary().autoincrement(false),
+    /** Of the file in whose place the configuration serves. */
+    fileDigest: impersonal(p.text()),
+    configurationId: p.integer(),
+    operator: impersonal(p.text()),
+    note: impersonal(p.text().nullable()),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+});

@@ -1,0 +1,134 @@
+import { userInfo } from 'node:os';
+import type { Command as Parser } from 'commander';
+import { readDocument } from '#core/config/file/document.ts';
+import type { ConfigHistory, Served } from '#core/config/history/history.ts';
+import { diffLines } from '#core/config/history/text-diff.ts';
+import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import { confirm } from '#core/extension/commands/confirm.ts';
+import { formatTable } from '#core/extension/commands/table-text.ts';
+import { validate } from '#core/extension/validation/load.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { CoreCommandContext } from './context.ts';
+
+const number = parseInteger(1, 2_147_483_647);
+
+/** `daypass history`, `diff` and `rollback`: the configurations that have served, and the way back to one. */
+export function defineHistory(parser: Parser, context: CoreCommandContext): void {
+  parser
+    .command('history')
+    .description('list the configurations that have served, or print one, with its secrets masked')
+    .argument('[number]', 'of the configuration to print', number)
+    .option('--limit <configurations>', 'to list', parseInteger(1, 500), 20)
+    .action((id: number | undefined, { limit }: { limit: number }) =>
+      withHistory(context, async ({ history }) => {
+        if (id !== undefined) return context.print((await requireServed(history, id)).text.trimEnd());
+        for (const line of await describe(history, limit)) context.print(line);
+      }),
+    );
+  parser
+    .command('diff')
+    .description('show what changed between two configurations that have served: the last change, if none is given')
+    .argument('[from]', 'number of the first', number)
+    .argument('[to]', 'number of the second; default: the last one', number)
+    .action((from: number | undefined, to: number | undefined) =>
+      withHistory(context, async ({ history }) => {
+        const [last] = await history.list(1);
+        const after = to === undefined ? last : await requireServed(history, to);
+        if (after === undefined) throw nothing();
+        const before = from === undefined ? await beforeOf(history, after) : await requireServed(history, from);
+        const lines = diffLines(before.text, after.text);
+        context.print(`from ${before.id} to ${after.id}`);
+        for (const line of lines.length === 0 ? ['nothing'] : lines) context.print(line);
+      }),
+    );
+  parser
+    .command('rollback')
+    .description('take the last change of gateway.yaml back, on all instances, until the file changes')
+    .argument('[number]', 'of the configuration to go back to; default: the one before', number)
+    .option('--note <text>', 'why', parseLine)
+    .option('--release', 'serve gateway.yaml again')
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      `
+The file is not changed. It serves again as soon as it changes, or with --release. Running instances follow within a second; others when
+they start. What a reload cannot change, such as the port, follows at the next start.`,
+    )
+    .action((id: number | undefined, options: RollbackOptions) => rollBack(context, id, options));
+}
+
+interface RollbackOptions {
+  readonly note?: string;
+  readonly release?: true;
+  readonly yes?: true;
+}
+
+async function rollBack(context: CoreCommandContext, id: number | undefined, options: RollbackOptions): Promise<void> {
+  const { registry } = await context.load();
+  await withHistory(context, async ({ history, log }) => {
+    if (options.release === true) {
+      const hasReleased = await history.release();
+      log.info(hasReleased ? 'gateway.yaml serves again' : 'nothing was taken back');
+      return;
+    }
+    const file = await readDocument(context.file(), process.env);
+    const target = id === undefined ? await history.previous() : await requireServed(history, id);
+    if (target === undefined) throw nothing();
+    const { digest, text } = await history.describe(file);
+    if (target.digest === digest)
+      throw new CommandFailed(`configuration ${target.id} is what gateway.yaml says already`);
+    const { readServed } = await import('../effective-document.ts');
+    const parts = { schemas: registry, secret: await history.secret(), environment: process.env };
+    validate(readServed(target, file, parts), registry);
+    for (const line of diffLines(text, target.text)) context.print(line);
+    if (options.yes !== true) await confirm(['', `Go back to configuration ${target.id} on all instances?`]);
+    const { note } = options;
+    await history.takeBack({ fileDigest: digest, configurationId: target.id, operator: userInfo().username, note });
+    context.print(`configuration ${target.id} serves in place of gateway.yaml, until the file changes`);
+  });
+}
+
+async function withHistory(
+  context: CoreCommandContext,
+  work: (parts: { readonly history: ConfigHistory; readonly log: Host['log'] }) => Promise<void>,
+): Promise<void> {
+  const { registry } = await context.load();
+  const { ConfigHistory } = await import('#core/config/history/history.ts');
+  await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), log: host.log }));
+}
+
+async function describe(history: ConfigHistory, limit: number): Promise<string[]> {
+  const [all, rollback] = await Promise.all([history.list(limit), history.rollback()]);
+  if (all.length === 0) return ['No configuration has served yet.'];
+  const rows = all.map(({ id, servedAt, broughtBy }) => [
+    `${id}`,
+    servedAt.toISOString().replace('T', ' ').slice(0, 19),
+    broughtBy === 'file' ? 'gateway.yaml' : `taken back by ${broughtBy}`,
+  ]);
+  return [
+    ...formatTable(['', 'serves since (UTC)', 'from'], rows, { numbers: [0] }),
+    ...(rollback === undefined
+      ? []
+      : [
+          `\ntaken back by ${rollback.operator}: configuration ${rollback.configurationId} serves until the file changes`,
+        ]),
+  ];
+}
+
+async function requireServed(history: ConfigHistory, id: number): Promise<Served> {
+  const found = await history.find(id);
+  if (found === undefined)
+    throw new CommandFailed(`There is no configuration ${id}. List them with: daypass history`, 3);
+  return found;
+}
+
+async function beforeOf(history: ConfigHistory, { id, digest }: Served): Promise<Served> {
+  const before = (await history.list(1, id)).find((one) => one.digest !== digest);
+  if (before === undefined) throw nothing();
+  return before;
+}
+
+function nothing(): CommandFailed {
+  return new CommandFailed('There is no configuration before this one. List them with: daypass history');
+}

@@ -1,0 +1,88 @@
+import { type GatewayDocument, parseDocument } from '#core/config/file/document.ts';
+import { ConfigHistory, type Rollback, type Served } from '#core/config/history/history.ts';
+import { fillLiterals, findLiterals, type SecretSchemas } from '#core/config/history/literals.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Logger } from '#core/platform/logger.ts';
+
+/** What serves: the file, or the configuration that an operator went back to. */
+export interface Effective {
+  readonly document: GatewayDocument;
+  /** Undefined where the file serves. */
+  readonly rollback: Rollback | undefined;
+  /** For the history; undefined while the database does not answer. */
+  readonly kept: { readonly text: string; readonly digest: string } | undefined;
+}
+
+/**
+ * Decides, at a start and at each reload, whether the file serves or what was served before it, because an operator has taken the
+ * change back. That holds until the file changes: over restarts, and on every instance with the same file.
+ */
+export class EffectiveDocuments {
+  readonly history: ConfigHistory;
+  readonly #schemas: SecretSchemas;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #log: Logger;
+  /** As the database said last. */
+  #last: { readonly rollback: Rollback; readonly served: Served; readonly secret: string } | undefined;
+
+  constructor(
+    database: Pick<Database, 'query'>,
+    schemas: SecretSchemas,
+    { environment, log }: { readonly environment: NodeJS.ProcessEnv; readonly log: Logger },
+  ) {
+    this.history = new ConfigHistory(database, schemas);
+    this.#schemas = schemas;
+    this.#environment = environment;
+    this.#log = log;
+  }
+
+  /** @throws ConfigError, or Error when the configuration to go back to cannot be read */
+  async resolve(file: GatewayDocument): Promise<Effective> {
+    let kept: Effective['kept'];
+    try {
+      kept = await this.history.describe(file);
+      this.#last = await this.#read();
+    } catch (error) {
+      this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
+      // Whether the file has changed cannot be told then; what was served stays better than what was taken back.
+      if (this.#last === undefined) return { document: file, rollback: undefined, kept: undefined };
+    }
+    const last = this.#last;
+    if (last === undefined || (kept !== undefined && kept.digest !== last.rollback.fileDigest))
+      return { document: file, rollback: undefined, kept };
+    const { rollback, served, secret } = last;
+    return {
+      document: readServed(served, file, { schemas: this.#schemas, secret, environment: this.#environment }),
+      rollback,
+      kept: served,
+    };
+  }
+
+  async #read() {
+    const rollback = await this.history.rollback();
+    if (rollback === undefined) return undefined;
+    const served = await this.history.find(rollback.configurationId);
+    if (served !== undefined) return { rollback, served, secret: await this.history.secret() };
+    this.#log.error(`configuration ${rollback.configurationId}, which was to serve, is not on record any more`);
+    return undefined;
+  }
+}
+
+/**
+ * A configuration that has served, as a document. Its own secrets are taken from the file of today.
+ *
+ * @throws ConfigError; Error when a secret has changed since, or was removed
+ */
+export function readServed(
+  { id, text: masked }: Pick<Served, 'id' | 'text'>,
+  file: GatewayDocument,
+  parts: { readonly schemas: SecretSchemas; readonly secret: string; readonly environment: NodeJS.ProcessEnv },
+): GatewayDocument {
+  const { text, missing } = fillLiterals(masked, findLiterals(file, parts.schemas), parts.secret);
+  if (missing.length === 0) return parseDocument(text, file.file, parts.environment);
+  throw new Error(
+    `configuration ${id} has secrets that ${file.file} has no more, in line ${missing.join(', ')}: they were not kept. ` +
+      `Write them into ${file.file} as \${NAME}, or print the configuration with "daypass history ${id}" and fill them in`,
+  );
+}

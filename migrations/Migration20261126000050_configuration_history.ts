@@ -1,0 +1,29 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Every configuration that has served, and the change that is taken back. */
+export class Migration20261126000050_configuration_history extends Migration {
+  override up(): void {
+    this.addSql(`
+      CREATE TABLE served_configuration (
+        id integer PRIMARY KEY,
+        text text NOT NULL, -- variables are not filled in, and secrets masked
+        digest text NOT NULL,
+        served_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        brought_by text NOT NULL
+      )`);
+    this.addSql(`
+      CREATE TABLE configuration_rollback (
+        id smallint PRIMARY KEY, -- always 1
+        file_digest text NOT NULL,
+        configuration_id integer NOT NULL,
+        operator text NOT NULL,
+        note text,
+        created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+      )`);
+  }
+
+  override down(): void {
+    this.addSql('DROP TABLE configuration_rollback');
+    this.addSql('DROP TABLE served_configuration');
+  }
+}

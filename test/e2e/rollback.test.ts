@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { redisUrl } from '../support/redis.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess } from '../support/gateway.ts';
+
+const run = promisify(execFile);
+
+// Gateways and commands are processes, as they are for an operator.
+vi.setConfig({ testTimeout: 90_000 });
+
+const yaml = (model: string, key = 'sk-plain') => `
+pipeline: [auth, format, upstream, log]
+upstreams: { one: { format: chat, base_url: "http://127.0.0.1:9/v1", api_keys: [${key}] } }
+models: { ${model}: { routes: [one/model-there] } }
+`;
+
+let home: GatewayHome;
+const gateways: GatewayProcess[] = [];
+beforeAll(async () => {
+  home = await createGatewayHome(yaml('good'));
+});
+afterAll(async () => {
+  await home[Symbol.asyncDispose]();
+});
+
+const command = async (...words: string[]) => {
+  const { stdout, stderr } = await run(process.execPath, ['core/main.mjs', '--config', home.file, ...words], {
+    cwd: join(import.meta.dirname, '..', '..'),
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: home.databaseUrl },
+  });
+  return stdout + stderr;
+};
+const served = async ({ url }: GatewayProcess) => {
+  const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${home.key}` } });
+  const { data } = (await answer.json()) as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+};
+const everywhere = (model: string) =>
+  expect
+    .poll(() => Promise.all(gateways.map(served)), { timeout: 20_000 })
+    .toEqual(gateways.map(() => [`dp/${model}`]));
+const lastNumber = async () =>
+  Number(/^ *(\d+) /m.exec((await command('history')).split('\n').slice(1).join('\n'))?.[1]);
+
+it('a change is taken back on all instances, stays so over a restart, and ends with the next change of the file', async () => {
+  const start = async () => gateways.push(await home.start({ REDIS_URL: redisUrl ?? '' }));
+  await Promise.all(Array.from({ length: redisUrl === undefined ? 1 : 2 }, start));
+  await everywhere('good');
+  await home.write(yaml('bad'));
+  await everywhere('bad');
+  await expect.poll(lastNumber).toBe(2);
+
+  expect(await command('diff')).toMatch(/from 1 to 2\n[^]*- models: \{ good: [^]*\+ models: \{ bad: /);
+  const printed = await command('history', '1');
+  expect(printed).toMatch(/models: \{ good: \{[^]*/);
+  expect(printed).not.toContain('sk-plain');
+
+  expect(await command('rollback', '--note', 'it was bad', '--yes')).toContain('configuration 1 serves in place of');
+  await everywhere('good');
+  await gateways.pop()?.end('SIGTERM');
+  await start();
+  await everywhere('good');
+  expect(gateways.at(-1)?.output()).toMatch(/Note +.*was taken back by .*\("it was bad"\): configuration 1 serves/);
+
+  await home.write(yaml('better'));
+  await everywhere('better');
+});
+
+it('a file that was taken back serves again once that is released', async () => {
+  await command('rollback', '1', '--yes');
+  await everywhere('good');
+  await command('rollback', '--release');
+  await everywhere('better');
+});
+
+it('nothing is taken back in favour of a configuration whose own secret the file has no more', async () => {
+  await home.write(yaml('better', 'sk-new'));
+  const refused = command('rollback', '1', '--yes');
+  await expect(refused).rejects.toThrow(/configuration 1 has secrets that .* has no more, in line \d+/);
+  await everywhere('better');
+});
+
+it('a configuration that never served, or is what the file says already, is refused', async () => {
+  await expect(command('rollback', '99', '--yes')).rejects.toThrow(/There is no configuration 99/);
+  const last = await lastNumber();
+  await expect(command('rollback', `${last}`, '--yes')).rejects.toThrow(/is what gateway.yaml says already/);
+});

@@ -26,7 +26,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     view,
     total,
     isPayable,
-    isLive: isOpenView(view),
+    canCheck: isOpenView(view),
     qr: qr === undefined ? undefined : drawQr(qr),
     qrLabel: t('payments.pay.qr', { price: total, code }),
     fileName: `${host.service.slug}-${code}.png`,

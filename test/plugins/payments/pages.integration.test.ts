@@ -178,6 +178,8 @@ describe('the pay page', () => {
       /Do not pay again\. We decide by \d+ \w+ \d{4}, \d\d:\d\d.*: you get your days, or your money back\./,
     );
     expect(text).not.toContain('Write to');
+    // The page promises to show the decision.
+    expect((await browser.get(path)).payload).toContain(`sse-connect="${path}/live"`);
     await database.query(`update order_flag set created_at = now() - interval '25 hours'`);
     expect(textOf((await browser.get(path)).payload)).toContain(
       `Do not pay again. We are late. Write to help@example.com with order ${codeOf(path)}.`,

@@ -34,9 +34,11 @@ export class FormerKeys {
   }
 
   async #find(digest: string): Promise<Date | false> {
-    const known: Date | false = this.#known.get(digest) ?? (await this.#replacedAt.load(digest)) ?? false;
-    this.#known.set(digest, known);
-    return known;
+    const known = this.#known.get(digest);
+    if (known !== undefined) return known;
+    const found = (await this.#replacedAt.load(digest)) ?? false;
+    this.#known.set(digest, found);
+    return found;
   }
 }
 

@@ -24,6 +24,17 @@ describe('BatchLoader', () => {
     expect(batches.map(({ keys }) => keys)).toEqual([['a', 'b']]);
   });
 
+  it('reads at most 200 keys with one query', async () => {
+    const { loader, batches } = createSource();
+    const values = Promise.all(Array.from({ length: 201 }, (_, key) => loader.load(String(key))));
+    await turn();
+    batches[0]?.answer.resolve(new Map());
+    await turn();
+    batches[1]?.answer.resolve(new Map([['200', 1]]));
+    expect((await values).at(-1)).toBe(1);
+    expect(batches.map(({ keys }) => keys.length)).toEqual([200, 1]);
+  });
+
   it('has one batch in flight at a time', async () => {
     const { loader, batches } = createSource();
     const first = loader.load('a');

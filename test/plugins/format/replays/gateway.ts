@@ -21,7 +21,8 @@ const { registry } = await assemble(
   () => host,
 );
 const catalog = buildCatalog(configured(recordings), registry.vendors, registry.formats);
-const host = { catalog, now: () => Date.now() } as Host;
+const keep: Host['keep'] = (_key, create) => create();
+const host = { catalog, now: () => Date.now(), keep } as Host;
 const stage = await registry.stages.get('format')?.create({}, host);
 
 /** A client's request to the vendor of a recording, whose answer can be played any number of times. */

@@ -21,6 +21,7 @@ const host = {
     modelOf('drawer', formats, { kind: 'image', routes: [route] }),
   ]),
   now: () => 0,
+  keep: <T extends object>(_key: string, create: () => T): T => create(),
 } as Host;
 
 function endpointOf(format: Format, name = ''): Endpoint {

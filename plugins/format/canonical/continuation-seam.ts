@@ -48,6 +48,7 @@ export class ContinuationSeam {
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
       case 'dropped':
       case 'usage':
+      case 'tier':
       case 'error':
         return [fragment];
       case 'finish':

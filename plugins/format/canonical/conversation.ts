@@ -32,6 +32,10 @@ export interface Conversation {
   /** True where it is derived from the user, not requested by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
   readonly serviceTier: string | undefined;
+  /** True for a client that wants images beside the text; models that make them may need to be asked. */
+  readonly wantsImages?: boolean | undefined;
+  /** How long the client wants the beginning of the prompt to be cached, where it is longer than by default. */
+  readonly cacheLife?: '1h' | undefined;
   /** The client's own labels; undefined when there are none. */
   readonly metadata?: JsonObject | undefined;
   /** Number of answers requested; 1 by default. */

@@ -128,6 +128,12 @@ export function splitAnswer({ items }: AssistantTurn) {
   };
 }
 
+/** Notes a prefilled answer towards a vendor whose models do not continue it. */
+export function notePrefill(items: readonly Item[], notes: Notes): void {
+  const last = items.at(-1);
+  if (last?.type === 'message' && last.role === 'assistant') notes.approximate('a prefilled answer as an earlier one');
+}
+
 /** A system message as the text of a user message, for formats that allow none in its place. */
 export function asReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;

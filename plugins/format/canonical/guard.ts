@@ -64,6 +64,7 @@ export class GrammarGuard {
   #hasStarted = false;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
+  #tier: string | undefined;
   #outputBytes = 0;
   /** `#outputBytes` when the upstream gave its finish reason. */
   #finishedAt = 0;
@@ -173,6 +174,9 @@ export class GrammarGuard {
         return;
       case 'usage':
         this.#usage.take(fragment.usage);
+        return;
+      case 'tier':
+        this.#tier = fragment.tier;
         return;
       case 'finish':
         if (this.#finish === undefined) this.#finishedAt = this.#outputBytes;
@@ -321,6 +325,7 @@ export class GrammarGuard {
       ),
       stopSequence: this.#stopSequence,
       usage: this.#usage.full,
+      tier: this.#tier,
     };
     this.#options.onComplete?.(this.#reply);
     this.#emit({ type: 'finish', reply: this.#reply });

@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
 
@@ -41,6 +41,8 @@ export type Fragment =
   | { readonly type: 'dropped'; readonly what: string }
   /** Counts so far: later ones replace earlier ones, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
+  /** The tier that served, by the names of OpenAI: `default`, `priority`, `flex`. */
+  | { readonly type: 'tier'; readonly tier: string }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   /** The last event of the format. */
   /** `isUnfinished`: the upstream gave no finish reason, and it is unknown whether it ever does. */
@@ -116,6 +118,8 @@ export interface CompleteReply {
   readonly finish: FinishReason;
   readonly stopSequence: string | undefined;
   readonly usage: FullUsage;
+  /** The tier that served, where the upstream has reported it. */
+  readonly tier?: string | undefined;
 }
 
 /** All counts: those that the upstream has not reported are estimates. */
@@ -150,6 +154,13 @@ export function failed(body: JsonObject): Fragment {
 /** Empty if the upstream has reported no counts. */
 export function usageFragment(usage: Usage | undefined): Fragment[] {
   return usage === undefined ? [] : [{ type: 'usage', usage }];
+}
+
+/** The tier that an upstream reports; empty for none. Anthropic and Google call OpenAI's default one standard. */
+export function tierFragment(reported: JsonValue | undefined): Fragment[] {
+  if (typeof reported !== 'string' || reported === '' || reported.length > 32) return [];
+  const tier = reported.toLowerCase();
+  return [{ type: 'tier', tier: tier === 'standard' ? 'default' : tier }];
 }
 
 /** Empty for an empty text. */

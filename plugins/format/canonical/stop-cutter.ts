@@ -29,7 +29,7 @@ export class StopCutter implements ReplyDecoder {
   }
 
   #take(fragment: Fragment): Fragment[] {
-    if (fragment.type === 'usage') return [fragment];
+    if (fragment.type === 'usage' || fragment.type === 'tier') return [fragment];
     if (this.#isCut) return isLast(fragment) ? [{ type: 'end' }] : [];
     if (fragment.type === 'dropped') return [fragment];
     if (fragment.type === 'text') return this.#text(fragment.text);

@@ -23,6 +23,7 @@ interface Undeclared {
   part:
     | 'thinking' // Mistral
     | 'index' // OpenRouter, of an image
+    | 'cache_control' // OpenRouter, LiteLLM
     | 'video_url'; // DashScope, Moonshot, OpenRouter, vLLM, Z.ai
   citation: 'content'; // OpenRouter
   reply:

@@ -44,6 +44,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   if (conversation.output !== undefined) noteDescription(conversation.output, target.notes);
   const options = withoutUnset(writeOptions(conversation));
   dropSettings(conversation, target.notes);
+  if (conversation.wantsImages === true) target.notes.drop('image output');
   const request: OllamaRequest = {
     model: target.model,
     messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],

@@ -27,8 +27,9 @@ export function isResumable(request: ClientRequest, translator: CallTranslator):
   if (!request.isStream || request.purpose !== 'answer') return false;
   try {
     const { conversation, notes } = translator.read();
-    const { candidates, output, tools } = conversation;
-    const isPlain = candidates === 1 && output === undefined && tools.every(({ form }) => form !== 'web_search');
+    const { candidates, output, tools, wantsImages } = conversation;
+    const isText = output === undefined && wantsImages !== true;
+    const isPlain = candidates === 1 && isText && tools.every(({ form }) => form !== 'web_search');
     return (
       isPlain && !notes.entries.some((note) => /^dropped (tool |(top_)?logprobs|generationConfig\.response)/.test(note))
     );

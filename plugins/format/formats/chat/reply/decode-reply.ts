@@ -1,7 +1,14 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { failed, type Fragment, readFailure, textFragment, usageFragment } from '../../../canonical/reply.ts';
+import {
+  failed,
+  type Fragment,
+  readFailure,
+  textFragment,
+  tierFragment,
+  usageFragment,
+} from '../../../canonical/reply.ts';
 import { parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
@@ -19,6 +26,7 @@ export class ChatDecoder implements ReplyDecoder {
 
   readonly #profile: Profile | undefined;
   #hasFinished = false;
+  #tier: JsonValue | undefined;
 
   constructor(profile?: Profile) {
     this.#profile = profile;
@@ -36,7 +44,7 @@ export class ChatDecoder implements ReplyDecoder {
     const choice = this.#pick(chunk.choices);
     const fragments = choice === undefined ? [] : this.#answer(choice);
     if (this.#hasFinished) noteFinish(this.#profile);
-    return [...usageFragment(readUsage(chunk)), ...fragments];
+    return [...usageFragment(readUsage(chunk)), ...this.#served(chunk), ...fragments];
   }
 
   whole(body: ChatReply): Fragment[] {
@@ -44,8 +52,16 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(body.choices);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
-    const fragments = [...usageFragment(readUsage(body)), ...this.#answer(choice), ...this.#rest()];
+    const counted = [...usageFragment(readUsage(body)), ...this.#served(body)];
+    const fragments = [...counted, ...this.#answer(choice), ...this.#rest()];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
+  }
+
+  /** OpenAI repeats the tier in every chunk. */
+  #served({ service_tier: tier }: ChatReply): Fragment[] {
+    if (tier === this.#tier) return [];
+    this.#tier = tier;
+    return tierFragment(tier);
   }
 
   /** The first answer received, whatever its index. */

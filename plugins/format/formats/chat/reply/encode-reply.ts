@@ -54,6 +54,7 @@ export class ChatEncoder implements ReplyEncoder {
       ...this.#head('chat.completion'),
       choices: [{ index: 0, message, logprobs: null, finish_reason }],
       usage: writeUsage(reply.usage),
+      ...writeTier(reply),
     };
   }
 
@@ -66,14 +67,20 @@ export class ChatEncoder implements ReplyEncoder {
     // An answer of only reasoning has an empty text.
     const delta = this.#hasBegun && this.#deltas.isSilent ? { content: '' } : {};
     const states = this.#deltas.end().map((state) => this.#chunk(state, null));
-    const end = begun + states.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld));
-    const usage = { ...this.#head('chat.completion.chunk'), choices: [], usage: writeUsage(reply.usage) };
+    const end = begun + states.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld), writeTier(reply));
+    const usage = {
+      ...this.#head('chat.completion.chunk'),
+      choices: [],
+      usage: writeUsage(reply.usage),
+      ...writeTier(reply),
+    };
     return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
   }
 
-  #chunk(delta: ChatMessage, finish_reason: string | null): string {
+  #chunk(delta: ChatMessage, finish_reason: string | null, members: ChatReply = {}): string {
     return write({
       ...this.#head('chat.completion.chunk'),
+      ...members,
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
       ...(this.#wantsUsage && { usage: null }),
     });
@@ -87,6 +94,10 @@ export class ChatEncoder implements ReplyEncoder {
 
 function begin(content: '' | null): ChatMessage {
   return { role: 'assistant', content, refusal: null };
+}
+
+function writeTier({ tier }: CompleteReply): ChatReply {
+  return tier === undefined ? {} : { service_tier: tier };
 }
 
 function write(chunk: ChatReply): string {

@@ -10,11 +10,17 @@ import {
 import type { Notes } from '../../../canonical/notes.ts';
 import { readMetadata, readOutputFormat, readSampling } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { count } from '../../../wire/members.ts';
+import { asList, count, member } from '../../../wire/members.ts';
 import { maybeBoolean, maybeInteger, maybeObject, readTexts, filledText } from '../../../wire/read.ts';
 import { ChatHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
-import type { ChatReasoningOptions, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
+import type {
+  ChatMessage,
+  ChatPart,
+  ChatReasoningOptions,
+  ChatRequest,
+  ChatStreamOptions,
+} from '../../../wire/chat.ts';
 
 /** Members that are read, and those that no upstream needs because the gateway itself stores and sends the reply. */
 const known = new Set(
@@ -53,6 +59,8 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
     safetyId: filledText(body.safety_identifier, 'safety_identifier'),
     cacheKey: filledText(body.prompt_cache_key, 'prompt_cache_key'),
     serviceTier: filledText(body.service_tier, 'service_tier'),
+    wantsImages: readTexts(body.modalities, 'modalities').includes('image') || undefined,
+    cacheLife: readCacheLife(body.messages),
     metadata: readMetadata(body.metadata),
     candidates: maybeInteger(body.n, 'n', 1, 128) ?? 1,
   };
@@ -70,6 +78,12 @@ function checkUnsaid(body: ChatRequest, notes: Notes): void {
   if (readTexts(body.modalities, 'modalities').includes('audio')) {
     throw new GatewayError('not_supported', 'Audio output is not supported.', { param: 'modalities' });
   }
+}
+
+/** Not part of the format: the mark that OpenRouter and LiteLLM pass on to Anthropic. */
+function readCacheLife(messages: JsonValue | undefined): '1h' | undefined {
+  const parts = asList(messages).flatMap((message) => asList(member<ChatMessage>(message, 'content')));
+  return parts.some((part) => member(member<ChatPart>(part, 'cache_control'), 'ttl') === '1h') ? '1h' : undefined;
 }
 
 /** The official parameter first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */

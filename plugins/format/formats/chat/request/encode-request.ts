@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../../../canonical/conversation.ts';
-import { instructionText } from '../../../canonical/dialogue.ts';
+import { instructionText, notePrefill } from '../../../canonical/dialogue.ts';
 import { writeEndUser, shortenId } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
 import { requestedEffort, budgetOf, clampEffort } from '../../../canonical/reasoning.ts';
@@ -23,6 +23,8 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);
+  // Others have it, or ignore it as OpenAI does.
+  if (target.profile.quirks.betas) notePrefill(conversation.items, target.notes);
   const request: ChatRequest = {
     model: target.model,
     messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],
@@ -31,6 +33,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     response_format: nestFormat(format),
     max_completion_tokens: conversation.maxOutputTokens,
     ...writeSampling(conversation, target),
+    modalities: writeModalities(conversation, target),
     stop: conversation.stop.length === 0 ? undefined : [...conversation.stop],
     ...writeEndUser(conversation, target),
     ...writeExtras(conversation, target),
@@ -55,6 +58,14 @@ function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat 
   if (format?.type !== 'json_schema') return format;
   const { type, ...wanted } = format;
   return { type, json_schema: wanted };
+}
+
+/** Of Chat endpoints, OpenRouter's makes images when it is asked to. */
+function writeModalities({ wantsImages }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
+  if (wantsImages !== true) return undefined;
+  if (profile.quirks.reasoning === 'openrouter') return ['image', 'text'];
+  notes.drop('image output');
+  return undefined;
 }
 
 function writeSampling({ sampling }: Conversation, { notes }: EncodeTarget): ChatRequest {

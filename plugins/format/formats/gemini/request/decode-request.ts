@@ -12,10 +12,10 @@ import {
   maybeObject,
   readTexts,
 } from '../../../wire/read.ts';
-import { camelFields, maybeFields, readWord } from '../../../wire/gemini-fields.ts';
+import { camelFields, fieldsOf, maybeFields, readWord } from '../../../wire/gemini-fields.ts';
 import { ContentReader, readInstructions } from './read-contents.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
-import type { GeminiRequest, GeminiGeneration, GeminiThinking } from '../../../wire/gemini.ts';
+import type { GeminiRequest, GeminiGeneration, GeminiSchema, GeminiThinking } from '../../../wire/gemini.ts';
 import { readSchema } from '../schema/read-schema.ts';
 
 /** Members that are read. The model is in the path. */
@@ -37,7 +37,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   const tools = readTools(fields.tools, notes);
   notes.dropUnknown(fields, known);
   return {
-    instructions,
+    instructions: [...instructions, ...readChoices(fields.generationConfig, notes)],
     items: reader.items,
     tools,
     toolChoice: readToolChoice(fields.toolConfig, tools, notes),
@@ -63,7 +63,10 @@ function readTier(value: JsonValue | undefined): string | undefined {
   return tier === 'standard' ? 'default' : tier === 'unspecified' ? undefined : tier;
 }
 
-type Generation = Pick<Conversation, 'reasoning' | 'output' | 'sampling' | 'maxOutputTokens' | 'stop' | 'candidates'>;
+type Generation = Pick<
+  Conversation,
+  'reasoning' | 'output' | 'sampling' | 'maxOutputTokens' | 'stop' | 'candidates' | 'wantsImages'
+>;
 
 /** Members that are read. */
 const knownOfGeneration = new Set(
@@ -83,8 +86,8 @@ function readGeneration(config: GeminiGeneration, notes: Notes): Generation {
   for (const [name, value] of Object.entries(config)) {
     if (!knownOfGeneration.has(name) && !isMissing(value) && value !== false) notes.drop(`generationConfig.${name}`);
   }
-  readModalities(config.responseModalities, notes);
   return {
+    wantsImages: readModalities(config.responseModalities, notes),
     reasoning: readThinking(config.thinkingConfig),
     output: readOutput(config, notes),
     sampling: {
@@ -105,9 +108,25 @@ function at(name: string): string {
   return `generationConfig.${name}`;
 }
 
-function readModalities(value: JsonValue | undefined, notes: Notes): void {
-  const others = readTexts(value, at('responseModalities')).filter((modality) => modality.toUpperCase() !== 'TEXT');
-  if (others.length > 0) notes.drop('generationConfig.responseModalities');
+/** True when images are among the wanted kinds of output. Any other besides text is noted. */
+function readModalities(value: JsonValue | undefined, notes: Notes): true | undefined {
+  const wanted = readTexts(value, at('responseModalities')).map((modality) => modality.toUpperCase());
+  if (wanted.some(isForeign)) notes.drop('generationConfig.responseModalities');
+  return wanted.includes('IMAGE') || undefined;
+}
+
+function isForeign(modality: string): boolean {
+  return modality !== 'TEXT' && modality !== 'IMAGE' && !modality.endsWith('UNSPECIFIED');
+}
+
+/** The words among which an answer of the type `text/x.enum` chooses: no other format has it, so the model is told. */
+function readChoices(value: JsonValue | undefined, notes: Notes): string[] {
+  const { responseMimeType, responseSchema }: GeminiGeneration = maybeFields(value, 'generationConfig') ?? {};
+  if (responseMimeType !== 'text/x.enum') return [];
+  const words = readTexts(fieldsOf<GeminiSchema>(responseSchema).enum, `${at('responseSchema')}.enum`);
+  if (words.length === 0) return [];
+  notes.approximate('responseMimeType text/x.enum as instruction');
+  return [`Answer with exactly one of these values and nothing else: ${words.join(', ')}`];
 }
 
 function readOutput(config: GeminiGeneration, notes: Notes): OutputFormat | undefined {
@@ -118,7 +137,8 @@ function readOutput(config: GeminiGeneration, notes: Notes): OutputFormat | unde
     maybeObject(config._responseJsonSchema, at('_responseJsonSchema'));
   const schema = jsonSchema ?? (own && readSchema(own));
   if (mediaType === 'application/json' && schema === undefined) return { type: 'json_object' };
-  if (mediaType !== 'application/json' && mediaType !== 'text/plain') notes.approximate('responseMimeType as text');
+  const isOther = mediaType !== 'application/json' && mediaType !== 'text/plain';
+  if (isOther && mediaType !== 'text/x.enum') notes.approximate('responseMimeType as text');
   if (schema === undefined || mediaType !== 'application/json') return undefined;
   return { type: 'json_schema', name: undefined, description: undefined, schema, strict: undefined };
 }

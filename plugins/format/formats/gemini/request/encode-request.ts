@@ -25,6 +25,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     maxOutputTokens: conversation.maxOutputTokens,
     stopSequences: conversation.stop.length === 0 ? undefined : [...conversation.stop],
     ...config,
+    responseModalities: conversation.wantsImages === true ? ['TEXT', 'IMAGE'] : undefined,
     thinkingConfig: writeThinking(conversation.reasoning, target),
   };
   const generationConfig = withoutUnset(generation);

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { failed, type Fragment, usageFragment } from '../../../canonical/reply.ts';
+import { failed, type Fragment, tierFragment, usageFragment } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
 import { BlockReader } from './read-output.ts';
@@ -78,7 +78,8 @@ export class MessagesDecoder implements ReplyDecoder {
 
   #count(usage: JsonValue | undefined): Fragment[] {
     this.#usage.add(usage);
-    return usageFragment(this.#usage.usage);
+    const tier = tierFragment(member<MessagesUsage>(usage, 'service_tier'));
+    return [...usageFragment(this.#usage.usage), ...tier];
   }
 
   #finish(ending: JsonValue | undefined): Fragment[] {

@@ -52,7 +52,8 @@ export class MessagesEncoder implements ReplyEncoder {
   }
 
   whole(reply: CompleteReply): MessagesReply {
-    return { ...this.#message(reply.blocks.map(writeBlock), writeEnding(reply)), usage: writeWholeUsage(reply.usage) };
+    const usage = writeWholeUsage(reply.usage, reply.tier);
+    return { ...this.#message(reply.blocks.map(writeBlock), writeEnding(reply)), usage };
   }
 
   failure(error: GatewayError): string {

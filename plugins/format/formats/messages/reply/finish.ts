@@ -111,7 +111,15 @@ export function writeUsage({
   };
 }
 
+/** The tiers that the format has words for. */
+const tiers = new Map([
+  ['default', 'standard'],
+  ['priority', 'priority'],
+  ['batch', 'batch'],
+]);
+
 /** The same with the members that only a message has. Which of its caches Anthropic would have written is not known. */
-export function writeWholeUsage(usage: Usage): MessagesUsage {
-  return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null };
+export function writeWholeUsage(usage: Usage, tier?: string): MessagesUsage {
+  const service_tier = (tier === undefined ? undefined : tiers.get(tier)) ?? null;
+  return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier, speed: null };
 }

@@ -27,7 +27,7 @@ const defaultMaxTokens = 32_000;
  * @throws GatewayError `not_supported`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
-  const { isStream, model, profile } = target;
+  const { isStream, model } = target;
   const items = showMadeImages(conversation.items, target.profile.capabilities.images, target.notes);
   const turns = toTurns(normalizeCalls(items));
   const maxTokens = writeLimit(conversation, target);
@@ -47,10 +47,15 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     stop_sequences: writeStop(conversation, target),
     metadata: writeUser(conversation, target),
     service_tier: writeTier(conversation, target),
-    cache_control: profile.quirks.automatic_caching ? { type: 'ephemeral' } : undefined,
+    cache_control: writeCaching(conversation, target),
     stream: isStream,
   };
   return withoutUnset(request);
+}
+
+function writeCaching({ cacheLife: ttl }: Conversation, { profile }: EncodeTarget): JsonObject | undefined {
+  if (!profile.quirks.automatic_caching) return undefined;
+  return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
 }
 
 function writeOutput(effort: Effort | undefined, format: JsonObject | undefined): JsonObject | undefined {
@@ -131,7 +136,9 @@ function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): stri
 }
 
 /** Notes what the format cannot express. */
-function noteUnsaid({ sampling, verbosity, cacheKey, isCacheKeyImplied }: Conversation, { notes }: EncodeTarget): void {
+function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
+  const { sampling, verbosity, cacheKey, isCacheKeyImplied, wantsImages } = conversation;
+  if (wantsImages === true) notes.drop('image output');
   const unsaid = {
     presence_penalty: sampling.presencePenalty || undefined,
     frequency_penalty: sampling.frequencyPenalty || undefined,

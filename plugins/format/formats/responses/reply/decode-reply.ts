@@ -1,6 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { failed, type FinishReason, type Fragment, readFailure, usageFragment } from '../../../canonical/reply.ts';
+import {
+  failed,
+  type FinishReason,
+  type Fragment,
+  readFailure,
+  tierFragment,
+  usageFragment,
+} from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { responsesUsage } from './observer.ts';
@@ -74,6 +81,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     return [
       ...missing,
       ...usageOf(response),
+      ...tierFragment(response.service_tier),
       { type: 'finish', reason: isIncomplete ? whyIncomplete(response) : 'stop' },
       { type: 'end' },
     ];

@@ -47,6 +47,7 @@ export function responseObject(
     incomplete_details: status === 'incomplete' && reply !== undefined ? { reason: whyIncomplete(reply) } : null,
     model: context.model,
     ...repeated(context.request),
+    ...(reply?.tier !== undefined && { service_tier: reply.tier }),
     output: [...output],
     usage: usage === undefined ? null : writeUsage(usage),
   };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation } from '../../../canonical/conversation.ts';
-import { instructionText } from '../../../canonical/dialogue.ts';
+import { instructionText, notePrefill } from '../../../canonical/dialogue.ts';
 import { writeEndUser, isPlainMetadata, shortenId } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
 import { clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
@@ -96,7 +96,9 @@ function writeMetadata({ metadata }: Conversation, { notes }: EncodeTarget): Jso
 }
 
 /** Notes what the format cannot express. */
-function noteUnsaid({ stop, sampling }: Conversation, { notes }: EncodeTarget): void {
+function noteUnsaid({ stop, sampling, items, wantsImages }: Conversation, { notes }: EncodeTarget): void {
+  if (wantsImages === true) notes.drop('image output');
+  notePrefill(items, notes);
   if (stop.length > 0) noteCutting(notes);
   const unsaid = {
     top_k: sampling.topK,

@@ -322,7 +322,7 @@ describe('decoding the configuration of a Gemini request', () => {
       safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' }],
       labels: {},
       toolConfig: { retrievalConfig: { languageCode: 'en' } },
-      generationConfig: { responseModalities: ['TEXT', 'IMAGE'], speechConfig: {}, responseMimeType: 'text/x.enum' },
+      generationConfig: { responseModalities: ['TEXT', 'AUDIO'], speechConfig: {}, responseMimeType: 'text/html' },
     });
     expect(notes.toSorted()).toEqual([
       'approximated responseMimeType as text',

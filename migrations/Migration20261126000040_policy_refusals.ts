@@ -13,6 +13,8 @@ const countedDeltas = timedDeltas
  * send. While an instance of an earlier version folds deltas, they are lost from this count and from nothing else.
  */
 export class Migration20261126000040_policy_refusals extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql('ALTER TABLE request_log ADD COLUMN is_policy_refusal boolean');
     for (const table of tables)

@@ -12,6 +12,8 @@ export const coreEntities: Entities = [
   accounts.Account,
   accounts.ApiKey,
   accounts.PlanPeriod,
+  accounts.VoucherBatch,
+  accounts.Voucher,
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,

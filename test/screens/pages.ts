@@ -28,6 +28,7 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['landing-signed-in', 'customer', '/', '.hero'],
     ['sign-in', 'visitor', '/sign-in', 'h1'],
     ['buy', 'buyer', '/buy', '.buy'],
+    ['redeem', 'buyer', '/redeem', 'form'],
     ['pay', 'buyer', `/orders/${orders.waiting}`, '#qr'],
     ['pay-expired', 'buyer', `/orders/${orders.expired}`, '#pay'],
     ['pay-failed', 'buyer', `/orders/${orders.failed}`, '#pay'],

@@ -44,8 +44,11 @@ export const ApiKey = defineEntity({
   },
 });
 
-/** Why an entry was made: days added by hand or bought; a period replaced because of a refund or by hand, or moved by that. */
-export const planPeriodReasons = ['grant', 'order', 'refund', 'revoke', 'shift'] as const;
+/**
+ * Why an entry was made: days added by hand, bought, or by a voucher; a period replaced because of a refund or by hand, or moved by
+ * that.
+ */
+export const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift'] as const;
 
 /**
  * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in
@@ -66,6 +69,8 @@ export const PlanPeriodSchema = defineEntity({
     createdAt: p.datetime().defaultRaw('now()'),
     /** The order that bought it; replacements keep it. */
     orderId: p.uuid().nullable(),
+    /** The voucher that added it; replacements do not keep it. */
+    voucherId: p.uuid().nullable(),
     /** The entry that this one replaces. */
     replaces: () => p.oneToOne(PlanPeriod).owner().mapToPk().fieldName('replaces').nullable().deleteRule('no action'),
     /** Rate limits while it runs, as sold. */
@@ -75,14 +80,60 @@ export const PlanPeriodSchema = defineEntity({
     { name: 'plan_period_account', properties: ['account', 'endsAt'] },
     { name: 'plan_period_end', properties: 'endsAt' },
   ],
-  uniques: [{ name: 'plan_period_activates_once', properties: 'orderId', where: `reason = 'order'` }],
+  uniques: [
+    { name: 'plan_period_activates_once', properties: 'orderId', where: `reason = 'order'` },
+    { name: 'plan_period_redeems_once', properties: 'voucherId' },
+  ],
   checks: [
     {
       name: 'plan_period_length',
       expression: 'ends_at > starts_at or (ends_at = starts_at and replaces is not null)',
     },
     { name: 'plan_period_of_order', expression: `reason <> 'order' or order_id is not null` },
-    { name: 'plan_period_replaces', expression: `(reason in ('grant', 'order')) = (replaces is null)` },
+    { name: 'plan_period_replaces', expression: `(reason in ('grant', 'order', 'voucher')) = (replaces is null)` },
+    { name: 'plan_period_of_voucher', expression: `(reason = 'voucher') = (voucher_id is not null)` },
+  ],
+});
+
+/** How vouchers of a batch reached their holders: paid for elsewhere, such as on a marketplace, or for nothing. */
+export const voucherSources = ['sold', 'given'] as const;
+
+/** Vouchers that were made together. */
+export const VoucherBatch = defineEntity({
+  name: 'VoucherBatch',
+  tableName: 'voucher_batch',
+  properties: {
+    id: p.uuid().primary(),
+    days: p.integer().check('days > 0'),
+    /** What their owners read as the name of the days. */
+    label: impersonal(p.text().nullable()),
+    /** For the operator. */
+    note: impersonal(p.text()),
+    source: p.enum(voucherSources),
+    /** Only for accounts that have neither bought days nor redeemed a voucher. */
+    isForNew: p.boolean(),
+    expiresAt: p.datetime(),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+});
+
+/** A code that adds days to the account that redeems it, once. Only its SHA-256 is kept; the code itself is printed once. */
+export const Voucher = defineEntity({
+  name: 'Voucher',
+  tableName: 'voucher',
+  properties: {
+    id: p.uuid().primary(),
+    batch: () => p.manyToOne(VoucherBatch).deleteRule('no action').index('voucher_batch_id'),
+    sha256: impersonal(p.blob().unique().check('length(sha256) = 32')),
+    /** The last characters of the code. */
+    hint: impersonal(p.text()),
+    account: () => p.manyToOne(Account).nullable().deleteRule('no action').index('voucher_account'),
+    redeemedAt: p.datetime().nullable(),
+    revokedAt: p.datetime().nullable(),
+  },
+  checks: [
+    { name: 'voucher_redeemed', expression: '(account_id is null) = (redeemed_at is null)' },
+    { name: 'voucher_ended_once', expression: 'redeemed_at is null or revoked_at is null' },
   ],
 });
 

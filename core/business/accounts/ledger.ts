@@ -12,13 +12,15 @@ import type { Row } from '#core/platform/database/rows.ts';
 /** A new entry of the ledger of paid time. */
 export interface NewPeriod {
   readonly days: number; // of 24 hours
-  readonly reason: 'grant' | 'order';
+  readonly reason: 'grant' | 'order' | 'voucher';
   /** Name of the purchase, for people. */
   readonly label?: string | undefined;
   /** The reason, for the operator. */
   readonly note?: string | undefined;
   /** The order that bought it; required with the reason `order`, and used once. */
   readonly orderId?: string | undefined;
+  /** The voucher that adds it; required with the reason `voucher`, and used once. */
+  readonly voucherId?: string | undefined;
   /** Rate limits while it runs. */
   readonly limits?: RateLimits | undefined;
 }
@@ -28,7 +30,7 @@ export interface NewPeriod {
  * database's clock. Runs in the caller's transaction and locks the account's row until its end: two concurrent additions
  * would otherwise start at the same time, and days would be lost.
  *
- * Granted days may reach at most a year ahead. Bought ones are added in any case: the limit was checked when the order was
+ * Days that were granted or come from a voucher may reach at most a year ahead. Bought ones are added in any case: the limit was checked when the order was
  * made, and money that has come always activates.
  *
  * @throws AccountError `not_found`, `too_many_days`
@@ -39,12 +41,12 @@ export async function addDays(
   period: NewPeriod,
 ): Promise<entities.PlanPeriod> {
   await lockAccount(transaction, accountId);
-  const { days, reason, label = null, note = null, orderId = null, limits } = period;
+  const { days, reason, label = null, note = null, orderId = null, voucherId = null, limits } = period;
   const id = randomUUIDv7();
   // Not now(): that is when the transaction began, before it waited for the lock.
   const inserted = await transaction.execute<Row<typeof entities.PlanPeriodSchema, 'id'>[]>(
-    `insert into plan_period (id, account_id, starts_at, ends_at, days, label, reason, note, order_id, limits)
-     select ?, ?, start, start + length, ?, ?, ?, ?, ?, ?::jsonb
+    `insert into plan_period (id, account_id, starts_at, ends_at, days, label, reason, note, order_id, voucher_id, limits)
+     select ?, ?, start, start + length, ?, ?, ?, ?, ?, ?, ?::jsonb
      from (select greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?)) as start) s,
        make_interval(hours => 24 * ?) as length
      where start + length <= clock_timestamp() + make_interval(hours => 24 * ?) or ? = 'order'
@@ -57,6 +59,7 @@ export async function addDays(
       reason,
       note,
       orderId,
+      voucherId,
       limits === undefined ? null : JSON.stringify(limits),
       accountId,
       days,

@@ -19,13 +19,15 @@ export const operatorActionNames = [
   'refund.close',
   'outage.grant_days',
   'route.reset',
+  'voucher.create',
+  'voucher.revoke',
 ] as const;
 
 /** What an operator does, on a page, by a command or over the API. */
 export interface OperatorAction {
   readonly operator: { readonly id: string; readonly name: string };
   readonly action: (typeof operatorActionNames)[number];
-  /** Id of an account or an order, or of a flag without one; a route; `outage` for all accounts that one hit. */
+  /** Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; `outage` for all accounts that one hit. */
   readonly subject: string;
   /** Why, or how, in the operator's words. */
   readonly note: string | undefined;

@@ -1,3 +1,4 @@
+import { hasOpenVouchers } from '#core/business/accounts/voucher-batches.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
@@ -58,6 +59,7 @@ export const buyPage: Page = {
       plans: await Promise.all(plans.map((plan) => describePlan(plan, plan.days === chosen, isActive, request))),
       isActive,
       openOrder: await findOpenOrder(request),
+      canRedeem: await hasOpenVouchers(request.host.database),
     };
   },
   forms: [buyForm],

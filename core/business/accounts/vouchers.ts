@@ -1,0 +1,205 @@
+import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Host } from '#core/gateway/host/host.ts';
+import { networkOf } from '#core/gateway/http/network.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { addDays, lockAccount } from './ledger.ts';
+
+/**
+ * Without the letters that are read as digits (Crockford's base 32): 16 characters are 80 bits, which nobody guesses, and which
+ * need no salt and no slow digest.
+ */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const codeLength = 16;
+
+/** Attempts to redeem a code within an hour, right or wrong. */
+const limits = { account: 10, network: 50 };
+const hour = 3_600; // seconds
+
+/** Vouchers that are made together. */
+export interface NewBatch {
+  readonly count: number;
+  readonly days: number;
+  /** What their owners read as the name of the days. */
+  readonly label?: string | undefined;
+  /** For the operator: where they go. */
+  readonly note: string;
+  readonly source: 'sold' | 'given';
+  readonly isForNew: boolean;
+  /** Days until they expire. */
+  readonly validDays: number;
+}
+
+/** Why a code adds nothing. The message is for people, and the same for all codes that cannot be redeemed. */
+export class VoucherError extends Error {
+  override readonly name = 'VoucherError';
+  readonly kind: 'unusable' | 'blocked' | 'too_many_attempts';
+  /** Seconds until the next attempt. */
+  readonly retryAfter: number | undefined;
+
+  constructor(kind: VoucherError['kind'], message: string, retryAfter?: number) {
+    super(message);
+    this.kind = kind;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Days that a voucher has added. */
+export interface Redeemed {
+  readonly days: number;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  /** False when this account had redeemed the code before: nothing was added again. */
+  readonly isNew: boolean;
+}
+
+/** Makes vouchers. The codes are returned this once: only their digests are stored. */
+export async function createVouchers(
+  database: Pick<Database, 'fork'>,
+  { count, days, label, note, source, isForNew, validDays }: NewBatch,
+): Promise<{ readonly batch: string; readonly codes: readonly string[] }> {
+  const batch = randomUUIDv7();
+  const codes = Array.from({ length: count }, newCode);
+  const rows = codes.map((code) => ({ id: randomUUIDv7(), sha256: digestOf(code), hint: code.slice(-4) }));
+  await database.fork().transactional(async (transaction) => {
+    await transaction.execute(
+      `insert into voucher_batch (id, days, label, note, source, is_for_new, expires_at)
+       values (?, ?, ?, ?, ?, ?, clock_timestamp() + make_interval(hours => 24 * ?))`,
+      [batch, days, label ?? null, note, source, isForNew, validDays],
+    );
+    await transaction.execute(
+      `insert into voucher (id, batch_id, sha256, hint)
+       select id, ?, decode(sha256, 'hex'), hint from json_to_recordset(?::json) as v(id uuid, sha256 text, hint text)`,
+      [batch, JSON.stringify(rows)],
+    );
+  });
+  return { batch, codes };
+}
+
+/**
+ * Adds the days of a voucher to an account, once: in one transaction with the use of the voucher, under the locks of account
+ * and voucher, so that neither a second instance nor a crash adds them twice or loses them.
+ *
+ * @param written the code as it was typed
+ * @param address of the reader
+ * @throws VoucherError; AccountError `too_many_days`, and the voucher can be redeemed later
+ */
+export async function redeemVoucher(
+  host: Pick<Host, 'database' | 'shared'>,
+  accountId: string,
+  written: string,
+  address: string,
+): Promise<Redeemed> {
+  await countAttempt(host, accountId, address);
+  return host.database.fork().transactional(async (transaction) => {
+    const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
+    if (blockedAt !== null || deletedAt !== null)
+      throw new VoucherError('blocked', 'This account is blocked. It cannot redeem vouchers.');
+    const voucher = await lockVoucher(transaction, written);
+    if (voucher === undefined) throw unusable();
+    if (voucher.account_id === accountId) return { ...(await findPeriod(transaction, voucher.id)), isNew: false };
+    if (!voucher.is_usable || (voucher.is_for_new && !(await isNewAccount(transaction, accountId)))) throw unusable();
+    const { id, days, label, note, hint } = voucher;
+    const period = {
+      days,
+      reason: 'voucher',
+      label: label ?? undefined,
+      note: `…${hint}: ${note}`,
+      voucherId: id,
+    } as const;
+    const { startsAt, endsAt } = await addDays(transaction, accountId, period);
+    await transaction.execute('update voucher set account_id = ?, redeemed_at = clock_timestamp() where id = ?', [
+      accountId,
+      id,
+    ]);
+    return { days, startsAt, endsAt, isNew: true };
+  });
+}
+
+/** One answer for codes that never were, are used, revoked or expired, or are for others: nothing can be learned from it. */
+function unusable(): VoucherError {
+  return new VoucherError(
+    'unusable',
+    'This code cannot be redeemed. It is mistyped, used, expired or withdrawn, or only for new accounts.',
+  );
+}
+
+interface LockedVoucher {
+  readonly id: string;
+  readonly hint: string;
+  readonly account_id: string | null;
+  readonly days: number;
+  readonly label: string | null;
+  readonly note: string;
+  readonly is_for_new: boolean;
+  readonly is_usable: boolean;
+}
+
+async function lockVoucher(transaction: EntityManager, written: string): Promise<LockedVoucher | undefined> {
+  const [found] = await transaction.execute<LockedVoucher[]>(
+    `select v.id, v.hint, v.account_id, b.days, b.label, b.note, b.is_for_new,
+       v.redeemed_at is null and v.revoked_at is null and b.expires_at > clock_timestamp() as is_usable
+     from voucher v join voucher_batch b on b.id = v.batch_id
+     where v.sha256 = decode(?, 'hex') for update of v`,
+    [digestOf(normalizeCode(written))],
+  );
+  return found;
+}
+
+async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redeemed, 'isNew'>> {
+  const { PlanPeriod } = await import('./entities.ts');
+  const { days, startsAt, endsAt } = await transaction.findOneOrFail(PlanPeriod, { voucherId });
+  return { days, startsAt, endsAt };
+}
+
+/** True for an account that has neither bought days nor redeemed a voucher. The caller holds its lock. */
+async function isNewAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
+  const earlier = await transaction.execute<unknown[]>(
+    `select 1 from plan_period where account_id = ? and reason in ('order', 'voucher') limit 1`,
+    [accountId],
+  );
+  return earlier.length === 0;
+}
+
+/** Without the shared state there is no limit, as for orders: codes cannot be guessed. */
+async function countAttempt({ shared }: Pick<Host, 'shared'>, accountId: string, address: string): Promise<void> {
+  const keys = [
+    [`voucher:account:${accountId}`, limits.account],
+    [`voucher:network:${networkOf(address)}`, limits.network],
+  ] as const;
+  try {
+    for (const [key, limit] of keys) {
+      const { refusedBy, retryAfter } = await shared.limiter.take(key, { limit, period: hour, burst: limit });
+      if (refusedBy !== undefined)
+        throw new VoucherError('too_many_attempts', `Too many codes were tried within an hour.`, retryAfter);
+    }
+  } catch (error) {
+    if (!(error instanceof SharedUnavailable)) throw error;
+  }
+}
+
+function newCode(): string {
+  const bytes = randomBytes(codeLength);
+  // 256 is a multiple of 32, so every character is equally likely.
+  return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+/** In groups of four, as it is printed. */
+export function formatCode(code: string): string {
+  return code.replace(/.{4}(?=.)/g, '$&-');
+}
+
+/** What was typed or pasted, as it was made: without hyphens and spaces, in capital letters, with the digits that O, I and L stand for. */
+export function normalizeCode(written: string): string {
+  return written
+    .slice(0, 100)
+    .toUpperCase()
+    .replace(/[^0-9A-Z]/g, '')
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1');
+}
+
+function digestOf(code: string): string {
+  return createHash('sha256').update(code).digest('hex');
+}

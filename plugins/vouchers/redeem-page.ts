@@ -1,0 +1,50 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
+import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
+
+/** A code has 16 characters; more are there when it was pasted with text around it. */
+const longestInput = 100;
+
+const redeemForm = defineForm({
+  fields: {
+    type: 'object',
+    properties: { code: { type: 'string', minLength: 1, maxLength: longestInput } },
+    required: ['code'],
+  },
+  async submit({ code }, request) {
+    const { host, format, t, address } = request;
+    try {
+      const { days, startsAt, endsAt, isNew } = await redeemVoucher(host, accountOf(request).id, code, address);
+      return {
+        redeemed: {
+          title: t(isNew ? 'vouchers.added' : 'vouchers.added_before', { count: days }),
+          text: t('vouchers.span', { from: format.time(startsAt).text, until: format.time(endsAt).text }),
+        },
+      };
+    } catch (error) {
+      if (error instanceof VoucherError)
+        throw new FieldErrors(
+          { code: `vouchers.${error.kind}` },
+          { count: Math.max(1, Math.ceil((error.retryAfter ?? 0) / 60)) },
+        );
+      if (error instanceof AccountError && error.kind === 'too_many_days')
+        throw new FieldErrors({ code: 'vouchers.too_many_days' });
+      throw error;
+    }
+  },
+});
+
+/** Where a code becomes days. A link may carry the code: `/redeem?code=…`; nothing is redeemed before the button is pressed. */
+export const redeemPage: Page = {
+  path: '/redeem',
+  role: 'account',
+  layout: 'plain',
+  title: 'vouchers.title',
+  template: viewPath('vouchers/redeem.eta'),
+  show: ({ form, query }) => ({
+    code: form.values['code'] ?? (query['code'] ?? '').slice(0, longestInput),
+    redeemed: undefined,
+  }),
+  forms: [redeemForm],
+};

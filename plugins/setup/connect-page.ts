@@ -27,7 +27,7 @@ interface Choice {
   readonly reader: Reader;
 }
 
-/** `/dashboard/connect`: the command that sets up all tools, and the configuration that each of them needs. */
+/** `/dashboard/connect`: what the reader's tool needs, the most used one at first; then the command that sets up all tools. */
 export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
   return {
     path,
@@ -116,7 +116,7 @@ function choiceOf(gateway: Gateway, request: PageRequest): Choice {
   const { host, query, t } = request;
   const chosenModel = setupModels(host, gateway).find(({ name }) => name === query['model'])?.name;
   return {
-    tool: tools.find(({ id }) => id === query['tool']),
+    tool: query['tool'] === allTools ? undefined : (tools.find(({ id }) => id === query['tool']) ?? tools[0]),
     reader: { t, system: systemOf(request), baseUrl: host.service.baseUrl, chosenModel },
   };
 }

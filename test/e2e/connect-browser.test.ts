@@ -53,47 +53,50 @@ describe('a buyer who connects tools', () => {
     ['windows', (url: string) => `irm ${url}/setup.ps1 | iex`, 'setup.ps1'],
   ])('copies the command of %s, and reads the checksum of the script that it loads', async (system, command, file) => {
     const permissions = ['clipboard-read', 'clipboard-write'];
-    await using window = await openConnect(`?system=${system}`, { permissions });
+    await using window = await openConnect(`?tool=all&system=${system}`, { permissions });
     const { page } = window;
     await page.locator('[data-copy="#command"]').click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(command(gateway.url));
-    expect(await page.locator('#sha256').innerText()).toBe(await checksumOf(file));
+    expect(await page.locator('#sha256').textContent()).toBe(await checksumOf(file));
     expect(window.complaints).toEqual([]);
   });
 
   it('can open one tool, return to all tools, and choose a model', async () => {
     await using window = await openConnect('?system=linux');
     const { page } = window;
+    await page.getByRole('heading', { name: 'Claude Code' }).waitFor();
     await page.getByRole('link', { name: 'Codex', exact: true }).click();
-    await page.getByRole('heading', { name: 'Or by hand' }).waitFor();
+    await page.getByRole('heading', { name: 'Codex' }).waitFor();
+    await page.getByText('By hand').click();
+    await page.locator('.setup-steps').waitFor();
     expect(await page.locator('#command').innerText()).toMatch(/setup\.sh \| sh -s -- --tools codex$/);
     await page.selectOption('#model', 'dp/first');
     await page.getByRole('button', { name: 'Go' }).click();
     await page.getByRole('link', { name: 'All tools at once' }).click();
-    await page.getByRole('heading', { name: 'Read it before you run it' }).waitFor();
+    await page.getByText('Read it before you run it').waitFor();
     expect(await page.locator('#command').innerText()).toMatch(/setup\.sh \| sh -s -- --model dp\/first$/);
     expect(window.complaints).toEqual([]);
   });
 
   it('sees the same page without JavaScript, except for the copy buttons', async () => {
-    await using window = await openConnect('?system=linux', { javaScriptEnabled: false });
+    await using window = await openConnect('?tool=all&system=linux', { javaScriptEnabled: false });
     const { page } = window;
     expect(await page.locator('#command').innerText()).toBe(`curl -fsSL ${gateway.url}/setup.sh | sh`);
-    expect(await page.locator('#sha256').innerText()).toBe(await checksumOf('setup.sh'));
+    expect(await page.locator('#sha256').textContent()).toBe(await checksumOf('setup.sh'));
     expect(await page.locator('[data-copy]:visible').count()).toBe(0);
     await page.getByRole('link', { name: 'macOS' }).click();
-    expect(await page.locator('#long-way').innerText()).toContain('shasum -a 256 setup.sh');
+    expect(await page.locator('#long-way').textContent()).toContain('shasum -a 256 setup.sh');
   });
 
   it('sees the new checksum on the open page when the catalog changes', async () => {
-    await using window = await openConnect('?system=linux');
+    await using window = await openConnect('?tool=all&system=linux');
     const { page } = window;
-    const before = await page.locator('#sha256').innerText();
+    const before = (await page.locator('#sha256').textContent()) ?? '';
     const stream = page.waitForResponse(/\/dashboard\/connect\/live/);
     await page.reload();
     await stream;
     await load(twoModels);
-    await page.locator('#sha256', { hasNotText: before }).waitFor();
-    expect(await page.locator('#sha256').innerText()).toBe(await checksumOf('setup.sh'));
+    await page.locator('#sha256', { hasNotText: before }).waitFor({ state: 'attached' });
+    expect(await page.locator('#sha256').textContent()).toBe(await checksumOf('setup.sh'));
   });
 });

@@ -16,11 +16,16 @@ const attack = '"><img src=x onerror="wasAttacked=1"><script>wasAttacked=1</scri
 const yaml = `${wholePipeline.replace('idle_timeout: 5', 'idle_timeout: 60')}
 upstreams:
   demo: { vendor: demo }
-  painter: { format: images, base_url: "http://127.0.0.1:9/v1" }
 models:
   demo: { routes: [demo/chatty], display_name: ${JSON.stringify(attack)} }
   down: { routes: [demo/fail-503] }
-  painter: { routes: [painter/draw] }
+  blind: { routes: [demo/chatty], capabilities: { images: false } }
+  painter: { kind: image, routes: [demo/image] }
+  vectors: { kind: embedding, routes: [demo/embedding] }
+  sorter: { kind: rerank, routes: [demo/rerank] }
+  speaker: { kind: speech, routes: [demo/speech] }
+  checker: { kind: moderation, routes: [demo/moderation] }
+  listener: { kind: transcription, routes: [demo/transcription] }
   a-name-of-sixty-characters-that-shows-how-long-names-wrap-1: { routes: [demo/chatty] }
 aliases: { other: demo }
 `;
@@ -55,18 +60,19 @@ async function openPlayground(page: Page, model = 'dp/demo'): Promise<void> {
   await page.goto(`${gateway.url}${path}?model=${model}`);
 }
 
-async function send(page: Page, text: string): Promise<void> {
-  await page.getByLabel('Message').fill(text);
+async function send(page: Page, text: string, label = 'Message'): Promise<void> {
+  await page.getByLabel(label).fill(text);
   await page.keyboard.press('Control+Enter');
 }
 
-const answer = (page: Page) => page.locator('.turn.assistant').last();
-const facts = (page: Page) => answer(page).locator('.facts-line');
-const error = (page: Page) => page.locator('#error');
+const answer = (page: Page) => page.locator('.answer').last();
+const openLink = (page: Page) => answer(page).locator('a.open');
+const figure = (page: Page, name: string) => answer(page).locator(`[data-figure=${name}]`);
+const error = (page: Page) => answer(page).locator('.answer-error');
 
 /** The record of the request that the last answer links to. */
 async function recordOf(page: Page) {
-  const id = (await facts(page).locator('a').getAttribute('href'))?.split('/').at(-1);
+  const id = (await answer(page).locator('a[href*="/requests/"]').getAttribute('href'))?.split('/').at(-1);
   const find = () =>
     gateway.database.query<Record<string, unknown>>(
       'select account_id, key_hint, outcome, model from request_log where id = ?',
@@ -77,57 +83,153 @@ async function recordOf(page: Page) {
 }
 
 describe('the playground', () => {
-  it('streams an answer by keyboard, and records the request for the account', async () => {
+  it('streams an answer by keyboard with its figures, and records the request for the account', async () => {
     await using opened = await openWindow();
     const { page, window, accountId } = opened;
     await openPlayground(page);
-    await page.getByLabel('Message').focus();
-    await page.keyboard.type('Hello there');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await expect
-      .poll(() => facts(page).textContent(), patience)
-      .toMatch(/\d+ in · \d+ out · first token .+ · total .+ ·\s+Open/);
+    await send(page, 'Hello there');
+    await openLink(page).waitFor();
     expect(await answer(page).textContent()).toContain('Hello there');
+    expect(await figure(page, 'first').textContent()).toMatch(/\d (ms|s)$/);
+    expect(await figure(page, 'out').textContent()).toMatch(/^\d+$/);
+    expect(await figure(page, 'total').textContent()).toMatch(/\d (ms|s)$/);
     expect(await recordOf(page)).toMatchObject({ account_id: accountId, key_hint: 'playground', outcome: 'answered' });
     expect(window.complaints).toEqual([]);
   });
 
-  it('keeps the conversation, and shows the same request as code', async () => {
+  it('sends the settings, and shows the same request as code', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
+    await page.getByLabel('System prompt').fill('Answer briefly.');
+    await page.getByRole('spinbutton', { name: 'Temperature' }).fill('0.4');
+    await page.getByRole('spinbutton', { name: 'Output limit' }).fill('50');
+    await page.getByLabel('Reasoning').selectOption('low');
+    await page.getByRole('radio', { name: 'JSON schema' }).check();
+    const sent = page.waitForRequest((request) => request.url().endsWith('/v1/chat/completions'));
     await send(page, 'First');
-    await facts(page).getByRole('link').waitFor();
+    expect((await sent).postDataJSON()).toMatchObject({
+      model: 'dp/demo',
+      messages: [
+        { role: 'system', content: 'Answer briefly.' },
+        { role: 'user', content: 'First' },
+      ],
+      temperature: 0.4,
+      max_tokens: 50,
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema' },
+    });
+    await openLink(page).waitFor();
     await page.getByLabel('Message').fill(`It's "second"`);
-    const curl = await page.locator('#sample-curl code').textContent();
-    expect(curl).toContain(`"content": "It'\\''s \\"second\\""`);
-    expect(curl).toContain('"role": "assistant"');
-    await page.locator('#sample-curl').getByRole('link', { name: 'Python' }).click();
-    expect(await page.locator('#sample-python code').textContent()).toContain(`"content": "It's \\"second\\""`);
-    expect(await page.locator('#sample-curl').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    const curl = page.locator('#sample-curl code');
+    await expect.poll(() => curl.textContent(), patience).toContain(`"content": "It'\\''s \\"second\\""`);
+    expect(await curl.textContent()).toContain('"temperature": 0.4');
+    expect(await curl.textContent()).toContain('"role": "assistant"');
+    for (const language of ['Python', 'TypeScript', 'Go', 'PHP']) {
+      await page.locator('.code:visible').getByRole('link', { name: language }).click();
+      expect(await page.locator('.code:visible code').textContent()).toContain('Answer briefly.');
+    }
   });
 
-  it('stops an answer, which is recorded as aborted by the client', async () => {
+  it('asks two models the same question, and goes on with each of its own answers', async () => {
+    await using opened = await openWindow();
+    const { page } = opened;
+    await openPlayground(page);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByLabel('Second model').selectOption('dp/down');
+    await send(page, 'Hello');
+    const [left, right] = [page.locator('[data-pane="0"]').last(), page.locator('[data-pane="1"]').last()];
+    await left.locator('a.open').waitFor();
+    await expect.poll(() => right.textContent(), patience).toContain('No route responded.');
+    const sent: object[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/v1/chat/completions')) sent.push(request.postDataJSON() as object);
+    });
+    await send(page, 'Again');
+    await expect.poll(() => sent.length, patience).toBe(2);
+    expect(sent.find((body) => (body as { model: string }).model === 'dp/down')).toMatchObject({
+      messages: [{ role: 'user', content: 'Again' }],
+    });
+    expect(sent.find((body) => (body as { model: string }).model === 'dp/demo')).toMatchObject({
+      messages: [{ content: 'Hello' }, { role: 'assistant' }, { content: 'Again' }],
+    });
+  });
+
+  it('sends the result of a tool that a model calls', async () => {
+    await using opened = await openWindow();
+    const { page } = opened;
+    await openPlayground(page);
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('1 parameter').waitFor();
+    await page.getByText('Edit as JSON').click();
+    await page.getByLabel('Tools', { exact: true }).fill('[{"type": "nothing"}]');
+    await send(page, 'call get_weather for Jakarta');
+    await page.getByText('Enter a JSON list of tools').waitFor();
+    expect(await page.locator('.answer').count()).toBe(0);
+    await page.getByLabel('Tools', { exact: true }).fill('');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByLabel('What the tool returns').fill('{"celsius": 31}');
+    const sent = page.waitForRequest((request) => request.url().endsWith('/v1/chat/completions'));
+    await page.getByRole('button', { name: 'Send result' }).click();
+    const { messages } = (await sent).postDataJSON() as { messages: object[] };
+    expect(messages.slice(-2)).toMatchObject([
+      { role: 'assistant', tool_calls: [{ function: { name: 'get_weather' } }] },
+      { role: 'tool', content: '{"celsius": 31}' },
+    ]);
+    await expect.poll(() => answer(page).locator('a.open').isVisible(), patience).toBe(true);
+  });
+
+  it('attaches files within its bounds to models that take them', async () => {
+    await using opened = await openWindow();
+    const { page } = opened;
+    await openPlayground(page);
+    const attach = (name: string, mimeType: string, buffer: Buffer) =>
+      page.locator('#attach').setInputFiles({ name, mimeType, buffer });
+    await attach('pool.ts', 'video/mp2t', Buffer.from('let a = 1;'));
+    await attach('dot.png', 'image/png', Buffer.from('png'));
+    await page.getByRole('button', { name: 'Remove dot.png' }).waitFor();
+    await attach('large.png', 'image/png', Buffer.alloc(5_000_001));
+    await page.getByText('large.png is too large. The limit is 5 MB.').waitFor();
+    await attach('film.mp4', 'video/mp4', Buffer.from('x'));
+    await page.getByText('film.mp4 cannot be read here.').waitFor();
+    await page.getByLabel('Model', { exact: true }).selectOption('dp/blind');
+    await send(page, 'What is this?');
+    await page.getByText('dp/blind takes no images.').waitFor();
+    await page.getByRole('button', { name: 'Remove dot.png' }).click();
+    const sent = page.waitForRequest((request) => request.url().endsWith('/v1/chat/completions'));
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    expect((await sent).postDataJSON()).toMatchObject({
+      messages: [{ content: [{ text: 'What is this?' }, { text: 'pool.ts\n```\nlet a = 1;\n```' }] }],
+    });
+    await page.locator('.sent-files').getByText('pool.ts').waitFor();
+  });
+
+  it('stops an answer, which is recorded as aborted by the client, and asks again', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
     await send(page, 'Hello [[stall-midway]]');
     await expect.poll(() => answer(page).locator('.turn-text').textContent(), patience).toContain('Hello');
     await page.getByRole('button', { name: 'Stop' }).click();
-    await expect.poll(() => facts(page).textContent(), patience).toContain('You stopped it.');
+    await answer(page).getByText('You stopped it.').waitFor();
     expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(false);
     expect(await recordOf(page)).toMatchObject({ outcome: 'aborted' });
+    const sent = page.waitForRequest((request) => request.url().endsWith('/v1/chat/completions'));
+    await page.getByRole('button', { name: 'Retry' }).click();
+    expect(((await sent).postDataJSON() as { messages: object[] }).messages).toHaveLength(1);
+    expect(await page.locator('.answer').count()).toBe(1);
   });
 
-  it('reports that an answer broke off, keeps the received text, and offers the message again', async () => {
+  it('reports that an answer broke off, and keeps the received text', async () => {
     await using opened = await openWindow();
     const { page } = opened;
     await openPlayground(page);
     await send(page, 'Hello [[cut]]');
-    await expect.poll(() => facts(page).textContent(), patience).toContain('The response broke off.');
+    await answer(page).getByText('The response broke off.').waitFor();
     expect(await answer(page).locator('.turn-text').textContent()).not.toBe('');
-    expect(await page.getByLabel('Message').inputValue()).toBe('Hello [[cut]]');
+    expect(await answer(page).getByRole('button', { name: 'Retry' }).isVisible()).toBe(true);
   });
 
   it('shows answers as text, not as HTML', async () => {
@@ -135,21 +237,21 @@ describe('the playground', () => {
     const { page } = opened;
     await openPlayground(page);
     await send(page, attack);
-    await facts(page).getByRole('link').waitFor();
+    await openLink(page).waitFor();
     expect(await answer(page).locator('.turn-text').textContent()).toContain(attack);
     expect(await page.evaluate('globalThis.wasAttacked')).toBeUndefined();
   });
 });
 
 describe('a request that fails', () => {
-  it('links to the plans if there is no pass, and keeps the message', async () => {
+  it('links to the plans if there is no pass, and keeps the question', async () => {
     await using opened = await openWindow({ days: 0 });
     const { page } = opened;
     await openPlayground(page);
     await send(page, 'Hello');
-    await expect.poll(() => error(page).textContent(), patience).toContain('No active pass.');
+    await error(page).getByText('No active pass.').waitFor();
     expect(await error(page).getByRole('link').getAttribute('href')).toBe('/buy');
-    expect(await page.getByLabel('Message').inputValue()).toBe('Hello');
+    expect(await page.locator('.question').textContent()).toContain('Hello');
   });
 
   it('is reported with a link to its record if every route failed', async () => {
@@ -157,7 +259,7 @@ describe('a request that fails', () => {
     const { page } = opened;
     await openPlayground(page, 'dp/down');
     await send(page, 'Hello');
-    await expect.poll(() => error(page).textContent(), patience).toContain('No route responded.');
+    await error(page).getByText('No route responded.').waitFor();
     expect(await error(page).getByRole('link').getAttribute('href')).toMatch(/^\/dashboard\/requests\/req_/);
   });
 
@@ -168,14 +270,14 @@ describe('a request that fails', () => {
     await changeLimits(gateway.database, accountId, { limit: 1, period: 8, burst: 1 });
     await openPlayground(page);
     await send(page, 'One');
-    await facts(page).getByRole('link').waitFor();
+    await openLink(page).waitFor();
     await send(page, 'Two');
     await expect
       .poll(() => error(page).textContent(), patience)
       .toMatch(/Rate limit reached\.\s*Send again in [1-8] s\./);
-    await expect.poll(() => error(page).textContent(), patience).toBe('');
-    await page.getByRole('button', { name: 'Send' }).click();
-    await expect.poll(() => page.locator('.turn.assistant .facts-line a:not([hidden])').count(), patience).toBe(2);
+    await error(page).getByText('You can send it again now.').waitFor();
+    await answer(page).getByRole('button', { name: 'Retry' }).click();
+    await expect.poll(() => page.locator('.answer a.open:not([hidden])').count(), patience).toBe(2);
   });
 
   it('because the session has ended links to the sign-in', async () => {
@@ -184,7 +286,7 @@ describe('a request that fails', () => {
     await openPlayground(page);
     await new Sessions(gateway.database).revokeAll(accountId);
     await send(page, 'Hello');
-    await expect.poll(() => error(page).textContent(), patience).toContain('You were signed out.');
+    await error(page).getByText('You were signed out.').waitFor();
     expect(await error(page).getByRole('link').getAttribute('href')).toBe('/sign-in?next=/dashboard/try');
   });
 
@@ -194,7 +296,7 @@ describe('a request that fails', () => {
     await openPlayground(page);
     await page.context().setOffline(true);
     await send(page, 'Hello');
-    await expect.poll(() => error(page).textContent(), patience).toContain('The gateway did not respond.');
+    await error(page).getByText('The gateway did not respond.').waitFor();
   });
 });
 
@@ -212,7 +314,7 @@ describe('without JavaScript the playground', () => {
     expect(await recordOf(page)).toMatchObject({ account_id: accountId, key_hint: 'playground', outcome: 'answered' });
   });
 
-  it('explains what went wrong', async () => {
+  it('explains what went wrong, and changes the model', async () => {
     await using opened = await openWindow({ days: 0, options: { javaScriptEnabled: false } });
     const { page } = opened;
     await openPlayground(page);
@@ -220,18 +322,60 @@ describe('without JavaScript the playground', () => {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('No active pass.').waitFor();
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello');
+    await page.getByLabel('Model', { exact: true }).selectOption('dp/painter');
+    await page.getByRole('button', { name: 'Use this model' }).click();
+    await page.getByText('Makes images from a description.').waitFor();
+    expect(await page.locator('main').innerText()).toContain('This form needs JavaScript.');
   });
 });
 
-describe('a model that only makes images', () => {
-  it('has no chat, and its request is shown as code', async () => {
+const results = (page: Page) => page.locator('#results .answer').first();
+
+describe('a model of another kind', () => {
+  it('makes an image, which the page shows, and has its request as code', async () => {
+    await using opened = await openWindow();
+    const { page, window } = opened;
+    await openPlayground(page);
+    await page.getByLabel('Model', { exact: true }).selectOption('dp/painter');
+    await page.getByText('Makes images from a description.').waitFor();
+    await send(page, 'A cat', 'Description');
+    await results(page).locator('img').waitFor();
+    await expect
+      .poll(() => page.evaluate(`document.querySelector('.made-image').naturalWidth`), patience)
+      .toBeGreaterThan(0);
+    expect(await page.locator('#sample-curl code').textContent()).toContain('/v1/images/generations');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('compares texts, sorts documents, reads aloud, listens, and checks texts', async () => {
     await using opened = await openWindow();
     const { page } = opened;
-    await openPlayground(page);
-    await page.getByLabel('Model').selectOption('dp/painter');
-    await page.getByText('dp/painter generates images.').waitFor();
-    expect(await page.getByRole('button', { name: 'Send' }).count()).toBe(0);
-    expect(await page.locator('#sample-curl code').textContent()).toContain('/v1/images/generations');
+    await openPlayground(page, 'dp/vectors');
+    await send(page, 'one\ntwo', 'Texts, one a line');
+    await results(page)
+      .getByText(/^\d+ dimensions$/)
+      .waitFor();
+    expect(await results(page).locator('li').count()).toBe(2);
+    await openPlayground(page, 'dp/sorter');
+    await page.getByLabel('Documents, one a line').fill('red\nblue');
+    await send(page, 'Which is blue?', 'Question');
+    await results(page).getByText('blue').waitFor();
+    await openPlayground(page, 'dp/speaker');
+    await send(page, 'Hello', 'Text');
+    await results(page).getByRole('link', { name: 'Save the MP3 file' }).waitFor();
+    await openPlayground(page, 'dp/checker');
+    await send(page, 'Hello', 'Text');
+    await results(page)
+      .getByText(/^(Not f|F)lagged$/)
+      .waitFor();
+    await openPlayground(page, 'dp/listener');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Choose a recording.').waitFor();
+    await page
+      .getByLabel('Recording')
+      .setInputFiles({ name: 'a.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3') });
+    await page.getByRole('button', { name: 'Send' }).click();
+    await results(page).locator('.turn-text').waitFor();
   });
 });
 
@@ -244,7 +388,7 @@ describe('the pages', () => {
     const talk = async () => {
       await page.locator('#message').fill('Hello');
       await page.locator('#send').click();
-      await page.locator('.facts-line a:not([hidden])').waitFor();
+      await page.locator('a.open:not([hidden])').waitFor();
     };
     const wrong = [
       ...(await audit('/dashboard/models/dp/demo')),
@@ -268,7 +412,7 @@ describe('the pages', () => {
     await page.getByLabel('Search models').fill('nothing of this');
     await page.getByText('No model matches.').waitFor();
     await page.getByRole('link', { name: 'Clear all' }).click();
-    await expect.poll(() => page.locator('tbody tr').count(), patience).toBe(4);
+    await expect.poll(() => page.locator('tbody tr').count(), patience).toBe(10);
   });
 
   it('lead from a row to the page of the model, whose code changes its language without a reload', async () => {

@@ -32,6 +32,14 @@ export interface FormatAbilities {
   readonly losses: readonly FeatureLoss[];
 }
 
+/** What requests may set. */
+export interface ModelSettings {
+  /** Temperature and the like. */
+  readonly sampling: boolean;
+  /** Reasoning efforts; empty when they cannot be set. */
+  readonly efforts: readonly string[];
+}
+
 /** What a model can do for clients, as far as they may rely on it: what the routes do that are asked first. */
 export interface ModelAbilities {
   /** The formats in which clients hold conversations with it; empty for a model that only makes images. */
@@ -40,6 +48,7 @@ export interface ModelAbilities {
   readonly others: readonly string[];
   /** What prompts may have besides text and images. */
   readonly inputs: readonly ('files' | 'audio' | 'video')[];
+  readonly settings: ModelSettings;
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
 }
@@ -51,6 +60,7 @@ const nothing: ModelAbilities = {
   conversations: [],
   others: [],
   inputs: [],
+  settings: { sampling: false, efforts: [] },
   maxInputTokens: undefined,
   maxOutputTokens: undefined,
 };

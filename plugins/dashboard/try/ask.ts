@@ -3,7 +3,7 @@ import type { Server } from '@hapi/hapi';
 import { accessTokens } from '#core/business/accounts/access-token.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
-import { tryBounds, type TryMessage } from './conversation.ts';
+import { tryBounds } from './conversation.ts';
 
 /** Timeout of a response in ms; longer than the deadline of a model call, whose error is more specific. */
 const deadline = 300_000;
@@ -27,30 +27,29 @@ export interface Asked {
  * Sends a conversation the way the script of the page does: over the gateway's own listener, so that it passes the pipeline
  * and is on record like any request. Does not reject.
  */
-export async function ask(
-  listener: Server['listener'],
-  page: PageRequest,
-  model: string,
-  messages: readonly TryMessage[],
-): Promise<Asked> {
+export async function ask(listener: Server['listener'], page: PageRequest, body: object): Promise<Asked> {
   const startedAt = performance.now();
   try {
     const token = await signToken(page);
     // Loaded with the first question, because commands never need it.
     const { request } = await import('undici');
-    const { statusCode, headers, body } = await request(`${addressOf(listener)}/v1/chat/completions`, {
+    const {
+      statusCode,
+      headers,
+      body: reply,
+    } = await request(`${addressOf(listener)}/v1/chat/completions`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',
         'user-agent': page.userAgent,
       },
-      body: JSON.stringify({ model, messages }),
+      body: JSON.stringify(body),
       signal: AbortSignal.timeout(deadline),
       headersTimeout: deadline,
       bodyTimeout: deadline,
     });
-    const read = readReply(statusCode, await textOf(body), String(headers['retry-after'] ?? ''));
+    const read = readReply(statusCode, await textOf(reply), String(headers['retry-after'] ?? ''));
     const duration = performance.now() - startedAt;
     return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...read };
   } catch (error) {

@@ -12,6 +12,15 @@ export const tryBounds = {
   messages: 20,
   /** Characters of an answer that are shown. */
   answer: 100_000,
+  /** Bytes of a file of a message, of a text file, and of all files of a message; files of a message. */
+  file: 5_000_000,
+  textFile: 200_000,
+  allFiles: 10_000_000,
+  files: 8,
+  /** Bytes of a recording. */
+  recording: 25_000_000,
+  /** Lines of texts or documents that are sent. */
+  lines: 100,
   /** Bytes of the conversation in a form, as browsers encode it: half of what a form may have. */
   history: 32 * 1024,
 } as const;

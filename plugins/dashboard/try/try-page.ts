@@ -1,14 +1,18 @@
 import type { Server } from '@hapi/hapi';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
+import { quirksSchema } from '#core/config/catalog/quirks.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { exampleCall } from '../code/example-call.ts';
+import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { requestPath, tryPath } from '../paths.ts';
 import { ask, type Asked } from './ask.ts';
 import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';
-import { causeOf, explainError, tryCauses, type TryError } from './explain-error.ts';
-import { conversationSamples, fillSample, imageSamples } from './samples.ts';
+import { describeModels, isOffered, type SingleKind } from './describe-models.ts';
+import { causeOf, explainError, type TryError } from './explain-error.ts';
+import { scriptTexts } from './script-texts.ts';
 
 /** A message or an answer, ready to be printed. */
 interface Turn {
@@ -29,7 +33,10 @@ interface Answered {
   readonly model: string;
 }
 
-/** `/dashboard/try`: a conversation with a model, through the API. */
+/** In the order in which they need each other. */
+export const tryScripts = ['try-api.js', 'try-show.js', 'try-settings.js', 'try-code.js', 'try.js', 'try-kinds.js'];
+
+/** `/dashboard/try`: conversations with one or two models, and single requests to others, through the API. */
 export function createTryPage(server: Server): Page {
   return {
     path: tryPath,
@@ -38,32 +45,47 @@ export function createTryPage(server: Server): Page {
     navigation: { label: 'try.title', icon: 'play', order: 35, isInBar: false },
     template: viewPath('dashboard/try/page.eta'),
     styles: ['try.css'],
-    scripts: ['try-api.js', 'try.js'],
+    scripts: tryScripts,
     show: (request) => describePage(server, request, request.form.values['model'] ?? request.query['model']),
     forms: [createForm(server)],
   };
 }
 
+/** Of browsers without scripts; what needs one is not among its fields. */
 function createForm(server: Server): PageForm {
   return defineForm({
     fields: {
       type: 'object',
       properties: {
         model: { type: 'string', maxLength: 200 },
-        message: { type: 'string', minLength: 1, maxLength: tryBounds.message },
+        message: { type: 'string', maxLength: tryBounds.message },
         history: { type: 'string' },
+        system: { type: 'string', maxLength: tryBounds.message },
+        temperature: { type: 'number', minimum: 0, maximum: 2 },
+        max_tokens: { type: 'integer', minimum: 1 },
+        choose: { type: 'string' },
       },
       required: ['model'],
     },
-    async submit({ model: name, message, history }, request) {
+    async submit({ model: name, message, history, system, temperature, max_tokens: limit, choose }, request) {
       const model = request.host.catalog.resolve(name);
       if (model === undefined) throw new FieldErrors({ model: 'try.error_text.no_model' });
-      if (!canTalk(server, model)) return describePage(server, request, name);
+      if (choose !== undefined || !canTalk(server, model))
+        return describePage(server, request, name, readHistory(history));
       if (message === undefined) throw new FieldErrors({ message: 'form.required' });
       const messages: TryMessage[] = [...readHistory(history), { role: 'user', content: message }];
-      const asked = await ask(server.listener, request, model.publicName, messages.slice(-tryBounds.messages));
+      const asked = await ask(server.listener, request, {
+        model: model.publicName,
+        messages: [
+          ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+          ...messages.slice(-tryBounds.messages),
+        ],
+        ...(temperature !== undefined && { temperature }),
+        ...(limit !== undefined && { max_tokens: limit }),
+      });
+      const values = { system: system ?? '', temperature: String(temperature ?? ''), max_tokens: String(limit ?? '') };
       const answered = describeAnswer(asked, messages, model.publicName, request);
-      return { ...describePage(server, request, name, messages), ...answered };
+      return { ...describePage(server, request, name, messages), values, ...answered };
     },
   });
 }
@@ -80,39 +102,68 @@ function describePage(
   messages: readonly TryMessage[] = [],
 ) {
   const { host, t } = request;
-  // The page shows no calls with files or recordings.
-  const models = host.catalog.models.filter(({ kind }) => kind === 'chat' || kind === 'image');
-  const talking = models.filter((model) => canTalk(server, model));
+  const models = host.catalog.models.filter((model) => isOffered(server.gateway, model));
   const named = name === undefined ? undefined : host.catalog.resolve(name);
-  const model = models.find((one) => one === named) ?? talking[0] ?? models[0];
+  const model = models.find((one) => one === named) ?? models.find(({ kind }) => kind === 'chat') ?? models[0];
   if (model === undefined) return { isEmpty: true };
-  const isTalking = canTalk(server, model);
-  const apiUrl = `${host.service.baseUrl}/v1`;
-  const samples = isTalking ? conversationSamples(apiUrl) : imageSamples(apiUrl);
-  const shown: readonly TryMessage[] = messages.length > 0 ? messages : [{ role: 'user', content: t('try.example') }];
+  const { efforts } = quirksSchema.properties;
   return {
     isEmpty: false,
     path: tryPath,
     tokenPath: `${tryPath}/token`,
+    apiUrl: `${host.service.baseUrl}/v1`,
+    routeHeader: `x-${host.service.slug}-route`,
     model: model.publicName,
-    models: talking.map(({ publicName }) => publicName),
-    silent: models.filter((one) => !talking.includes(one)).map(({ publicName }) => publicName),
-    isTalking,
+    kind: model.kind,
+    ...(model.kind !== 'chat' && describeSingle(model.kind, t)),
+    ...describeModels(server.gateway, models, t),
+    efforts: efforts.items.enum.map((value) => ({ value, label: t(`try.effort.${value}`) })),
+    values: { system: '', temperature: '', max_tokens: '' },
     maxMessage: tryBounds.message,
     bounds: JSON.stringify(tryBounds),
     texts: JSON.stringify(scriptTexts(request)),
-    samples: samples.map(({ id, label, template }) => ({
-      id: `sample-${id}`,
-      label,
-      template,
-      pieces: codePieces(fillSample(template, model.publicName, shown, isTalking)),
-    })),
+    sampleTool: JSON.stringify(sampleTool),
+    sampleSchema: JSON.stringify(sampleSchema, undefined, 2),
+    samples: describeCode(model, messages, request),
     turns: messages.map((one) => ({ role: one.role, text: one.content, facts: '', requestPath: '' })),
     history: writeHistory(messages),
     message: request.form.values['message'] ?? '',
     error: undefined,
     errorPath: '',
   };
+}
+
+/** What the form of a model says that is not for conversations. */
+function describeSingle(kind: SingleKind, t: PageRequest['t']) {
+  return { about: t(`try.kind_text.${kind}`), field: kind === 'transcription' ? '' : t(`try.field.${kind}`) };
+}
+
+/** A tool to begin with. */
+const sampleTool = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'The weather in a city.',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+
+const sampleSchema = {
+  type: 'object',
+  properties: { answer: { type: 'string' } },
+  required: ['answer'],
+  additionalProperties: false,
+};
+
+function describeCode(model: Model, messages: readonly TryMessage[], { host, t }: PageRequest) {
+  const example = exampleCall(model, `${host.service.baseUrl}/v1`, t('try.example'));
+  const call = messages.length === 0 ? example : { ...example, body: { ...example.body, messages } };
+  return codeLanguages.map(({ id, label }) => ({
+    id: `sample-${id}`,
+    language: id,
+    label,
+    pieces: codePieces(writeCode(id, call)),
+  }));
 }
 
 function describeAnswer(asked: Asked, messages: readonly TryMessage[], model: string, request: PageRequest): Answered {
@@ -144,21 +195,4 @@ function factsOf({ usage, duration }: Asked, { t, format }: PageRequest): string
   return [tokens, t('try.total', { time: format.duration(duration).text })]
     .filter((part) => part !== undefined)
     .join(' · ');
-}
-
-/** The texts of the page's script. Placeholders in braces are filled there. */
-function scriptTexts({ t, format }: Pick<PageRequest, 't' | 'format'>) {
-  return {
-    errors: Object.fromEntries(tryCauses.map((cause) => [cause, explainError(cause, {}, t)])),
-    tokens: t('try.tokens'),
-    first: t('try.first'),
-    total: t('try.total'),
-    stopped: t('try.stopped'),
-    broken: t('try.broken'),
-    truncated: t('try.truncated'),
-    noText: t('try.no_text'),
-    thinking: t('try.thinking'),
-    done: t('try.done'),
-    units: { ms: format.duration(1).unit, s: format.duration(2_000).unit },
-  };
 }

@@ -7,9 +7,12 @@ import {
   type ModelAbilities,
   type ModelFeature,
   modelFeatures,
+  type ModelSettings,
 } from '#core/config/catalog/abilities.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
+import { chat } from '../formats/chat/descriptor.ts';
 import type { ClientTextFormat, FormatDescriptor } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, embeddingFormats, formats } from '../formats/formats.ts';
 import { preferredFormat } from '../request/upstream-format.ts';
@@ -17,7 +20,7 @@ import { type Support, supportOf } from './matrix.ts';
 
 const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [text, name as FeatureLoss]));
 
-type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs'>;
+type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs' | 'settings'>;
 
 /**
  * What models of the same upstreams and settings have in common, of which there may be thousands. By the quirks of their first route, which
@@ -56,6 +59,7 @@ function readRoutes(model: Model): RouteAbilities {
     conversations: model.kind === 'chat' ? clientTextFormats.flatMap((client) => abilitiesIn(client, model)) : [],
     others: formats.filter((format) => isServed(format, model)).map(({ name }) => name),
     inputs: model.kind === 'chat' ? inputsOf(model) : [],
+    settings: settingsOf(model),
   };
 }
 
@@ -65,6 +69,22 @@ function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
   return (['files', 'audio', 'video'] as const).filter((input) =>
     primary.every(({ upstream, profile }) => upstream.vendor !== undefined && profile.capabilities[input]),
   );
+}
+
+/** What requests of Chat Completions may set, whatever format the routes that are asked first have. */
+function settingsOf({ routes }: Model): ModelSettings {
+  const primary = routes.filter(({ priority }) => priority === routes[0]?.priority);
+  const profiles = primary.flatMap(({ upstream, profile }) => {
+    const format = preferredFormat(chat, upstream.formats);
+    return format === undefined ? [] : [profileIn(format.name, profile)];
+  });
+  const [first, ...others] = profiles.map(({ capabilities, quirks }) =>
+    capabilities.reasoning && quirks.reasoning !== 'none' ? quirks.efforts : [],
+  );
+  return {
+    sampling: profiles.length > 0 && profiles.every(({ quirks }) => quirks.sampling),
+    efforts: (first ?? []).filter((effort) => others.every((other) => other.includes(effort))),
+  };
 }
 
 /** True for a format without conversations in which clients can call a model. Those of embeddings are translated. */

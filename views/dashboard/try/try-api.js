@@ -1,4 +1,5 @@
 // What the playground needs of the API: a token of this session, the call, and the events of a stream.
+globalThis.playground = {};
 {
   const { token: tokenPath } = document.getElementById('ask')?.dataset ?? {};
   let token;
@@ -14,23 +15,27 @@
   }
 
   /** Without cookies: the token is the only credential. */
-  async function post(body, signal) {
-    return fetch('/v1/chat/completions', {
+  async function post(path, body, signal) {
+    const isForm = body instanceof FormData;
+    return fetch(`/v1${path}`, {
       method: 'POST',
       credentials: 'omit',
-      headers: { authorization: `Bearer ${await readToken()}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: {
+        authorization: `Bearer ${await readToken()}`,
+        ...(!isForm && { 'content-type': 'application/json' }),
+      },
+      body: isForm ? body : JSON.stringify(body),
       signal,
     });
   }
 
-  globalThis.playgroundApi = {
-    /** A token can end early, when the computer has slept for instance: one more is tried. */
-    async call(body, signal) {
-      const response = await post(body, signal);
+  globalThis.playground.api = {
+    /** A token can end early, when the computer has slept for instance: one more is tried. @param body a FormData, or JSON */
+    async call(path, body, signal) {
+      const response = await post(path, body, signal);
       if (response.status !== 401) return response;
       token = undefined;
-      return post(body, signal);
+      return post(path, body, signal);
     },
 
     async refusalOf(response) {

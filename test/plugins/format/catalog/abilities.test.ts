@@ -56,6 +56,19 @@ describe('the abilities of a model', () => {
     expect(conversations.find(({ format }) => format === 'chat')?.features.images).toBe(support);
   });
 
+  it.each([
+    [{ sampling: true, efforts: ['low', 'high'] }, [{ efforts: ['low', 'high'] }, {}]],
+    [
+      { sampling: false, efforts: ['high'] },
+      [{ efforts: ['low', 'high'], sampling: false }, { efforts: ['high', 'max'] }],
+    ],
+    [{ sampling: true, efforts: [] }, [{ reasoning: 'none' }, {}]],
+  ] as const)('requests may set what all routes take that are asked first: %j', (settings, quirks) => {
+    expect(abilities(...quirks.map((one) => routeOf(['chat'], 0, { quirks: { ...one } as never }))).settings).toEqual(
+      settings,
+    );
+  });
+
   it('a model can do what its best format supports', () => {
     const noReasoning = abilities(routeOf(['chat'], 0, { quirks: { reasoning: 'none' } }));
     expect(['tools', 'reasoning'].map((feature) => bestSupport(noReasoning, feature as ModelFeature))).toEqual([

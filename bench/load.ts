@@ -70,6 +70,14 @@ export const loads: readonly Load[] = [
     concurrency: 100,
     unitsPerRequest: 200,
   },
+  {
+    name: '1 MB prompt',
+    path: chat,
+    body: JSON.stringify(message('lorem ipsum "dolor" '.repeat(50_000))),
+    requests: 300,
+    concurrency: 8,
+    unitsPerRequest: 1,
+  },
 ];
 
 /** A stream of 200 events; path and model select the formats of client and upstream. */

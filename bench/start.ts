@@ -1,0 +1,125 @@
+/**
+ * `npm run bench:start`: from the command to the first answer, on an empty data folder and again with the one that is there, with the
+ * embedded PostgreSQL; and the processor time of `daypass check`. Exits with 1 when a figure is over its aim. Needs an otherwise idle
+ * machine.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const times = 7;
+/** Seconds. */
+const aims = { second: 1.5, check: 0.5 };
+/** Ms between two requests of a client that waits for the gateway, and in all. */
+const retry = { after: 10, within: 60_000 };
+const root = join(import.meta.dirname, '..');
+const yaml = (port: number) => `
+listen: { port: ${port}, notice_period: 0 }
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: 1000, period: 60, burst: 1000, concurrent: 100 }
+  - cache
+  - format
+  - upstream
+  - log
+upstreams: { demo: { vendor: demo } }
+models: { demo: { routes: [demo/demo-chat] } }
+`;
+
+const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-start-'));
+// PostgreSQL may run as another user, which must be able to enter.
+await chmod(folder, 0o755);
+const file = join(folder, 'gateway.yaml');
+const port = await freePort();
+await writeFile(file, yaml(port));
+let isOver = false;
+try {
+  console.log(`first start to first answer: ${seconds(await startOnce())}`);
+  const taken: number[] = [];
+  for (let time = 0; time < times; time++) taken.push(await startOnce());
+  report('second start to first answer', taken, aims.second);
+  const checks = Array.from({ length: times }, checkOnce);
+  report('daypass check, processor time', checks, aims.check);
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+process.exit(isOver ? 1 : 0);
+
+/** @returns seconds from the command to the whole answer */
+async function startOnce(): Promise<number> {
+  const began = performance.now();
+  const child = spawn(process.execPath, ['--disable-sigusr1', 'core/main.mjs', '--config', file, 'start'], {
+    cwd: root,
+    stdio: 'ignore',
+  });
+  try {
+    await firstAnswer(began);
+    return (performance.now() - began) / 1_000;
+  } finally {
+    child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'exit');
+  }
+}
+
+async function firstAnswer(began: number): Promise<void> {
+  while (performance.now() - began < retry.within) {
+    // Written by the first start, just before it listens.
+    const key = await readFile(join(folder, 'data', 'demo-key'), 'utf8').catch(() => undefined);
+    const answer = key === undefined ? undefined : await ask(key.trim()).catch(() => undefined);
+    if (answer?.status === 200) return;
+    await sleep(retry.after);
+  }
+  throw new Error(`no answer within ${retry.within / 1_000} s`);
+}
+
+async function ask(key: string): Promise<Response> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }),
+  });
+  await answer.arrayBuffer();
+  return answer;
+}
+
+/** @returns seconds of processor time */
+function checkOnce(): number {
+  const { stderr, status } = spawnSync(
+    'bash',
+    ['-c', 'TIMEFORMAT="%U %S"; time "$0" core/main.mjs --config "$1" check >/dev/null', process.execPath, file],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
+  if (status !== 0) throw new Error(`daypass check failed: ${stderr}`);
+  const [user = 0, system = 0] = stderr.trim().split(' ').slice(-2).map(Number);
+  return user + system;
+}
+
+function report(name: string, values: readonly number[], aim: number): void {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  if (middle > aim) isOver = true;
+  console.log(
+    `${name}: median ${seconds(middle)}, least ${seconds(sorted[0] ?? Number.NaN)}, of ${values.length} (aim: ${seconds(aim)})`,
+  );
+}
+
+function seconds(value: number): string {
+  return `${value.toFixed(2)} s`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,190 @@
+/**
+ * `npm run rolling`: two gateways behind nginx, HAProxy and Caddy with the examples of deploy/proxies. Replaces one after the other
+ * under load, twice, then kills one and both. Prints what clients saw, and exits with 1 when a figure is missed.
+ *
+ *     npm run rolling -- --only nginx,caddy
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Agent, request } from 'undici';
+import { copyDatabase, startPostgres, withDatabase } from '../support/global-postgres.ts';
+import { startRedis } from '../support/global-redis.ts';
+import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
+import { Load } from './load.ts';
+import { type Proxy, proxies, type RunningProxy } from './proxies.ts';
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } });
+const only = values.only?.toLowerCase().split(',');
+
+/** Requests and streams behind each proxy. */
+const aims = { requests: { atOnce: 30, atLeast: 5_000 }, streams: { atOnce: 15, atLeast: 200 } };
+/** A stream has so many chunks, and as many ms between two. */
+const chunks = { count: 40, pause: 60 };
+
+await using postgres = await startPostgres();
+await using redis = await startRedis();
+if (redis === undefined) throw new Error('two gateways share a Redis: install redis-server');
+let missed = 0;
+for (const proxy of proxies) {
+  if (only !== undefined && !only.includes(proxy.name.toLowerCase())) continue;
+  if (proxy.isInstalled()) missed += await tryProxy(proxy, redis.url);
+  else console.log(`${proxy.name}: skipped, it is not installed`);
+}
+process.exitCode = missed === 0 ? 0 : 1;
+
+/** @returns how many figures were missed */
+async function tryProxy(proxy: Proxy, redisUrl: string): Promise<number> {
+  await using opened = new AsyncDisposableStack();
+  const upstream = await startUpstream();
+  opened.defer(() => closeServer(upstream));
+  const name = `rolling_${proxy.name.toLowerCase()}`;
+  await copyDatabase(postgres.url, postgres.templateDatabase, name);
+  const [one, two, port] = await freePorts();
+  const home = opened.use(await openGatewayHome(withDatabase(postgres.url, name), ''));
+  await writeFile(home.file, yaml((upstream.address() as AddressInfo).port));
+  const start = (own: number) => home.start({ PORT: String(own), REDIS_URL: redisUrl });
+  const ports = [one, two];
+  const gateways = await Promise.all(ports.map(start));
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-proxy-'));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const running = opened.use(await proxy.start(folder, { port, instances: ports }));
+  const url = `https://localhost:${port}`;
+  const load = new Load({ url, key: home.key, ...aims });
+  await setTimeout(3_000);
+  for (let round = 0; round < 2; round++)
+    for (const [index, own] of ports.entries()) gateways[index] = await replace(running, gateways[index], own, start);
+  await load.finish();
+  const unanswered = load.failures.filter(({ kind }) => kind === 'request');
+  const cut = load.failures.filter(({ kind }) => kind === 'stream');
+  const figures = [
+    figure(proxy, `${load.requests} requests while instances were replaced four times: not answered`, unanswered),
+    figure(proxy, `${load.streams} streams: cut or not answered`, cut),
+    ...(await tryOutage(proxy, url, home, gateways)),
+  ];
+  return figures.filter((isMet) => !isMet).length;
+}
+
+/** Stops a gateway as a supervisor does, and starts another one in its place. */
+async function replace(
+  proxy: RunningProxy,
+  gateway: GatewayProcess | undefined,
+  port: number,
+  start: (port: number) => Promise<GatewayProcess>,
+): Promise<GatewayProcess> {
+  await proxy.takeOut(port);
+  const code = await gateway?.end('SIGTERM');
+  if (code !== 0) console.log(`a gateway ended with ${code}:\n${gateway?.output().slice(-2_000)}`);
+  const next = await start(port);
+  await proxy.putBack(port);
+  return next;
+}
+
+/** What clients see of one instance that is killed, and of both; and what of the operator's they can reach. */
+async function tryOutage(proxy: Proxy, url: string, home: GatewayHome, gateways: GatewayProcess[]): Promise<boolean[]> {
+  const agent = new Agent({ connect: { rejectUnauthorized: false } });
+  const get = async (path: string) => {
+    const { statusCode, headers, body } = await request(`${url}${path}`, { dispatcher: agent });
+    return { status: statusCode, type: String(headers['content-type']), text: await body.text() };
+  };
+  const metrics = await get('/metrics');
+  const verbose = await get('/readyz?verbose');
+  const load = new Load({
+    url,
+    key: home.key,
+    requests: { atOnce: 10, atLeast: 300 },
+    streams: { atOnce: 5, atLeast: 10 },
+  });
+  await setTimeout(1_000);
+  await gateways[0]?.end('SIGKILL');
+  await load.finish();
+  const html = load.failures.filter(({ contentType }) => contentType.includes('html'));
+  await gateways[1]?.end('SIGKILL');
+  await setTimeout(3_000);
+  const down = await get('/v1/models');
+  await agent.close();
+  const isRead = down.status === 503 && down.type.includes('json') && down.text.includes('UNAVAILABLE');
+  return [
+    figure(proxy, `${load.requests} requests and ${load.streams} streams around kill -9 of one instance: HTML`, html),
+    figure(proxy, 'both instances down: not an error in JSON with 503', isRead ? [] : [down]),
+    figure(
+      proxy,
+      "the operator's listener: reachable",
+      metrics.status === 404 && !verbose.text.includes('checks') ? [] : [metrics, verbose],
+    ),
+  ];
+}
+
+function figure({ name }: Proxy, what: string, wrong: readonly object[]): boolean {
+  console.log(`${wrong.length === 0 ? 'ok    ' : 'MISSED'} ${name}: ${what}: ${wrong.length} (aim: 0)`);
+  for (const one of wrong.slice(0, 5)) console.log(`         ${JSON.stringify(one)}`);
+  return wrong.length === 0;
+}
+
+function yaml(upstream: number): string {
+  return `listen:
+  host: 127.0.0.1
+  port: \${PORT}
+  notice_period: 5
+  drain_timeout: 30
+  trusted_proxies: [127.0.0.1]
+operator: { enabled: false }
+pipeline: [auth, plan, { rate-limit: { limit: 1000000, period: 60, burst: 100000, concurrent: 1000 } }, cache, format, upstream, log]
+upstreams: { rolled: { format: chat, base_url: "http://127.0.0.1:${upstream}/v1", api_keys: [none] } }
+models: { rolled: { routes: [rolled/model] } }
+`;
+}
+
+/** Answers at once, or streams for some seconds. */
+async function startUpstream(): Promise<Server> {
+  const chunk = (content: string) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'model', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
+  const server = createServer(async (incoming, response) => {
+    let body = '';
+    for await (const part of incoming) body += String(part);
+    if (!body.includes('"stream":true')) {
+      const message = { role: 'assistant', content: 'Hello' };
+      const choices = [{ index: 0, message, finish_reason: 'stop' }];
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: 'model', choices }));
+      return;
+    }
+    response.setHeader('content-type', 'text/event-stream');
+    for (let count = 0; count < chunks.count && !response.destroyed; count++) {
+      response.write(chunk(`word ${count} `));
+      await setTimeout(chunks.pause);
+    }
+    const end = {
+      id: 'c',
+      object: 'chat.completion.chunk',
+      model: 'model',
+      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+    };
+    response.end(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return server;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+}
+
+/** Ports for two instances and a proxy; held together, so that they differ. */
+async function freePorts(): Promise<[number, number, number]> {
+  const servers = await Promise.all(
+    [0, 1, 2].map(async () => {
+      const server = createServer();
+      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map(closeServer));
+  return ports as [number, number, number];
+}

@@ -139,10 +139,12 @@ models: { rolled: { routes: [rolled/model] } }
 `;
 }
 
+function chunk(content: string): string {
+  return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'model', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
+}
+
 /** Answers at once, or streams for some seconds. */
 async function startUpstream(): Promise<Server> {
-  const chunk = (content: string) =>
-    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'model', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
   const server = createServer(async (incoming, response) => {
     let body = '';
     for await (const part of incoming) body += String(part);

@@ -63,9 +63,17 @@ export async function findPages(database: Database, accountId: string, now: numb
     '/orders',
     '/account',
   ];
-  const operatorPages = ['', '/orders', '/accounts', `/accounts/${accountId}`, '/routes', '/health'].map(
-    (path) => `/operator${path}`,
-  );
+  const operatorPages = [
+    '',
+    '?span=30d',
+    '/orders',
+    '/accounts',
+    `/accounts/${accountId}`,
+    ...lists.map((query) => `/requests${query}`),
+    `/requests/${latest?.id}`,
+    '/routes',
+    '/health',
+  ].map((path) => `/operator${path}`);
   return [
     ...customer.map((path) => ({ path, visitor: 'largest' as const })),
     ...['/dashboard', '/dashboard/requests', '/dashboard/requests?time=30d'].map((path) => ({

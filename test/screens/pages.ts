@@ -17,12 +17,17 @@ const minor = new Set(
   [
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-flags operator-accounts operator-outage operator-routes operator-health',
+    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request',
+    'operator-routes operator-health',
   ].flatMap((names) => names.split(' ')),
 );
 
 /** Every page and state, in the order of a customer's first day. */
-export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'failover'>): readonly Screen[] {
+export function screensOf({
+  orders,
+  failover,
+  customerId,
+}: Pick<ScreenWorld, 'orders' | 'failover' | 'customerId'>): readonly Screen[] {
   const screens: [name: string, reader: Reader, path: string, shows: string][] = [
     ['landing', 'visitor', '/', '.hero'],
     ['landing-signed-in', 'customer', '/', '.hero'],
@@ -58,9 +63,13 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['status', 'visitor', '/status', '.day-bars'],
     ['operator', 'operator', '/operator', '.tile'],
     ['operator-orders', 'operator', '/operator/orders', 'table'],
+    ['operator-order', 'operator', `/operator/orders/${orders.wrong}`, 'h1'],
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
+    ['operator-account', 'operator', `/operator/accounts/${customerId}`, 'h1'],
     ['operator-outage', 'operator', '/operator/accounts/outage?since=2020-01-01T00:00&until=2040-01-01T00:00', 'table'],
+    ['operator-requests', 'operator', '/operator/requests', 'table'],
+    ['operator-request', 'operator', `/operator/requests/${failover}`, '.attempts'],
     ['operator-routes', 'operator', '/operator/routes', 'table'],
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['not-found', 'visitor', '/nothing', 'h1'],

@@ -63,6 +63,8 @@ export interface ScreenWorld extends AsyncDisposable {
   readonly orders: Readonly<Record<OrderState, string>>;
   /** Id of a request of the customer that two routes tried. */
   readonly failover: string;
+  /** Id of the customer's account. */
+  readonly customerId: string;
 }
 
 /**
@@ -104,6 +106,7 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
     sessions,
     orders,
     failover,
+    customerId: customer.accountId,
     async [Symbol.asyncDispose]() {
       await gateway.stop();
       await rm(folder, { recursive: true, force: true });

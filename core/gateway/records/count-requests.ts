@@ -40,15 +40,15 @@ export async function countRequests(
 
 const none: RequestCount = { count: 0, isCapped: false };
 
-type Counter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
+export type RequestCounter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
 
 /** The member of usage that counts what the filter matches; undefined when no member does. */
-function counterOf(filter: RequestFilter): Counter | undefined {
+export function counterOf(filter: RequestFilter): RequestCounter | undefined {
   const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
   if (status !== undefined || isMetered !== undefined || hasFailover === false || isCached === false) return undefined;
   // Usage has no count for these alone.
   if (outcome === 'failed' || outcome === 'interrupted') return undefined;
-  const counters: Counter[] = [
+  const counters: RequestCounter[] = [
     ...(outcome === undefined ? [] : [outcome]),
     ...(errors === true ? (['errors'] as const) : []),
     ...(hasFailover === true ? (['failovers'] as const) : []),

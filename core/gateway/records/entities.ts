@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Column, Columns } from './column.ts';
 import { columns } from './columns.ts';
+import { notable } from './filter.ts';
 import { laterCounts, speedCounts, storedCounts } from './usage.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
@@ -15,6 +16,10 @@ const rareRequests = {
 
 /** Indexes of an expression, which MikroORM compares by name. */
 const requestIndexes = [
+  {
+    name: 'request_log_notable',
+    expression: `create index request_log_notable on request_log (started_at desc, id desc) where ${notable}`,
+  },
   ...Object.entries(rareRequests).map(([name, condition]) => ({
     name,
     expression: `create index ${name} on request_log (account_id, started_at desc, status, (coalesce(alias_of, model))) where ${condition}`,

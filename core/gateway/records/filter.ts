@@ -53,7 +53,20 @@ export function conditionsOf(filter: RequestFilter): Conditions {
   if (isMetered !== undefined) conditions.push([isMetered ? 'is_metered' : 'is_metered IS NOT true']);
   if (since !== undefined) conditions.push(['started_at >= ?', timestamp(since)]);
   if (until !== undefined) conditions.push(['started_at < ?', timestamp(until)]);
+  if (accountId === undefined && isNotable(filter)) conditions.push([notable]);
   return joinConditions(conditions);
+}
+
+/**
+ * What the index of rare requests of all accounts has. A query must repeat it: the planner does not see through `coalesce`, so that
+ * it cannot take this index for the requests of one account, whose own are better.
+ */
+export const notable = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
+
+/** True when the filter matches none but notable requests. */
+function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boolean {
+  const isOtherStatus = status !== undefined && (status[0] > 200 || status[1] < 200);
+  return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');
 }
 
 /** All of the conditions. */

@@ -34,7 +34,7 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
             describeFault(attempt, attempts, record, reader.t),
             describeConsequence(attempt, attempts, record, reader.t),
           ];
-    const words = routes.areVendorsShown ? error : '';
+    const words = routes.areVendorsShown ? quoteUpstream(error) : '';
     return {
       kind: kindOf(attempt),
       name: label === '' ? reader.t('requests.attempt', { number: position }) : `${position} · ${label}`,
@@ -43,6 +43,11 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
       bar: barOf(attempt, total),
     };
   });
+}
+
+/** What the upstream said, without the kind of fault that the record has before it. */
+function quoteUpstream(error: string): string {
+  return error === '' ? '' : `“${error.replace(/^\w+: /, '')}”`;
 }
 
 function kindOf({ outcome }: KnownAttempt): AttemptView['kind'] {

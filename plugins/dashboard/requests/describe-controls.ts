@@ -26,6 +26,9 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     })),
     isFiltered: isNarrowed({ ...query, show: 'all' }) || query.time !== defaultRange,
     selects: selectsOf(query, t, models),
+    isOfAll: query.path !== requestsPath,
+    action: query.path,
+    account: query.account,
     /** What the form does not have fields for. */
     kept: [
       ...(query.show === 'all' ? [] : [{ name: 'show', value: query.show }]),
@@ -34,7 +37,8 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     ignored: query.ignored.map(({ name, value }) => t('requests.ignored.line', { name, value })),
     pause: addressOf(query, { isLive: false }),
     resume: addressOf(query, { isLive: true }),
-    exports: ['csv', 'jsonl'].map((kind) => ({
+    // Of all accounts, the command `requests` writes files.
+    exports: (query.path === requestsPath ? ['csv', 'jsonl'] : []).map((kind) => ({
       path: addressOf({ ...query, isLive: true }, {}, `${requestsPath}.${kind}`),
       name: t(`requests.export.${kind}`),
       hint: t(`requests.export.${kind}.hint`),

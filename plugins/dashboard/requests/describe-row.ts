@@ -14,6 +14,8 @@ export interface RequestRow {
   /** The model, or the path of a request that is not a model call. */
   readonly name: string;
   readonly isModelCall: boolean;
+  /** Who sent it, on the list of all accounts. */
+  readonly account: AccountLabel | undefined;
   readonly route: string;
   /** "2 attempts"; '' for one. */
   readonly attempts: string;
@@ -25,6 +27,16 @@ export interface RequestRow {
   /** Relative to the page's slowest request; undefined if the end of this one is unknown. */
   readonly bar: LatencyBar | undefined;
 }
+
+/** An account on a page of the operator. */
+export interface AccountLabel {
+  /** E-mail address or name; '' for a request that came without a valid key. */
+  readonly text: string;
+  readonly path: string;
+}
+
+/** Of a page of requests of all accounts: names or addresses by id. */
+export type AccountNames = ReadonlyMap<string, string>;
 
 /** The requests of one day, as the reader counts days. */
 export interface RequestDay {
@@ -49,6 +61,7 @@ export function describeRows(
   reader: Reader,
   routes: RouteNames,
   now: number,
+  { path = requestsPath, accounts }: { readonly path?: string; readonly accounts?: AccountNames | undefined } = {},
 ): RequestDay[] {
   const { format } = reader;
   const longest = Math.max(0, ...records.map(({ duration_ms: duration }) => duration ?? 0));
@@ -56,11 +69,24 @@ export function describeRows(
   const days = Map.groupBy(records, ({ started_at: startedAt }) => dayOf(startedAt));
   return [...days].map(([day, ofDay]) => ({
     name: day === dayOf(now) ? '' : format.shortDay(new Date(ofDay[0]?.started_at ?? now)).text,
-    rows: ofDay.map((record) => describeRow(record, reader, routes, longest)),
+    rows: ofDay.map((record) => ({
+      ...describeRow(record, reader, routes, longest),
+      path: `${path}/${record.id}`,
+      account: accounts && labelAccount(record, accounts),
+    })),
   }));
 }
 
-function describeRow(record: RequestRecord, { t, format }: Reader, routes: RouteNames, longest: number): RequestRow {
+export function labelAccount({ account_id: id }: RequestRecord, accounts: AccountNames): AccountLabel {
+  return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
+}
+
+function describeRow(
+  record: RequestRecord,
+  { t, format }: Reader,
+  routes: RouteNames,
+  longest: number,
+): Omit<RequestRow, 'path' | 'account'> {
   const status = describeStatus(record, t);
   const first = firstTokenOf(record);
   const { duration_ms: total } = record;
@@ -68,7 +94,6 @@ function describeRow(record: RequestRecord, { t, format }: Reader, routes: Route
   const count = (tokens: number | null) => (tokens === null ? dash : format.number(tokens));
   return {
     id: record.id,
-    path: `${requestsPath}/${record.id}`,
     time: format.clock(new Date(record.started_at)),
     name: nameOf(record),
     isModelCall: record.model !== null || record.error_code === 'model_not_found',

@@ -1,47 +1,81 @@
-import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { isContentKept } from '#core/gateway/records/read-requests.ts';
-import { findRequest } from '#core/gateway/records/read-requests.ts';
+import { findRequest, isContentKept } from '#core/gateway/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from './describe-facts.ts';
-import { columnsOf, firstTokenOf, nameOf } from './describe-row.ts';
+import { type AccountLabel, columnsOf, firstTokenOf, labelAccount, nameOf } from './describe-row.ts';
 import { describeStatus } from './describe-status.ts';
-import { requestsPath } from './query.ts';
+import { readAccountNames } from './list-page.ts';
+import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
-/** One request at an address of its own, which can be bookmarked and shared. */
-export const detailPage: Page = {
-  path: `${requestsPath}/{id}`,
-  role: 'account',
-  title: 'requests.detail.title',
-  template: viewPath('dashboard/requests/detail-page.eta'),
-  styles: ['requests.css'],
-  show: describeRequest,
-};
+/** One request at an address of its own, which can be bookmarked and shared, and the same beneath its row. */
+export const detailPages: readonly Page[] = [
+  ...pagesOf(requestsPath, 'account', describeOwn),
+  ...pagesOf(operatorRequestsPath, 'operator', describeAny),
+];
 
-/** The same beneath its row. */
-export const openRow: Page = {
-  path: `${requestsPath}/{id}/row`,
-  role: 'account',
-  layout: 'none',
-  title: 'requests.detail.title',
-  template: viewPath('dashboard/requests/open-row.eta'),
-  show: describeRequest,
-};
+function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['show']): Page[] {
+  const title = 'requests.detail.title';
+  return [
+    {
+      path: `${path}/{id}`,
+      role,
+      title,
+      template: viewPath('dashboard/requests/detail-page.eta'),
+      styles: ['requests.css'],
+      show,
+    },
+    {
+      path: `${path}/{id}/row`,
+      role,
+      layout: 'none',
+      title,
+      template: viewPath('dashboard/requests/open-row.eta'),
+      show,
+    },
+  ];
+}
 
-async function describeRequest(request: PageRequest) {
-  const { params, format, host, t } = request;
-  const record = await findRequest(host.database, params['id'] ?? '', accountOf(request).id);
-  if (record === undefined)
-    throw new PageError(404, 'requests.unknown', { action: { path: requestsPath, label: 'requests.back' } });
+/** Of the account. Operators follow links of customers to the request of whoever it is. */
+async function describeOwn(request: PageRequest) {
+  const { params, host, isOperator } = request;
+  const id = params['id'] ?? '';
+  const record = await findRequest(host.database, id, accountOf(request).id);
+  if (record !== undefined) return describeRequest(record, requestsPath, request);
+  if (isOperator && (await findRequest(host.database, id)) !== undefined)
+    return new Redirect(`${operatorRequestsPath}/${id}`);
+  throw unknown(requestsPath);
+}
+
+async function describeAny(request: PageRequest) {
+  const record = await findRequest(request.host.database, request.params['id'] ?? '');
+  if (record === undefined) throw unknown(operatorRequestsPath);
+  const names = await readAccountNames(request.host, [record]);
+  return describeRequest(record, operatorRequestsPath, request, labelAccount(record, names));
+}
+
+function unknown(path: RequestsQuery['path']): PageError {
+  return new PageError(404, 'requests.unknown', { action: { path, label: 'requests.back' } });
+}
+
+async function describeRequest(
+  record: RequestRecord,
+  list: RequestsQuery['path'],
+  request: PageRequest,
+  account?: AccountLabel,
+) {
+  const { format, host, t } = request;
   const routes = routeNamesFor(request);
   const startedAt = new Date(record.started_at);
   return {
     id: record.id,
-    path: `${requestsPath}/${record.id}`,
+    list,
+    path: `${list}/${record.id}`,
     name: nameOf(record),
+    account,
     time: format.clock(startedAt),
     day: format.day(startedAt).text,
     zone: format.timeZone.replaceAll('_', ' '),

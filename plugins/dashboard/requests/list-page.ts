@@ -1,11 +1,24 @@
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
 import { listUsedModels } from '#core/gateway/records/usage.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeControls } from './describe-controls.ts';
-import { columnsOf, describeRows } from './describe-row.ts';
-import { addressOf, filterOf, isNarrowed, readQuery, requestsPath, type RequestsQuery } from './query.ts';
+import { type AccountNames, columnsOf, describeRows } from './describe-row.ts';
+import {
+  addressOf,
+  filterOf,
+  isNarrowed,
+  operatorRequestsPath,
+  readQuery,
+  requestsPath,
+  type RequestsQuery,
+} from './query.ts';
 import { connectPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { startOfRange } from '../time-range.ts';
@@ -14,43 +27,56 @@ import { startOfRange } from '../time-range.ts';
 const pageSize = 25;
 
 /** Every request of the account, newest first. */
-export const listPage: Page = {
-  path: requestsPath,
+export const listPage = pageOfRequests(requestsPath, {
   role: 'account',
-  title: 'requests.title',
   navigation: { label: 'requests.title', icon: 'list', order: 20 },
-  template: viewPath('dashboard/requests/list-page.eta'),
-  styles: ['requests.css'],
-  scripts: ['htmx.js', 'requests.js'],
-  async show(request) {
-    const query = readQuery(request.query);
-    if (query.id !== '') return new Redirect(`${requestsPath}/${query.id}`);
-    const [models, list] = await Promise.all([usedModels(request), describeList(query, request)]);
-    return { ...describeControls(query, request, models), ...list };
-  },
-  live: {
-    topics: ['requests'],
-    parts: { list: viewPath('dashboard/requests/list.eta') },
-    values: (request) => describeList(readQuery(request.query), request),
-  },
-};
+});
+
+/** The same of all accounts, for operators. */
+export const operatorListPage = pageOfRequests(operatorRequestsPath, {
+  role: 'operator',
+  navigation: { label: 'requests.title', icon: 'list', order: 35 },
+});
+
+function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' | 'navigation'>): Page {
+  return {
+    ...options,
+    path,
+    title: 'requests.title',
+    template: viewPath('dashboard/requests/list-page.eta'),
+    styles: path === operatorRequestsPath ? ['requests.css', 'all-requests.css'] : ['requests.css'],
+    scripts: ['htmx.js', 'requests.js'],
+    async show(request) {
+      const query = readQuery(request.query, path);
+      if (query.id !== '') return new Redirect(`${path}/${query.id}`);
+      const [models, list] = await Promise.all([usedModels(query, request), describeList(query, request)]);
+      return { ...describeControls(query, request, models), ...list };
+    },
+    live: {
+      topics: ['requests'],
+      parts: { list: viewPath('dashboard/requests/list.eta') },
+      values: (request) => describeList(readQuery(request.query, path), request),
+    },
+  };
+}
 
 /** The part that changes by itself. */
 async function describeList(query: RequestsQuery, request: PageRequest) {
   const { host, format, t } = request;
-  const { id } = accountOf(request);
   const now = host.now();
-  const filter = filterOf(query, id, now);
+  const filter = filterOf(query, await whoseRequests(query, request), now);
   const [page, counted] = await Promise.all([
     listRequests(host.database, filter, { limit: pageSize, before: query.before || undefined }),
     countRequests(host.database, filter),
   ]);
   const routes = routeNamesFor(request);
-  const why = page.records.length > 0 ? undefined : await whyEmpty(query, request);
+  const accounts = query.path === operatorRequestsPath ? await readAccountNames(host, page.records) : undefined;
+  const why = page.records.length > 0 ? undefined : await whyEmpty(query, filter, request);
   return {
     isLive: query.isLive && query.before === '',
     asOf: t('requests.as_of', { time: format.clock(new Date(now)).text }),
-    days: describeRows(page.records, request, routes, now),
+    days: describeRows(page.records, request, routes, now, { path: query.path, accounts }),
+    hasAccounts: accounts !== undefined,
     hasRoutes: routes.areShown,
     columns: columnsOf(routes),
     empty: why === undefined ? undefined : describeEmpty(why, query, t),
@@ -62,11 +88,36 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
   };
 }
 
+/** Id of the account whose requests are listed; undefined for all. An unknown account has none. */
+async function whoseRequests({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
+  if (path === requestsPath) return accountOf(request).id;
+  if (account === '') return undefined;
+  try {
+    return (await findAccountByHandle(request.host, account)).id;
+  } catch (error) {
+    if (error instanceof AccountError) return nobody;
+    throw error;
+  }
+}
+
+/** The id of no account. */
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** E-mail addresses, or names where there is none. */
+export async function readAccountNames(
+  { database }: PageRequest['host'],
+  records: readonly Pick<RequestRecord, 'account_id'>[],
+): Promise<AccountNames> {
+  const ids = [...new Set(records.flatMap(({ account_id: id }) => id ?? []))];
+  const accounts = await readAccounts(database, 'id', ids);
+  return new Map(accounts.map(({ id, email, name }) => [id, email ?? (name === '' ? id : name)]));
+}
+
 function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: RequestsQuery, t: PageRequest['t']) {
   const paths = {
     none: connectPath,
     period: addressOf(query, { time: 'all' }),
-    unmatched: addressOf(query, { show: 'all', model: '', status: '' }),
+    unmatched: addressOf(query, { account: '', show: 'all', model: '', status: '' }),
     end: addressOf(query),
   };
   return {
@@ -77,10 +128,14 @@ function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: Request
 }
 
 /** Nothing at all, nothing in this period, nothing that matches, or nothing older. */
-async function whyEmpty(query: RequestsQuery, request: PageRequest): Promise<'none' | 'period' | 'unmatched' | 'end'> {
+async function whyEmpty(
+  query: RequestsQuery,
+  { accountId }: RequestFilter,
+  request: PageRequest,
+): Promise<'none' | 'period' | 'unmatched' | 'end'> {
   if (query.before !== '') return 'end';
-  const { records } = await listRequests(request.host.database, { accountId: accountOf(request).id }, { limit: 1 });
-  if (records.length === 0) return 'none';
+  const { records } = await listRequests(request.host.database, { accountId }, { limit: 1 });
+  if (records.length === 0) return query.account === '' ? 'none' : 'unmatched';
   return isNarrowed(query) ? 'unmatched' : 'period';
 }
 
@@ -96,9 +151,10 @@ function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest)
   return isCapped ? t('requests.count.more', { count: format.number(count) }) : format.number(count);
 }
 
-/** The models that the form offers: those of the catalog, and others that the account has used in the last 30 days. */
-async function usedModels({ host, account }: PageRequest): Promise<string[]> {
+/** The models that the form offers: those of the catalog, and others that were used in the last 30 days. */
+async function usedModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
   const since = startOfRange('30d', host.now()) ?? 0;
-  const used = await listUsedModels(host.database, { accountId: account?.id, since });
+  const accountId = path === requestsPath ? account?.id : undefined;
+  const used = await listUsedModels(host.database, { accountId, since });
   return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...used])];
 }

@@ -3,6 +3,8 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
 export const requestsPath = '/dashboard/requests';
+/** The same of all accounts, for operators. */
+export const operatorRequestsPath = '/operator/requests';
 
 /** Filters that are one click each. */
 export const chips = ['all', 'errors', 'failover', 'cached'] as const;
@@ -11,14 +13,18 @@ export type Chip = (typeof chips)[number];
 /** Statuses that the form offers; an address may name any other one, such as 502. */
 export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;
 
-/** Characters of a model's name on record. */
-const maxModel = 200;
+/** Characters of a model's name on record, and of an account's name or address. */
+const longest = { model: 200, account: 320 };
 
 /** The period of a list that names none. */
 export const defaultRange = '24h';
 
 /** What the address of the page asks for. */
 export interface RequestsQuery {
+  /** Of the list; a request is below it. */
+  readonly path: typeof requestsPath | typeof operatorRequestsPath;
+  /** On the list of all accounts, an id, e-mail address, name or key hint; '' for all. */
+  readonly account: string;
   readonly show: Chip;
   readonly model: string; // '' for all
   readonly status: string; // one of the choices or a status; '' for any
@@ -34,7 +40,10 @@ export interface RequestsQuery {
 }
 
 /** Reads the query of the page. Invalid parameters are ignored and listed; none is an error. */
-export function readQuery(query: Readonly<Record<string, string>>): RequestsQuery {
+export function readQuery(
+  query: Readonly<Record<string, string>>,
+  path: RequestsQuery['path'] = requestsPath,
+): RequestsQuery {
   const ignored: { name: string; value: string }[] = [];
   const read = <T extends string>(name: string, otherwise: T, isValid: (value: string) => boolean): T => {
     const value = (query[name] ?? '').trim();
@@ -43,8 +52,10 @@ export function readQuery(query: Readonly<Record<string, string>>): RequestsQuer
     return otherwise;
   };
   return {
+    path,
+    account: path === requestsPath ? '' : read('account', '', (value) => value.length <= longest.account),
     show: read<Chip>('show', 'all', (value) => chips.some((chip) => chip === value)),
-    model: read('model', '', (value) => value.length <= maxModel),
+    model: read('model', '', (value) => value.length <= longest.model),
     status: read('status', '', isStatus),
     time: read<RangeName>('time', defaultRange, (value) => timeRanges.some((range) => range === value)),
     before: read('before', '', isRequestId),
@@ -62,8 +73,12 @@ function isStatus(value: string): boolean {
   return statusChoices.some((choice) => choice === value) || /^[1-5]\d\d$/.test(value);
 }
 
-/** The records that the list shows. */
-export function filterOf({ show, model, status, time }: RequestsQuery, accountId: string, now: number): RequestFilter {
+/** The records that the list shows. @param accountId undefined for those of all accounts */
+export function filterOf(
+  { show, model, status, time }: RequestsQuery,
+  accountId: string | undefined,
+  now: number,
+): RequestFilter {
   return {
     accountId,
     since: startOfRange(time, now),
@@ -87,14 +102,19 @@ function statusFilter(status: string): Pick<RequestFilter, 'status' | 'outcome'>
 }
 
 /** True when the list is narrowed to less than a period. */
-export function isNarrowed({ show, model, status }: RequestsQuery): boolean {
-  return show !== 'all' || model !== '' || status !== '';
+export function isNarrowed({ account, show, model, status }: RequestsQuery): boolean {
+  return account !== '' || show !== 'all' || model !== '' || status !== '';
 }
 
 /** The address of the list as it is, with these changes; the beginning of the list unless they say otherwise. */
-export function addressOf(query: RequestsQuery, changes: Partial<RequestsQuery> = {}, path = requestsPath): string {
-  const { show, model, status, time, before, isLive } = { ...query, before: '', ...changes };
+export function addressOf(
+  query: RequestsQuery,
+  changes: Partial<RequestsQuery> = {},
+  path: string = query.path,
+): string {
+  const { account, show, model, status, time, before, isLive } = { ...query, before: '', ...changes };
   const parameters = new URLSearchParams();
+  if (account !== '') parameters.set('account', account);
   if (show !== 'all') parameters.set('show', show);
   if (model !== '') parameters.set('model', model);
   if (status !== '') parameters.set('status', status);

@@ -19,7 +19,7 @@ export const ordersPage: Page = {
   path: '/operator/orders',
   role: 'operator',
   title: 'operator.orders',
-  navigation: { label: 'operator.orders', icon: 'list', order: 20 },
+  navigation: { label: 'operator.orders', icon: 'receipt', order: 20 },
   template: viewPath('operator/list.eta'),
   styles: ['operator.css', 'tables.css'],
   async show(request) {

@@ -19,6 +19,16 @@ beforeAll(async () => {
      FROM generate_series(1, 20000) AS i`,
     [new Date(today).toISOString(), accountId],
   );
+  // On another day, of many accounts, one of ten is rare.
+  await book.write({ started_at: today + day });
+  await database.query(
+    `INSERT INTO request_log (id, started_at, instance, account_id, method, path, endpoint, is_metered, model, outcome, status, has_failover)
+     SELECT 'r' || i, ?::timestamptz + i * interval '1 second', 'test', gen_random_uuid(), 'POST', '/', 'chat', true, 'dp/usual',
+       CASE WHEN i % 30 = 0 THEN 'failed' WHEN i % 30 = 10 THEN 'aborted' ELSE 'answered' END, CASE WHEN i % 30 = 0 THEN 502 ELSE 200 END,
+       i % 30 = 20
+     FROM generate_series(1, 20000) AS i`,
+    [new Date(today + day).toISOString()],
+  );
   await database.query('ANALYZE request_log');
 });
 afterAll(() => database[Symbol.asyncDispose]());
@@ -36,6 +46,20 @@ describe('a page of requests', () => {
   ])('%s is found by an index for it', async (_, filter, index) => {
     const whole = { accountId, since: today, until: today + day, ...filter };
     const plan = await explain(database, (explaining) => listRequests(explaining, whole));
+    expect(await parentsOf(plan)).toEqual([index]);
+  });
+});
+
+describe('a page of requests of all accounts', () => {
+  it.each<[string, RequestFilter, string]>([
+    ['of any', {}, 'request_log_pkey'],
+    ['of errors', { errors: true }, 'request_log_notable'],
+    ['of failovers', { hasFailover: true }, 'request_log_notable'],
+    ['of requests whose clients left', { outcome: 'aborted' }, 'request_log_notable'],
+  ])('%s is found by an index for it', async (_, filter, index) => {
+    const plan = await explain(database, (explaining) =>
+      listRequests(explaining, { since: today + day, until: today + 2 * day, ...filter }),
+    );
     expect(await parentsOf(plan)).toEqual([index]);
   });
 });

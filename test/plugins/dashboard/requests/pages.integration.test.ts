@@ -185,3 +185,40 @@ describe('without PostgreSQL', () => {
     expect([reply.statusCode, reply.payload.includes('temporarily unavailable')]).toEqual([503, true]);
   });
 });
+
+describe('an operator', () => {
+  const all = '/operator/requests';
+
+  async function operatorWith(...records: Partial<RequestRecord>[]) {
+    const email = `${crypto.randomUUID()}@example.com`;
+    const served = await serveRequests(database, { operators: [email] });
+    const { browser: customer, ids, accountId } = await accountWith(...records);
+    const { browser } = await served.signIn(email);
+    return { customer, ids, accountId, browser };
+  }
+
+  it('sees the requests of all accounts with their accounts, or of one', async () => {
+    const { browser, ids, accountId } = await operatorWith({ model: 'dp/seen' });
+    const other = await accountWith({ model: 'dp/seen', started_at: Date.now() - 60_000 });
+    const { payload } = await browser.get(`${all}?model=dp%2Fseen`);
+    expect(idsIn(payload)).toEqual([...ids, ...other.ids]);
+    expect(payload).toContain(`href="/operator/accounts/${accountId}"`);
+    expect(idsIn((await browser.get(`${all}?account=${other.accountId}`)).payload)).toEqual(other.ids);
+    const nobody = (await browser.get(`${all}?account=nobody`)).payload;
+    expect([idsIn(nobody), nobody.includes('Nothing matches these filters.')]).toEqual([[], true]);
+  });
+
+  it('opens the request of any account by its id, also by the link that its owner has', async () => {
+    const { browser, ids, accountId } = await operatorWith({});
+    expect((await browser.get(`${path}/${ids[0]}`)).headers.location).toBe(`${all}/${ids[0]}`);
+    for (const part of ['', '/row'])
+      expect((await browser.get(`${all}/${ids[0]}${part}`)).payload).toContain(`/operator/accounts/${accountId}`);
+    expect((await browser.get(`${path}/${createRequestId(0)}`)).statusCode).toBe(404);
+  });
+
+  it('alone sees them', async () => {
+    const { customer, ids } = await operatorWith({});
+    for (const closed of [all, `${all}/${ids[0]}`, `${all}/${ids[0]}/row`, `${all}?account=x`])
+      expect((await customer.get(closed)).statusCode).toBe(403);
+  });
+});

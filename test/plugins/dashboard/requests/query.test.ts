@@ -17,6 +17,12 @@ describe('the address of the list', () => {
     expect(addressOf(readQuery({}))).toBe('/dashboard/requests');
   });
 
+  it('names an account only on the list of all accounts', () => {
+    const query = { account: 'ani@example.com' };
+    expect(addressOf(readQuery(query))).toBe('/dashboard/requests');
+    expect(addressOf(readQuery(query, '/operator/requests'))).toBe('/operator/requests?account=ani%40example.com');
+  });
+
   it('leads to the beginning again when a filter changes', () => {
     const query = readQuery({ before: createRequestId(now), live: '0' });
     expect(addressOf(query, { show: 'cached' })).toBe('/dashboard/requests?show=cached&live=0');

@@ -29,13 +29,15 @@ export interface RequestsHost {
   /** How customers see routes. */
   readonly routes?: RouteVisibility;
   readonly now?: () => number;
+  /** E-mail addresses of operators. */
+  readonly operators?: readonly string[];
   /** In place of parts of the host. */
   readonly parts?: Partial<Host>;
 }
 
 /** The pages of requests on a real database. */
 export async function serveRequests(database: Database, settings: RequestsHost = {}) {
-  const base = pageHost();
+  const base = pageHost({ operators: settings.operators ?? [] });
   const host = pageHost({
     database,
     catalog: hostOf([modelOf('gpt-5', ['chat'], { routes })]).catalog,
@@ -51,12 +53,12 @@ export async function serveRequests(database: Database, settings: RequestsHost =
     hapi.gateway.page(signInPage);
     register(hapi);
   });
-  return { host, server, signIn: () => signIn(new Browser(server), database) };
+  return { host, server, signIn: (email?: string) => signIn(new Browser(server), database, email) };
 }
 
 /** A browser with a new account, and the records of that account. */
-async function signIn(browser: Browser, database: Database) {
-  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+async function signIn(browser: Browser, database: Database, email?: string) {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani', ...(email !== undefined && { email }) });
   await browser.send('/sign-in', { account: accountId });
   const book = new RecordBook(database);
   const write: RecordBook['write'] = (...records) =>

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '#core/platform/database/database.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { findMatchingHours } from '#core/gateway/records/matching-hours.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { day, hour, RecordBook, today } from './record-fixture.ts';
+
+let database: Database;
+const rare: string[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const book = new RecordBook(database);
+  await book.write(...Array.from({ length: 40 }, (_, index) => ({ started_at: today + index * 10 * 60_000 })));
+  // Of two accounts, some in one hour, others days apart, and one of them from the cache.
+  const times = [today - 3 * day, today - 1, today + hour, today + hour + 1, today + 5 * hour];
+  for (const [index, started_at] of times.entries())
+    rare.unshift(
+      ...(await new RecordBook(database).write({ started_at, model: 'rare', cache: index === 2 ? 'hit' : null })),
+    );
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const listed = async (filter: RequestFilter, before?: string, limit = 2) =>
+  (await listRequests(database, filter, { limit, before })).records.map(({ id }) => id);
+
+it('a page of a rare model of all accounts is read from the hours that have it', async () => {
+  expect(await findMatchingHours(database, { model: 'rare' }, 3, undefined)).toEqual([today + 5 * hour, today + hour]);
+  expect(await findMatchingHours(database, { model: 'rare' }, 9, undefined)).toHaveLength(4);
+  expect(await findMatchingHours(database, { model: 'unknown' }, 9, undefined)).toEqual([]);
+});
+
+it('such pages follow each other, newest first, and end with the time of the filter', async () => {
+  const filter = { model: 'rare' };
+  expect(await listed(filter)).toEqual(rare.slice(0, 2));
+  expect(await listed(filter, rare[1])).toEqual(rare.slice(2, 4));
+  expect(await listed(filter, rare[3])).toEqual(rare.slice(4));
+  expect(await listed({ ...filter, since: today + hour + 1 }, undefined, 9)).toEqual(rare.slice(0, 2));
+  expect(await listed({ ...filter, until: today + hour + 1 }, undefined, 9)).toEqual(rare.slice(2));
+  expect(await listed({ model: 'unknown' })).toEqual([]);
+});
+
+it('cached requests of all accounts are found alike, and errors by their index', async () => {
+  expect(await listed({ isCached: true })).toEqual([rare[2]]);
+  expect(await findMatchingHours(database, { errors: true }, 3, undefined)).toBeUndefined();
+  expect(await findMatchingHours(database, { accountId: 'any', model: 'rare' }, 3, undefined)).toBeUndefined();
+});

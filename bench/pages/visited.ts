@@ -68,6 +68,7 @@ export async function findPages(database: Database, accountId: string, now: numb
     '?span=30d',
     '/orders',
     '/accounts',
+    '/accounts/heaviest?span=30d&by=tokens',
     `/accounts/${accountId}`,
     ...lists.map((query) => `/requests${query}`),
     `/requests/${latest?.id}`,

@@ -1,4 +1,5 @@
 import * as accounts from '#core/business/accounts/entities.ts';
+import * as announcements from '#core/business/announcements/entities.ts';
 import * as configHistory from '#core/config/history/entities.ts';
 import * as database from '#core/platform/database/entities.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
@@ -17,5 +18,7 @@ export const coreEntities: Entities = [
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,
-  ...[configHistory, database, modelHealth, operatorActions, payments, records].flatMap((room) => Object.values(room)),
+  ...[announcements, configHistory, database, modelHealth, operatorActions, payments, records].flatMap((room) =>
+    Object.values(room),
+  ),
 ];

@@ -1,3 +1,4 @@
+import { findAnnouncement, isOpen } from '#core/business/announcements/announcements.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
@@ -31,6 +32,7 @@ interface Context {
   readonly host: Host;
   readonly mail: ClaimedMail;
   readonly account: AccountRecord;
+  readonly language: Language;
   readonly t: Translate;
   readonly format: Formatter;
 }
@@ -49,7 +51,7 @@ export async function composeMail(host: Host, mail: ClaimedMail): Promise<Compos
   const language = await languageOf(host, 'id', mail.accountId);
   const t = mailTexts.in(language);
   const format = formatterFor(language, host.section(serviceSection).time_zone);
-  const body = await bodies[mail.event]({ host, mail, account, t, format });
+  const body = await bodies[mail.event]({ host, mail, account, language, t, format });
   if (typeof body === 'string') return body;
   return { to, content: { ...frame(host, account, language, t), ...body } };
 }
@@ -110,6 +112,7 @@ const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | 
   'session.created': signIn,
   'key.rotated': keyRotated,
   'account.email_changed': emailChanged,
+  'announcement.published': announced,
 };
 
 async function receipt({ host, mail, t, format }: Context): Promise<Body | string> {
@@ -207,6 +210,26 @@ async function emailChanged({ host, mail, t, format }: Context): Promise<Body> {
     paragraphs: [t('email.text')],
     facts: [[t('time'), format.time(mail.createdAt).text]],
     action: home(host, t),
+  };
+}
+
+async function announced({ host, mail, language, t, format }: Context): Promise<Body | string> {
+  const announcement = await findAnnouncement(host.database, mail.payload['announcementId'] ?? '');
+  if (announcement === undefined || !isOpen(announcement, host.now())) return 'the announcement has ended';
+  const { kind, text, model, from, until, audience } = announcement;
+  const time = (at: number) => format.time(new Date(at)).text;
+  return {
+    subject: t(`announcement.${kind}`, { service: host.service.name }),
+    paragraphs: [text[language]],
+    facts: [
+      ...(model === undefined ? [] : [[t('announcement.model'), model] as [string, string]]),
+      [t('announcement.from'), time(from)],
+      [t('announcement.until'), time(until)],
+    ],
+    action:
+      audience === 'all'
+        ? { label: t('announcement.status'), url: `${host.service.baseUrl}${wellKnownPaths.status}` }
+        : home(host, t),
   };
 }
 

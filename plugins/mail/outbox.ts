@@ -14,6 +14,7 @@ export const mailedEvents = [
   'session.created',
   'key.rotated',
   'account.email_changed',
+  'announcement.published',
 ] as const satisfies readonly EventName[];
 
 /** Events that the operator is alerted to. */

@@ -1,4 +1,4 @@
-import { type ActionKind, actionKinds } from '#core/business/operator-actions/actions.ts';
+import { type ActionKind, actionKinds, hasHandle } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readings } from './readings.ts';
 
@@ -11,12 +11,12 @@ export function segmentOf(action: string): string {
 }
 
 /** The list that its subject is in: `accounts`. There is one outage at a time. */
-export function listOf(subject: ActionKind['subject']): string {
-  return subject === 'outage' ? subject : `${subject}s`;
+export function listOf(kind: Pick<ActionKind, 'subject'>): string {
+  return hasHandle(kind) ? `${kind.subject}s` : kind.subject;
 }
 
-function pathOf({ name, subject }: ActionKind): string {
-  return `/${listOf(subject)}${subject === 'outage' ? '' : '/{handle}'}/${segmentOf(name)}`;
+function pathOf(kind: ActionKind): string {
+  return `/${listOf(kind)}${hasHandle(kind) ? '/{handle}' : ''}/${segmentOf(kind.name)}`;
 }
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -58,7 +58,7 @@ export function describeApi({ service }: Pick<Host, 'service'>): object {
       post: {
         operationId: kind.name,
         summary: kind.summary,
-        parameters: [...(kind.subject === 'outage' ? [] : [handleParameter]), idempotencyKey],
+        parameters: [...(hasHandle(kind) ? [handleParameter] : []), idempotencyKey],
         requestBody: { required: (kind.input.required?.length ?? 0) > 0, ...json(kind.input) },
         responses: { 200: { description: 'Done, and recorded.', ...json(object) }, default: failure },
       },

@@ -1,4 +1,5 @@
 import { listAccounts, findAccountByHandle, accountStates } from '#core/business/accounts/account-list.ts';
+import { listAnnouncements } from '#core/business/announcements/announcements.ts';
 import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
@@ -103,6 +104,12 @@ export const readings: readonly ApiReading[] = [
       const outage = await readOutage(host, { since, until, model: query.get('model') ?? undefined });
       return { accounts: await findAffected(host.database, outage) };
     },
+  },
+  {
+    path: '/announcements',
+    summary: 'list announcements of operators, the newest first',
+    query: {},
+    read: async ({ database }) => ({ announcements: await listAnnouncements(database, pageSize) }),
   },
   {
     path: '/plans',

@@ -1,6 +1,12 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { Ajv, type ValidateFunction } from 'ajv';
-import { type ActionKind, actionKinds, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import {
+  type ActionKind,
+  actionKinds,
+  hasHandle,
+  isActionError,
+  runAction,
+} from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
@@ -117,8 +123,8 @@ const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.js
 async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   // The id of a route has a slash.
   const [list, handle, segment] = [call.segments[0], call.segments.slice(1, -1).join('/'), call.segments.at(-1)];
-  const kind = actionKinds.find(({ name, subject }) => listOf(subject) === list && segmentOf(name) === segment);
-  if (kind === undefined || (handle === '') !== (kind.subject === 'outage')) return unknownPath;
+  const kind = actionKinds.find((one) => listOf(one) === list && segmentOf(one.name) === segment);
+  if (kind === undefined || (handle !== '') !== hasHandle(kind)) return unknownPath;
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const input = call.body === '' ? {} : parseObject(call.body);
   if (input === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');

@@ -7,6 +7,8 @@ import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.t
 import { PageError } from '#core/web/pages/page-error.ts';
 import { requireAccount } from './accounts/account-page.ts';
 import { type ActionDefinition, type ActionQuestion, actionPage, choiceOf, lineOf, slugOf } from './action-page.ts';
+import { requireAnnouncement } from './announcements/form-page.ts';
+import { announcementsPath } from './announcements/list-page.ts';
 import { requireOrder } from './orders/order-page.ts';
 
 /** What a page needs to know of what it is about. */
@@ -37,9 +39,24 @@ async function refundSubject({ host, params }: PageRequest): Promise<Subject> {
   });
 }
 
+async function announcementSubject(request: PageRequest): Promise<Subject> {
+  const { id, text } = await requireAnnouncement(request);
+  return { id, name: text[request.language], path: announcementsPath };
+}
+
+/** Where an action is asked about, and what it is about. */
+interface SubjectPage {
+  readonly path: string;
+  find(request: PageRequest): Promise<Subject>;
+  /** Where the browser goes when it is done; default: to its page. */
+  readonly next?: string;
+}
+
 const subjects = {
   account: { path: '/operator/accounts/{id}', find: accountSubject },
   order: { path: '/operator/orders/{code}', find: orderSubject },
+  // Ended, it has no page.
+  announcement: { path: `${announcementsPath}/{id}`, find: announcementSubject, next: announcementsPath },
   refund: { path: '/operator/refunds/{key}', find: refundSubject },
 } as const;
 
@@ -51,7 +68,7 @@ function pageOf(
   const kind = actionKind(action);
   const { properties, required = [] } = kind.input;
   const key = `operator.act.${action}`;
-  const { path, find } = subjects[kind.subject as keyof typeof subjects];
+  const { path, find, next } = subjects[kind.subject as keyof typeof subjects] as SubjectPage;
   return actionPage({
     path: `${path}/${slugOf(action)}`,
     title: key,
@@ -83,7 +100,7 @@ function pageOf(
       };
     },
     subject: async (request) => (await find(request)).id,
-    next: async (request) => (await find(request)).path,
+    next: async (request) => (next === undefined ? (await find(request)).path : next),
   });
 }
 
@@ -124,4 +141,5 @@ export const actPages: readonly Page[] = [
   pageOf('order.check'),
   pageOf('order.cancel', { isDanger: true }),
   pageOf('refund.close'),
+  pageOf('announcement.end', { isDanger: true }),
 ];

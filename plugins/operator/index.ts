@@ -3,8 +3,11 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { actPages } from './act-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
+import { heaviestPage } from './accounts/heaviest-page.ts';
 import { outagePage } from './accounts/outage-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
+import { editAnnouncementPage, newAnnouncementPage } from './announcements/form-page.ts';
+import { announcementsPage } from './announcements/list-page.ts';
 import { operatorActionsSection } from './actions-section.ts';
 import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
@@ -40,6 +43,10 @@ export const plugin: GatewayPlugin = {
       accountsPage,
       accountPage,
       outagePage,
+      heaviestPage,
+      announcementsPage,
+      newAnnouncementPage,
+      editAnnouncementPage,
       ...actPages,
       routesPage(gateway),
       resetPage(gateway),

@@ -3,19 +3,22 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { type DailyUsage, readDailyUsage } from '#core/gateway/records/daily-usage.ts';
+import { listHeaviestAccounts, type Measure } from '#core/gateway/records/heaviest-accounts.ts';
+import { readKeyUse } from '#core/gateway/records/key-use.ts';
 import { countUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { countChecks } from '#core/business/payments/payment-figures.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { spans } from './span.ts';
+import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { type Span, spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
 /**
  * Ms after which a reading is refreshed, so that many operators cost no more than one. The old one is shown meanwhile. Days that
  * are over change no more.
  */
-const ages = { traffic: 5_000, passes: 30_000, pastDays: 600_000 };
+const ages = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
 const deadline = 5_000;
 
 /** Days that are read: the longest span and as many before it. */
@@ -51,6 +54,38 @@ export const overviewReadings = perCatalog((host: Host) => {
     checks: fresh(ages.traffic, () => countChecks(database)),
   };
 });
+
+/** Accounts by each measure. */
+const heaviest = 10;
+
+/**
+ * The accounts that send most in a span, by each measure, and how their keys are used. Kept for a minute: the sums of a month are over
+ * all accounts.
+ */
+export const loadReadings = perCatalog((host: Host) => {
+  const timeZone = host.section(service).time_zone;
+  const read = async (span: Span) => {
+    const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
+    const firstDay = new Date(Date.parse(today) - (spans[span] - 1) * dayMs).toISOString().slice(0, 10);
+    const { since } = await rangeOfDays(host.database, timeZone, firstDay, today);
+    const first = since?.getTime() ?? host.now();
+    const loads = await listHeaviestAccounts(host.database, { since: first, limit: heaviest });
+    const ids = new Set((Object.values(loads) as Loads[]).flatMap((some) => some.map(({ accountId }) => accountId)));
+    return { loads, first, use: await readKeyUse(host.database, [...ids], host.now() - dayMs) };
+  };
+  const fresh = (span: Span) =>
+    new FreshValue({
+      maxAge: ages.heaviest,
+      staleFor: ages.heaviest,
+      deadline,
+      now: () => host.monotonic(),
+      read: () => read(span),
+    });
+  return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d') } satisfies Record<Span, unknown>;
+});
+
+type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[Measure];
+const dayMs = 86_400_000;
 
 /** The days that are over, then the recent ones, each once. */
 export function joinDays(recent: readonly DailyUsage[], past: readonly DailyUsage[]): DailyUsage[] {

@@ -55,7 +55,7 @@ function jsonOf(gateway: Pick<Registry, 'statusReports'>, host: Host, language: 
     now: () => performance.now(),
     async read() {
       const status = await readServiceStatus(gateway, host, String(page));
-      const announcements = currentAnnouncements(host, host.now());
+      const announcements = await currentAnnouncements(host, host.now(), 'all');
       return JSON.stringify(toJson(status, host.service.name, translator.in(language), language, announcements));
     },
   });

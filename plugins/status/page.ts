@@ -16,7 +16,7 @@ export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
       request.host.service.name,
       request,
     ),
-    announcements: describeAnnouncements(request, request.host.now()),
+    announcements: await describeAnnouncements(request, request.host.now(), 'all'),
   });
   return {
     path: '/status',

@@ -70,24 +70,6 @@ export const equivalents: readonly Equivalent[] = [
       reason: 'Without it, the table has the name of its entity in snake case, which is this.',
     })),
   ),
-  {
-    file: 'plugins/mail/compose.ts',
-    line: "mail.payload['endsAt'] ?? 0",
-    operator: '0 became',
-    reason: 'The event of the end of a plan always has its time: the default is for the compiler.',
-  },
-  {
-    file: 'plugins/mail/smtp.ts',
-    line: "socket.on('error', fail);",
-    operator: 'statement removed',
-    reason:
-      'Nodemailer and the wait for the connection listen too; only a reset in the tick that closes it meets neither.',
-  },
-  ...['disableFileAccess: true', 'disableUrlAccess: true'].map((line) => ({
-    file: 'plugins/mail/smtp.ts',
-    line,
-    reason: 'Texts are given as strings, and nothing is attached: a second wall, should that change.',
-  })),
   ...['plugins/midtrans/connection.ts', 'plugins/xendit/connection.ts'].map((file) => ({
     file,
     line: 'if (!(error instanceof PaymentError)) throw error;',

@@ -17,7 +17,7 @@ const minor = new Set(
   [
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request',
+    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-announcements',
     'operator-routes operator-health',
   ].flatMap((names) => names.split(' ')),
 );
@@ -67,6 +67,8 @@ export function screensOf({
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
     ['operator-account', 'operator', `/operator/accounts/${customerId}`, 'h1'],
+    ['operator-heaviest', 'operator', '/operator/accounts/heaviest?span=7d', 'table'],
+    ['operator-announcements', 'operator', '/operator/announcements/new', 'textarea'],
     ['operator-outage', 'operator', '/operator/accounts/outage?since=2020-01-01T00:00&until=2040-01-01T00:00', 'table'],
     ['operator-requests', 'operator', '/operator/requests', 'table'],
     ['operator-request', 'operator', `/operator/requests/${failover}`, '.attempts'],

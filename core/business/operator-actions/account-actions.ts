@@ -1,7 +1,7 @@
 import { AccountError } from '../accounts/account-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AccountRecord } from '../accounts/account-record.ts';
-import { type ActionKind, type ActionWords, describeWords, note, schema, text } from './action-kind.ts';
+import { type ActionKind, type ActionWords, describeWords, note, schema, text, time } from './action-kind.ts';
 import { recordAction } from './operator-actions.ts';
 
 /*
@@ -14,10 +14,6 @@ const blocking = () => import('../accounts/blocking.ts');
 const signIn = text('Name of the provider, such as google.', 60);
 /** Without what separates or encloses the addresses of a mail. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
-const time = {
-  ...text('RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.', 40),
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
-} as const;
 
 async function findOther(host: Host, { to = '' }: ActionWords): Promise<AccountRecord> {
   const { findAccountByHandle } = await import('../accounts/account-list.ts');

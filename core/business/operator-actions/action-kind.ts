@@ -19,12 +19,25 @@ export interface ActionWords {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly model?: string | undefined;
+  readonly kind?: 'maintenance' | 'note' | undefined;
+  readonly audience?: 'all' | 'customers' | undefined;
+  readonly text_en?: string | undefined;
+  readonly text_id?: string | undefined;
+  readonly mail?: boolean | undefined;
   /** Shows that this account is meant; kept in no record. */
   readonly confirm?: string | undefined;
 }
 
-/** What an action is about. An outage has no handle: its span is in the input. */
-export type SubjectKind = 'account' | 'order' | 'flag' | 'refund' | 'route' | 'outage';
+/** What an action is about: one that has a handle, or all of a kind, such as what an outage has hit. */
+export type SubjectKind = 'account' | 'order' | 'flag' | 'refund' | 'route' | 'announcement' | SubjectWithoutHandle;
+
+const withoutHandle = ['outage', 'announcements'] as const;
+type SubjectWithoutHandle = (typeof withoutHandle)[number];
+
+/** False for an action that is about all of a kind, or about what its input says. */
+export function hasHandle({ subject }: Pick<ActionKind, 'subject'>): boolean {
+  return !withoutHandle.some((kind) => kind === subject);
+}
 
 /** An action, from which its command, its page and its endpoint of the operator's API follow. */
 export interface ActionKind {
@@ -53,6 +66,11 @@ export interface ActionKind {
 
 export const text = (description: string, maxLength = 200) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: '\\S', description }) as const;
+
+export const time = {
+  ...text('RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.', 40),
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+} as const;
 
 export const note = text('Why, for the record.', 500);
 

@@ -8,9 +8,10 @@ import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
 import { type ActionKind, type ActionWords, describeWords, schema, type SubjectKind } from './action-kind.ts';
 import { type OperatorAction, recordAction } from './operator-actions.ts';
+import { announcementActions } from './announcement-actions.ts';
 import { orderActions } from './order-actions.ts';
 
-export type { ActionKind, ActionWords } from './action-kind.ts';
+export { type ActionKind, type ActionWords, hasHandle } from './action-kind.ts';
 
 const routeReset: ActionKind = {
   name: 'route.reset',
@@ -21,7 +22,12 @@ const routeReset: ActionKind = {
 };
 
 /** All that operators do, on pages, by commands and over the API. */
-export const actionKinds: readonly ActionKind[] = [...accountActions, ...orderActions, routeReset];
+export const actionKinds: readonly ActionKind[] = [
+  ...accountActions,
+  ...orderActions,
+  ...announcementActions,
+  routeReset,
+];
 
 export function actionKind(name: OperatorAction['action']): ActionKind {
   const kind = actionKinds.find((one) => one.name === name);
@@ -41,7 +47,7 @@ export interface ActionSubject {
  * Finds what an action is about.
  *
  * @param handle of an account: id, e-mail address, name, key or hint; of an order: code or id; of a flag: its id, or an order for
- *   all of its flags; of a refund: its key; of a route: its id
+ *   all of its flags; of a refund: its key; of a route or an announcement: its id
  * @throws AccountError `not_found`, `ambiguous`; CheckoutError `not_found`
  */
 export async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
@@ -67,8 +73,15 @@ export async function findSubject(host: Host, kind: SubjectKind, handle: string)
     case 'route':
       if (routeIdsOf(host).includes(handle)) return at(handle);
       throw new CheckoutError('not_found', `There is no route ${handle}.`);
+    case 'announcement': {
+      const { findAnnouncement } = await import('../announcements/announcements.ts');
+      const announcement = await findAnnouncement(host.database, handle);
+      if (announcement !== undefined) return { id: announcement.id, recordedAt: 'announcements' };
+      throw new AccountError('not_found', `There is no announcement ${handle}.`);
+    }
+    case 'announcements':
     case 'outage':
-      return at('outage');
+      return at(kind);
   }
 }
 

@@ -18,6 +18,9 @@ export const operatorActionNames = [
   'order.cancel',
   'refund.close',
   'outage.grant_days',
+  'announcement.create',
+  'announcement.change',
+  'announcement.end',
   'route.reset',
   'voucher.create',
   'voucher.revoke',
@@ -27,7 +30,10 @@ export const operatorActionNames = [
 export interface OperatorAction {
   readonly operator: { readonly id: string; readonly name: string };
   readonly action: (typeof operatorActionNames)[number];
-  /** Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; `outage` for all accounts that one hit. */
+  /**
+   * Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; `outage` for all accounts that one
+   * hit, `announcements` for any of them.
+   */
   readonly subject: string;
   /** Why, or how, in the operator's words. */
   readonly note: string | undefined;

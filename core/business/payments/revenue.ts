@@ -9,6 +9,26 @@ export interface DailyRevenue {
   readonly orders: number;
 }
 
+/** What an account has paid in one currency, less what was paid back, and the orders that were activated. */
+export async function readPaid(
+  database: Pick<Database, 'query'>,
+  accountId: string,
+  currency: string,
+): Promise<{ readonly amount: number; readonly orders: number }> {
+  const [row] = await database.query<{ amount: number; orders: number }>(
+    `with paid as (
+       select p.id, p.amount, p.order_id from payment p join plan_order o on o.id = p.order_id
+       where o.account_id = ? and p.outcome = 'activated' and p.currency = ?
+     )
+     select (coalesce(sum(amount), 0) - coalesce((
+         select sum(r.amount) from refund r join paid on paid.id = r.payment_id where r.state = 'done'
+       ), 0))::float8 as amount, count(distinct order_id)::float8 as orders
+     from paid`,
+    [accountId, currency],
+  );
+  return row ?? { amount: 0, orders: 0 };
+}
+
 /**
  * Revenue of the last days, the oldest first, today last; a day without any is there, with zeros.
  *

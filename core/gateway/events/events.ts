@@ -35,6 +35,8 @@ export interface EventTypes {
   'payments.delayed': { readonly day: string; readonly since: string };
   /** The day has begun in the zone of the service: the operator gets a report of the day before. */
   'day.reported': { readonly day: string };
+  /** The operator has announced something, and mails it to this account. */
+  'announcement.published': { readonly accountId: string; readonly announcementId: string };
   /** The account has another e-mail address; its former one is in the account. */
   'account.email_changed': { readonly accountId: string };
   /** Someone has signed in to the account. */

@@ -1,5 +1,7 @@
-import type { Host } from '#core/gateway/host/host.ts';
+import { type AnnouncementAudience, listOpenAnnouncements } from '#core/business/announcements/announcements.ts';
 import { announcementsSection } from '#core/config/sections/announcements-section.ts';
+import { type Host, perCatalog } from '#core/gateway/host/host.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { Language } from '../texts/texts.ts';
 import type { PageRequest } from './page.ts';
 
@@ -11,31 +13,62 @@ export interface Announcement {
   readonly model: string | undefined;
   readonly from: number;
   readonly until: number;
+  readonly audience: AnnouncementAudience;
 }
 
 /** Ms before maintenance from which on it is announced. */
 const notice = 7 * 86_400_000;
+/** Ms for which those of the database are kept, so that the public page does not ask for every visitor. */
+const ages = { stored: 2_000, deadline: 5_000 };
 
-/** What is to be shown now, the next first. @param now epoch ms */
-export function currentAnnouncements(
-  { section, catalog }: Pick<Host, 'section' | 'catalog'>,
+const storedAnnouncements = perCatalog(
+  ({ database, monotonic }: Host) =>
+    new FreshValue({
+      maxAge: ages.stored,
+      deadline: ages.deadline,
+      now: monotonic,
+      read: async () => listOpenAnnouncements(database),
+    }),
+);
+
+/**
+ * What is to be shown now, the next first: of gateway.yaml and, while the database responds, of the operator's page. Does not
+ * reject.
+ *
+ * @param now epoch ms
+ * @param readers visitors do not see what is for customers alone
+ */
+export async function currentAnnouncements(
+  host: Host,
   now: number,
-): Announcement[] {
-  return section(announcementsSection)
-    .map(({ kind, text, from, until, model }) => ({
-      kind,
-      text,
-      model: model === undefined ? undefined : (catalog.resolve(model)?.publicName ?? model),
-      from: Date.parse(from),
-      until: Date.parse(until),
-    }))
+  readers: AnnouncementAudience,
+): Promise<Announcement[]> {
+  const stored = await storedAnnouncements(host)
+    .get()
+    .catch(() => []);
+  return [...configuredAnnouncements(host), ...stored]
+    .filter(({ audience }) => audience === 'all' || readers === 'customers')
     .filter(({ kind, from, until }) => now < until && now >= from - (kind === 'maintenance' ? notice : 0))
     .toSorted((one, other) => one.from - other.from);
 }
 
+/** Those of gateway.yaml, whatever their spans. */
+export function configuredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
+  return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
+    kind,
+    text,
+    model: model === undefined ? undefined : (catalog.resolve(model)?.publicName ?? model),
+    from: Date.parse(from),
+    until: Date.parse(until),
+    audience: 'all',
+  }));
+}
+
 /** The same for `parts/flash`. */
-export function describeAnnouncements({ host, t, format, language }: PageRequest, now: number) {
-  return currentAnnouncements(host, now).map(({ kind, text, model, from, until }) => {
+export async function describeAnnouncements(request: PageRequest, now: number, readers: AnnouncementAudience) {
+  const { host, t, format, language } = request;
+  const announcements = await currentAnnouncements(host, now, readers);
+  return announcements.map(({ kind, text, model, from, until }) => {
     const said = model === undefined ? text[language] : `${model}: ${text[language]}`;
     if (kind === 'note') return { kind: 'info', title: said };
     const [start, end] = [new Date(from), new Date(until)];

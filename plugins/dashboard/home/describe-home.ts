@@ -21,15 +21,16 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   if (account === undefined) throw new PageError(404, 'error.404.text');
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
-  const [usage, allowance] = await Promise.all([
+  const [usage, allowance, announcements] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
+    describeAnnouncements(request, now, 'customers'),
   ]);
   const pass = passOf(account, now);
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
   return {
     asOf: format.clock(new Date(now)).text,
-    announcements: describeAnnouncements(request, now),
+    announcements,
     reminder: describeReminder(pass, now, buyPath, request),
     grant: describeGrant(account, now, request),
     pass: describePass(pass, now, request),

@@ -24,6 +24,7 @@ import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '../table-section.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { accountLinks } from './account-links.ts';
+import { describeAccountTiles } from './account-tiles.ts';
 import { accountStateCell } from './list-page.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
@@ -55,12 +56,15 @@ export const accountPage: Page = {
       listActions(database, { subject: id, limit: listed.actions }),
       readBlockedReason(request, id),
     ]);
+    const tiles = await describeAccountTiles(record, usage, request);
     const { text, kind } = accountStateCell(stateOf(record), t);
     return {
       account: record.email ?? record.name,
       heading: record.email ?? record.name,
       status: { kind: kind ?? '', text },
       back: { path: '/operator/accounts', label: t('operator.accounts') },
+      tiles,
+      requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
       facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
@@ -124,8 +128,7 @@ function factsOf(
     ...(key === undefined ? [] : [{ name: t('operator.key'), value: key.hint, isCode: true }]),
     ...fact('operator.limits', key?.limits === undefined ? '' : JSON.stringify(key.limits)),
     ...fact('operator.fact.plan', days === undefined ? plan : t('operator.days', { count: days })),
-    ...fact('operator.plan_until', end === undefined ? '' : format.time(end).text),
-    ...fact('operator.requests', format.number(requestCount)),
+    ...fact('operator.requests_ever', format.number(requestCount)),
     ...fact(
       'operator.signs_in',
       signIns.identities.map(({ provider, email, name: who }) => `${provider} (${email ?? who})`).join(', '),

@@ -35,7 +35,10 @@ export const accountsPage: Page = {
     return {
       path: '/operator/accounts',
       heading: t('operator.accounts'),
-      link: { path: '/operator/accounts/outage', label: t('operator.outage') },
+      links: [
+        { path: '/operator/accounts/heaviest', label: t('operator.heaviest') },
+        { path: '/operator/accounts/outage', label: t('operator.outage') },
+      ],
       searchLabel: t('operator.accounts_search'),
       words,
       state: state ?? '',

@@ -6,18 +6,16 @@ import {
   readOutage,
 } from '#core/business/accounts/outage-grant.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
-import { epoch } from '#core/platform/database/rows.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { act } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
+import { instantOf, localTime } from '../local-time.ts';
 import type { TableSection } from '../table-section.ts';
 
 const path = '/operator/accounts/outage';
 /** Accounts that are named; the others are counted. */
 const listed = 100;
-/** A time as browsers send it, in the zone of the page. */
-const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
 const kind = actionKind('outage.grant_days');
 /** The only thing that may not be found is the model. */
 const errors = { not_found: ['', 'operator.outage.no_model'] } as const;
@@ -104,19 +102,6 @@ async function preview(
     if (error instanceof FieldErrors) return { error: t('form.invalid') };
     throw error;
   }
-}
-
-/** RFC 3339 of a time in the zone of the page. @throws FieldErrors for a day that no month has */
-async function instantOf({ host, format }: PageRequest, local: string): Promise<string> {
-  const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
-  const hour = Number(local.slice(11, 13));
-  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(local.slice(0, 10)) || hour > 23)
-    throw new FieldErrors({ '': 'form.invalid' });
-  const [row] = await host.database.query<{ at: number }>(`select ${epoch('?::timestamp at time zone ?')} as at`, [
-    local,
-    format.timeZone,
-  ]);
-  return new Date(row?.at ?? 0).toISOString();
 }
 
 function tableOf(accounts: readonly AffectedAccount[], { t }: PageRequest): TableSection {

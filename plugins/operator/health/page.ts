@@ -41,7 +41,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
     path: '/operator/health',
     role: 'operator',
     title: 'operator.health',
-    navigation: { label: 'operator.health', icon: 'pulse', order: 50 },
+    navigation: { label: 'operator.health', icon: 'pulse', order: 50, covers: ['/operator/announcements'] },
     template: viewPath('operator/health.eta'),
     styles: ['operator.css', 'tables.css'],
     show: values,
@@ -65,10 +65,25 @@ async function describeChecks(gateway: Pick<Registry, 'healthChecks'>, { host, t
       ? { kind: 'ok', text: t('operator.checks_pass') }
       : { kind: 'bad', text: t('operator.checks_fail') },
     facts: checks.map((checked) => ({
-      name: checked.name,
-      value: checked.ok ? (checked.kind ?? t('operator.check_passes')) : checked.reason,
+      name: nameOfCheck(checked.name, t),
+      value: checked.ok ? describePassing(checked.kind, t) : checked.reason,
     })),
   };
+}
+
+/** In words; checks of other plugins have their own names. */
+export function nameOfCheck(name: string, t: PageRequest['t']): string {
+  const key = `operator.check.${name.replaceAll(' ', '_')}`;
+  const text = t(key);
+  return text === key ? name : text;
+}
+
+/** @param kind how a dependency is run: `embedded`, `external`, `memory`, `redis` */
+function describePassing(kind: string | undefined, t: PageRequest['t']): string {
+  if (kind === undefined) return t('operator.check_passes');
+  const key = `operator.check_kind.${kind}`;
+  const text = t(key);
+  return t('operator.check_passes_with', { kind: text === key ? kind : text });
 }
 
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {

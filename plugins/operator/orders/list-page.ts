@@ -38,7 +38,7 @@ export const ordersPage: Page = {
     return {
       path: '/operator/orders',
       heading: t('operator.orders'),
-      link: { path: '/operator/flags', label: t('operator.flags_open') },
+      links: [{ path: '/operator/flags', label: t('operator.flags_open') }],
       searchLabel: t('operator.orders_search'),
       words,
       state,

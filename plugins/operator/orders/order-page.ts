@@ -49,7 +49,7 @@ export const orderPage: Page = {
       ],
       actions: actionsOf(order, request),
       sections: withRows([
-        flagTable(order.flags, request),
+        flagTable(order.flags, order.payments, order.refunds, request),
         paymentTable(order.payments, request),
         refundTable(order.refunds, request),
         attemptTable(attempts, request),

@@ -2,11 +2,25 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { OrderFlag, OrderRefund, Payment } from '#core/business/payments/order-types.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
+import { uuid } from '#core/platform/database/database.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-export function flagTable(flags: readonly OrderFlag[], { t, format }: Reader): TableSection {
+/** @param payments of the order: a flag names its money by what came, not by an id */
+export function flagTable(
+  flags: readonly OrderFlag[],
+  payments: readonly Payment[],
+  refunds: readonly OrderRefund[],
+  { t, format }: Reader,
+): TableSection {
+  const about = (subject: string) => {
+    const payment = payments.find(({ id, paymentId }) => id === subject || paymentId === subject);
+    const money = payment ?? refunds.find(({ key }) => key === subject);
+    if (money === undefined) return uuid.test(subject) ? '' : subject;
+    const amount = format.money(money.amount, money.currency);
+    return t(payment === undefined ? 'operator.about_refund' : 'operator.about_payment', { amount });
+  };
   return {
     id: 'flags',
     title: t('operator.flags'),
@@ -19,7 +33,7 @@ export function flagTable(flags: readonly OrderFlag[], { t, format }: Reader): T
     ],
     rows: flags.map(({ kind, subject, createdAt, resolvedAt, resolution }) => [
       { text: t(`operator.flag.${kind}`), kind: resolvedAt === undefined ? severityOf(kind) : 'ok' },
-      { text: subject, isCode: true },
+      { text: about(subject) },
       { ...format.dayTime(createdAt) },
       optionalTime(resolvedAt, format),
       { text: resolution ?? '' },
@@ -33,17 +47,17 @@ export function paymentTable(payments: readonly Payment[], { t, format }: Reader
     title: t('operator.payments'),
     columns: [
       { label: t('operator.fact.paid'), at: 'note' },
-      { label: t('operator.payment'), fit: 'id', at: 'hide' },
       { label: t('operator.issuer'), at: 'note-end' },
       { label: t('operator.outcome'), at: 'title' },
       { label: t('operator.amount'), at: 'end', isNumber: true },
+      { label: t('operator.payment'), fit: 'id', at: 'hide' },
     ],
     rows: payments.map(({ paidAt, paymentId, issuer, outcome, amount, currency }) => [
       { ...format.dayTime(paidAt) },
-      { text: paymentId, isCode: true },
       { text: issuer ?? '' },
       { text: t(`operator.payment_outcome.${outcome}`), kind: outcome === 'activated' ? 'ok' : 'bad' },
       { text: format.money(amount, currency) },
+      { text: paymentId, isCode: true },
     ]),
   };
 }
@@ -71,6 +85,14 @@ export function refundTable(refunds: readonly OrderRefund[], { t, format }: Read
   };
 }
 
+const statedKinds: Readonly<Record<string, TableCell['kind']>> = {
+  pending: 'waiting',
+  paid: 'ok',
+  refunded: 'info',
+  disputed: 'bad',
+  failed: 'bad',
+};
+
 export function attemptTable(attempts: readonly AttemptTrail[], { t, format }: Reader): TableSection {
   return {
     id: 'attempts',
@@ -89,7 +111,7 @@ export function attemptTable(attempts: readonly AttemptTrail[], { t, format }: R
       { text: attempt.reference, isCode: true },
       { ...format.dayTime(attempt.createdAt) },
       { text: t(`operator.stated.${attempt.charge}`) },
-      { text: t(`operator.stated.${attempt.state}`) },
+      { text: t(`operator.stated.${attempt.state}`), kind: statedKinds[attempt.state] },
       { text: format.number(attempt.checks) },
       optionalTime(attempt.nextCheckAt, format),
       { text: attempt.error ?? '' },

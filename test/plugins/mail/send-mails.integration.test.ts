@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { createAnnouncement } from '#core/business/announcements/announcements.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -163,6 +164,30 @@ describe('a mail', () => {
     await send();
     expect(server.received.map(({ to }) => to)).toEqual([['ani@example.com']]);
     expect(words()).toContain('Subject: Your Daypass account has a new e-mail address');
+  });
+
+  it('about an announcement is in the language of the account, and is not sent when it has ended', async () => {
+    await database.query(`update account set language = 'id'`);
+    const announce = (until: string) =>
+      createAnnouncement(
+        { database, catalog: {} as never, now: () => 0 },
+        {
+          kind: 'note',
+          audience: 'all',
+          model: undefined,
+          text: { en: 'We move.', id: 'Kami pindah.' },
+          since: '2020-01-01T00:00Z',
+          until,
+        },
+        'ops',
+        false,
+      );
+    for (const until of ['2021-01-01T00:00Z', '2060-01-01T00:00Z'])
+      await record('announcement.published', { accountId, announcementId: (await announce(until)).id });
+    await send();
+    expect(await states()).toEqual(['skipped: the announcement has ended', 'sent']);
+    expect(words()).toContain('Kami pindah.');
+    expect(words()).toContain('/status');
   });
 
   it('is sent once for each event, by four workers at once', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { createAnnouncement, findAnnouncement, listAnnouncements } from '#core/business/announcements/announcements.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listActions, type OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
@@ -110,6 +111,30 @@ async function openBreaker(): Promise<void> {
     await reply.text();
   }
 }
+
+const announced = {
+  kind: 'note',
+  audience: 'customers',
+  since: '2040-01-01T00:00',
+  until: '2040-01-02T00:00',
+  text_en: 'We move.',
+  text_id: 'Kami pindah.',
+};
+const announce = () =>
+  createAnnouncement(
+    gateway.gateway.host,
+    {
+      kind: 'note',
+      audience: 'all',
+      model: undefined,
+      text: { en: crypto.randomUUID(), id: 'Kami pindah.' },
+      since: '2040-01-01T00:00Z',
+      until: '2040-01-02T00:00Z',
+    },
+    operator,
+    false,
+  );
+const lateAnnouncement = [{ ...announced, until: '2039-12-31T00:00' }, 'Must be later than the beginning'] as const;
 
 const noReason = [{ note: '' }, 'Fill in this field.'] as const;
 const onlySpaces = [{ note: '  ' }, 'Fill in this field.'] as const;
@@ -333,6 +358,49 @@ const pages: readonly ActionPage[] = [
     does: ['pending', 'cancelled'],
   },
   {
+    path: '/operator/announcements/new',
+    action: 'announcement.create',
+    async subject() {
+      const before = (await listAnnouncements(gateway.database, 100)).length;
+      const state = async () => (await listAnnouncements(gateway.database, 100)).length - before;
+      return { path: '/operator/announcements/new', id: 'announcements', state };
+    },
+    wrong: [
+      lateAnnouncement,
+      [{ ...announced, text_id: ' ' }, 'Fill in this field.'],
+      [{ ...announced, text_en: 'x'.repeat(301) }, 'This is too long.'],
+      [{ ...announced, model: 'never-there' }, 'This gateway has no such model.'],
+    ],
+    right: announced,
+    does: [0, 1],
+    note: expect.stringMatching(/text_en: We move\./),
+  },
+  {
+    path: '/operator/announcements/{id}',
+    action: 'announcement.change',
+    async subject() {
+      const { id } = await announce();
+      const state = async () => (await findAnnouncement(gateway.database, id))?.audience;
+      return { path: `/operator/announcements/${id}`, id: 'announcements', state };
+    },
+    wrong: [lateAnnouncement],
+    right: announced,
+    does: ['all', 'customers'],
+    note: expect.stringMatching(/audience: customers/),
+  },
+  {
+    path: '/operator/announcements/{id}/end',
+    action: 'announcement.end',
+    async subject() {
+      const { id } = await announce();
+      const state = async () => (await findAnnouncement(gateway.database, id))?.endedAt !== undefined;
+      return { path: `/operator/announcements/${id}/end`, id: 'announcements', state };
+    },
+    right: {},
+    does: [false, true],
+    note: undefined,
+  },
+  {
     path: '/operator/routes/reset',
     action: 'route.reset',
     async subject() {
@@ -417,7 +485,7 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     expect(recorded).toMatchObject([{ operator, action, subject: about.id, note }]);
   });
 
-  it.skipIf(/routes|outage/.test(path))('does not exist for what does not exist', async () => {
+  it.skipIf(/routes|outage|new/.test(path))('does not exist for what does not exist', async () => {
     const unknown = path
       .replace('{id}', '00000000-0000-0000-0000-000000000000')
       .replace('{code}', 'ORD-NOTHING')

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AnnouncementAudience } from '#core/business/announcements/announcements.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { currentAnnouncements, describeAnnouncements } from '#core/web/pages/announcements.ts';
@@ -21,14 +23,25 @@ announcements:
     model: test
 `;
 
-function shown(now: number, language: 'en' | 'id' = 'en') {
-  const config = read(yaml);
-  const host = {
+/** As they are in the database. @param rows undefined while it does not respond */
+function hostWith(config: ReturnType<typeof read>, rows?: readonly object[]) {
+  return {
     section: (section: never) => config.get(section),
     catalog: { resolve: (name: string) => ({ publicName: `dp/${name}` }) },
-  };
+    monotonic: () => 0,
+    database: { query: () => (rows === undefined ? Promise.reject(new Error('away')) : Promise.resolve(rows)) },
+  } as unknown as Host;
+}
+
+function shown(
+  now: number,
+  language: 'en' | 'id' = 'en',
+  rows?: readonly object[],
+  readers: AnnouncementAudience = 'all',
+) {
+  const host = hostWith(read(yaml), rows);
   const request = { host, t: translator.in(language), format: formatterFor(language, 'Asia/Jakarta'), language };
-  return describeAnnouncements(request as unknown as PageRequest, now);
+  return describeAnnouncements(request as unknown as PageRequest, now, readers);
 }
 
 function mistakes(entry: string): string {
@@ -36,26 +49,39 @@ function mistakes(entry: string): string {
 }
 
 describe('announcements', () => {
-  it('of maintenance are shown a week ahead with their span, and as running within it', () => {
-    expect(shown(at('05T21:59'))).toEqual([]);
-    expect(shown(at('05T22:00'))).toEqual([
+  it('of maintenance are shown a week ahead with their span, and as running within it', async () => {
+    expect(await shown(at('05T21:59'))).toEqual([]);
+    expect(await shown(at('05T22:00'))).toEqual([
       { kind: 'info', title: 'Planned maintenance: Mon 12 May, 22:00 to 23:30', text: 'The database moves.' },
     ]);
-    expect(shown(at('12T22:00')).at(-1)).toMatchObject({
+    expect((await shown(at('12T22:00'))).at(-1)).toMatchObject({
       kind: 'warn',
       title: 'Maintenance: Mon 12 May, 22:00 to 23:30',
     });
   });
 
-  it('that are notes are shown during their span, with the model that they are about', () => {
-    expect(shown(at('13T07:59'), 'id')).toEqual([{ kind: 'info', title: 'dp/test: Lebih lambat dari biasanya.' }]);
-    expect(shown(at('13T08:00'))).toEqual([]);
+  it('that are notes are shown during their span, with the model that they are about', async () => {
+    expect(await shown(at('13T07:59'), 'id')).toEqual([
+      { kind: 'info', title: 'dp/test: Lebih lambat dari biasanya.' },
+    ]);
+    expect(await shown(at('13T08:00'))).toEqual([]);
   });
 
-  it('are none where gateway.yaml has none', () => {
-    const config = read('');
-    const section = ((one: never) => config.get(one)) as never;
-    expect(currentAnnouncements({ section, catalog: {} as never }, 0)).toEqual([]);
+  it('are none where neither gateway.yaml nor the database has any', async () => {
+    expect(await currentAnnouncements(hostWith(read(''), []), 0, 'customers')).toEqual([]);
+  });
+
+  it('of the database stand among those of gateway.yaml, some for customers alone', async () => {
+    const row = { kind: 'note', audience: 'customers', model: null, text_en: 'For you.', text_id: 'Untuk kamu.' };
+    const rows = [{ ...row, starts_at: at('12T07:00'), ends_at: at('12T09:00'), ended_at: null }];
+    const texts = async (readers: AnnouncementAudience) =>
+      (await shown(at('12T08:30'), 'en', rows, readers)).map(({ title }) => title);
+    expect(await texts('customers')).toEqual([
+      'For you.',
+      'dp/test: Slower than usual.',
+      'Planned maintenance: Mon 12 May, 22:00 to 23:30',
+    ]);
+    expect(await texts('all')).toHaveLength(2);
   });
 
   it('are refused without both languages, with a span that ends before it begins, or of an unknown model', () => {

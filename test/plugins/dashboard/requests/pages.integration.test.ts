@@ -8,6 +8,7 @@ import { failover } from './fixture.ts';
 import { idsIn, serveRequests } from './serve-fixture.ts';
 
 const path = '/dashboard/requests';
+const all = '/operator/requests';
 
 let database: Database;
 let pages: Awaited<ReturnType<typeof serveRequests>>;
@@ -186,17 +187,16 @@ describe('without PostgreSQL', () => {
   });
 });
 
+/** A customer with these requests, and an operator. */
+async function operatorWith(...records: Partial<RequestRecord>[]) {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const served = await serveRequests(database, { operators: [email] });
+  const { browser: customer, ids, accountId } = await accountWith(...records);
+  const { browser } = await served.signIn(email);
+  return { customer, ids, accountId, browser };
+}
+
 describe('an operator', () => {
-  const all = '/operator/requests';
-
-  async function operatorWith(...records: Partial<RequestRecord>[]) {
-    const email = `${crypto.randomUUID()}@example.com`;
-    const served = await serveRequests(database, { operators: [email] });
-    const { browser: customer, ids, accountId } = await accountWith(...records);
-    const { browser } = await served.signIn(email);
-    return { customer, ids, accountId, browser };
-  }
-
   it('sees the requests of all accounts with their accounts, or of one', async () => {
     const { browser, ids, accountId } = await operatorWith({ model: 'dp/seen' });
     const other = await accountWith({ model: 'dp/seen', started_at: Date.now() - 60_000 });

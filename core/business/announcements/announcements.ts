@@ -1,0 +1,159 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Host } from '#core/gateway/host/host.ts';
+import { findModelName } from '#core/gateway/records/model-names.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { AccountError } from '../accounts/account-error.ts';
+import type { AnnouncementRow } from './entities.ts';
+import { recordMails } from './mails.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/** `all`: also for visitors, on the status page and in its feed. `customers`: on their home page alone. */
+export type AnnouncementAudience = 'all' | 'customers';
+
+/** What an operator tells customers. Times are epoch ms. */
+export interface StoredAnnouncement {
+  readonly id: string;
+  readonly kind: 'maintenance' | 'note';
+  readonly audience: AnnouncementAudience;
+  /** Public name of the model that it is about; undefined for the whole service. */
+  readonly model: string | undefined;
+  readonly text: { readonly en: string; readonly id: string };
+  readonly from: number;
+  readonly until: number;
+  readonly createdBy: string;
+  /** When an operator ended it before its time; undefined otherwise. */
+  readonly endedAt: number | undefined;
+}
+
+/** As an operator writes it. */
+export interface AnnouncementWords {
+  readonly kind: StoredAnnouncement['kind'];
+  readonly audience: AnnouncementAudience;
+  /** Any name of a model; undefined for the whole service. */
+  readonly model: string | undefined;
+  readonly text: StoredAnnouncement['text'];
+  /** RFC 3339. */
+  readonly since: string;
+  readonly until: string;
+}
+
+/**
+ * Publishes an announcement, and mails it where that is wanted (`mails.ts`).
+ *
+ * @returns its id and the number of mails
+ * @throws AccountError `span`; `not_found` for an unknown model
+ */
+export async function createAnnouncement(
+  host: Pick<Host, 'catalog' | 'database' | 'now'>,
+  words: AnnouncementWords,
+  createdBy: string,
+  isMailed: boolean,
+): Promise<{ readonly id: string; readonly mails: number }> {
+  const id = randomUUIDv7();
+  const { kind, audience, text } = words;
+  const { from, until, model } = await readWords(host, words);
+  const mails = await host.database.fork().transactional(async (transaction) => {
+    await transaction.execute(
+      `insert into announcement (id, kind, audience, model, text_en, text_id, starts_at, ends_at, created_by)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [id, kind, audience, model ?? null, text.en, text.id, new Date(from), new Date(until), createdBy],
+    );
+    return isMailed ? recordMails(transaction, id, model) : 0;
+  });
+  return { id, mails };
+}
+
+/** Changes one that has not ended. Nobody gets a mail again. @throws AccountError as `createAnnouncement` does; `not_found` */
+export async function changeAnnouncement(
+  host: Pick<Host, 'catalog' | 'database' | 'now'>,
+  id: string,
+  words: AnnouncementWords,
+): Promise<void> {
+  const { kind, audience, text } = words;
+  const { from, until, model } = await readWords(host, words);
+  const changed = await host.database.query(
+    `update announcement set kind = ?, audience = ?, model = ?, text_en = ?, text_id = ?, starts_at = ?, ends_at = ?
+     where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
+    [kind, audience, model ?? null, text.en, text.id, new Date(from), new Date(until), id],
+  );
+  if (changed.length === 0) throw ended();
+}
+
+/** Ends one before its time, or before it has begun. @throws AccountError `not_found` when it has ended */
+export async function endAnnouncement(database: Queries, id: string): Promise<void> {
+  const changed = await database.query(
+    `update announcement set ended_at = clock_timestamp()
+     where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
+    [id],
+  );
+  if (changed.length === 0) throw ended();
+}
+
+function ended(): AccountError {
+  return new AccountError('not_found', 'The announcement does not exist, or it has ended.');
+}
+
+async function readWords(
+  host: Pick<Host, 'catalog' | 'database' | 'now'>,
+  words: AnnouncementWords,
+): Promise<{ readonly from: number; readonly until: number; readonly model: string | undefined }> {
+  const [from, until] = [Date.parse(words.since), Date.parse(words.until)];
+  if (!(from < until)) throw new AccountError('span', 'The beginning of the span must be before its end.');
+  if (until <= host.now()) throw new AccountError('span', 'The end of the span must be later than now.');
+  if (words.model === undefined) return { from, until, model: undefined };
+  const model = await findModelName(host, words.model);
+  if (model === undefined) throw new AccountError('not_found', `Model "${words.model}" not found.`);
+  return { from, until, model };
+}
+
+const columns = `id, kind, audience, model, text_en, text_id, created_by, ${epochs('starts_at', 'ends_at', 'ended_at')}`;
+
+type AnnouncementColumns = Row<
+  typeof AnnouncementRow,
+  'id' | 'kind' | 'audience' | 'model' | 'text_en' | 'text_id' | 'created_by' | 'starts_at' | 'ends_at' | 'ended_at'
+>;
+
+/** Those that have not ended, the first to begin first. */
+export async function listOpenAnnouncements(database: Queries): Promise<StoredAnnouncement[]> {
+  const rows = await database.query<AnnouncementColumns>(
+    `select ${columns} from announcement where ended_at is null and ends_at > clock_timestamp()
+     order by announcement.starts_at, id limit 100`,
+  );
+  return rows.map(toAnnouncement);
+}
+
+/** The newest first, whether they have ended or not. @param limit at most 500 */
+export async function listAnnouncements(database: Queries, limit: number): Promise<StoredAnnouncement[]> {
+  const rows = await database.query<AnnouncementColumns>(
+    `select ${columns} from announcement order by announcement.created_at desc, id desc limit ?`,
+    [Math.min(limit, 500)],
+  );
+  return rows.map(toAnnouncement);
+}
+
+export async function findAnnouncement(database: Queries, id: string): Promise<StoredAnnouncement | undefined> {
+  if (!uuid.test(id)) return undefined;
+  const [row] = await database.query<AnnouncementColumns>(`select ${columns} from announcement where id = ?`, [id]);
+  return row && toAnnouncement(row);
+}
+
+/** True while it is shown, or will be. @param now epoch ms */
+export function isOpen({ until, endedAt }: StoredAnnouncement, now: number): boolean {
+  return endedAt === undefined && now < until;
+}
+
+function toAnnouncement(row: AnnouncementColumns): StoredAnnouncement {
+  return {
+    id: row.id,
+    kind: row.kind,
+    audience: row.audience,
+    model: row.model ?? undefined,
+    text: { en: row.text_en, id: row.text_id },
+    from: row.starts_at,
+    until: row.ends_at,
+    createdBy: row.created_by,
+    endedAt: row.ended_at ?? undefined,
+  };
+}

@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { eventChannel } from '../accounts/account-events.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+
+/** Days within which an account must have used a model to get a mail about it. */
+const usedWithin = 30;
+
+/**
+ * Records the event `announcement.published` for each account that is mailed: those with an address and paid time, now or later; of an
+ * announcement about one model, only those that requested it lately. As `recordEvent` does for one.
+ *
+ * @param model public name
+ * @returns the number of accounts
+ */
+export async function recordMails(
+  transaction: Pick<EntityManager, 'execute'>,
+  id: string,
+  model: string | undefined,
+): Promise<number> {
+  const [row] = await transaction.execute<{ count: number }[]>(
+    `with recorded as (
+       insert into account_event (name, payload, dedupe_key)
+       select 'announcement.published', jsonb_build_object('accountId', a.id, 'announcementId', ?::text),
+         'announcement.published:' || ? || ':' || a.id
+       from account a
+       where a.email is not null and a.deleted_at is null and a.blocked_at is null
+         and exists (select from ${periodsInForce} p where p.account_id = a.id and p.ends_at > clock_timestamp())
+         ${model === undefined ? '' : `and (${usedIn('usage_hour')} or ${usedIn('usage_delta')})`}
+       on conflict (dedupe_key) do nothing returning id
+     ), counted as (select count(*)::float8 as count, max(id)::text as last from recorded)
+     select count, case when last is null then null else pg_notify('${eventChannel}', last)::text end from counted`,
+    [id, id, ...(model === undefined ? [] : [model, model])],
+  );
+  return row?.count ?? 0;
+}
+
+/** Condition: the account has requests of a model in a table of usage. */
+function usedIn(table: string): string {
+  return `exists (select from ${table} u where u.account_id = a.id and u.model = ?
+    and u.hour > clock_timestamp() - interval '${usedWithin} days')`;
+}

@@ -1,0 +1,98 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { timestamp } from './filter.ts';
+import { startOfHour } from './usage.ts';
+
+/** What accounts are ranked by. */
+export const measures = ['requests', 'tokens', 'failed'] as const;
+export type Measure = (typeof measures)[number];
+
+/** What an account has sent in a span. */
+export interface AccountLoad {
+  readonly accountId: string;
+  readonly requests: number;
+  /** Failed, or interrupted by the end of the gateway's process. */
+  readonly failed: number;
+  readonly refused: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of all requests of all accounts, 0 to 1. */
+  readonly share: number;
+}
+
+/**
+ * The accounts with the most requests, tokens or failures, by each measure the heaviest first. Of the counts by hour.
+ *
+ * @param since epoch ms; all of its hour counts
+ */
+export async function listHeaviestAccounts(
+  database: Pick<Database, 'query'>,
+  { since, limit }: { readonly since: number; readonly limit: number },
+): Promise<Readonly<Record<Measure, readonly AccountLoad[]>>> {
+  const columns = 'account_id, answered, refused, failed, interrupted, aborted, input_tokens, output_tokens';
+  const from = timestamp(startOfHour(since));
+  const rows = await database.query<Row>(
+    `WITH counted AS (
+       SELECT account_id, sum(answered + refused + failed + interrupted + aborted)::float8 AS requests,
+         sum(failed + interrupted)::float8 AS failed, sum(refused)::float8 AS refused,
+         sum(input_tokens)::float8 AS input_tokens, sum(output_tokens)::float8 AS output_tokens
+       FROM (
+         SELECT ${columns} FROM usage_account WHERE hour >= ? UNION ALL SELECT ${columns} FROM usage_delta WHERE hour >= ?
+       ) AS parts
+       WHERE account_id IS NOT NULL GROUP BY account_id
+     ), ranked AS (
+       SELECT *, requests / nullif(sum(requests) OVER (), 0) AS share, ${rank('requests')} AS by_requests,
+         ${rank('input_tokens + output_tokens')} AS by_tokens, ${rank('failed')} AS by_failed
+       FROM counted
+     )
+     SELECT account_id, requests, failed, refused, input_tokens, output_tokens, share, by_requests::float8, by_tokens::float8,
+       by_failed::float8
+     FROM ranked WHERE least(by_requests, by_tokens, by_failed) <= ?`,
+    [from, from, limit],
+  );
+  const by = (rankOf: (row: Row) => number, valueOf: (row: Row) => number) =>
+    rows
+      .filter((row) => rankOf(row) <= limit && valueOf(row) > 0)
+      .toSorted((one, other) => rankOf(one) - rankOf(other))
+      .map(toLoad);
+  return {
+    requests: by(
+      (row) => row.by_requests,
+      (row) => row.requests,
+    ),
+    tokens: by(
+      (row) => row.by_tokens,
+      (row) => row.input_tokens + row.output_tokens,
+    ),
+    failed: by(
+      (row) => row.by_failed,
+      (row) => row.failed,
+    ),
+  };
+}
+
+const rank = (expression: string) => `row_number() OVER (ORDER BY ${expression} DESC, account_id)`;
+
+interface Row {
+  readonly account_id: string;
+  readonly requests: number;
+  readonly failed: number;
+  readonly refused: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly share: number | null;
+  readonly by_requests: number;
+  readonly by_tokens: number;
+  readonly by_failed: number;
+}
+
+function toLoad(row: Row): AccountLoad {
+  return {
+    accountId: row.account_id,
+    requests: row.requests,
+    failed: row.failed,
+    refused: row.refused,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    share: row.share ?? 0,
+  };
+}

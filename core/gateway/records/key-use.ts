@@ -1,0 +1,59 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { timestamp } from './filter.ts';
+
+/** From where and with what an account sends requests: what shows whether one person or several use its key. */
+export interface KeyUse {
+  /** Addresses of clients. */
+  readonly addresses: number;
+  /** Distinct User-Agents, versions included. */
+  readonly clients: number;
+  /** Programs by their names, such as `claude-cli`; at most five, the most used first. */
+  readonly programs: readonly string[];
+  /** The most requests that ran at the same time. */
+  readonly atOnce: number;
+  /** Requests that were looked at. */
+  readonly requests: number;
+}
+
+/** The latest requests of an account that are looked at, so that the busiest costs no more than others. */
+const looked = 2_000;
+const listedPrograms = 5;
+
+/**
+ * How the keys of some accounts are used, by the latest 2,000 model calls of each. Accounts without any are missing.
+ *
+ * @param since epoch ms
+ */
+export async function readKeyUse(
+  database: Pick<Database, 'query'>,
+  accountIds: readonly string[],
+  since: number,
+): Promise<ReadonlyMap<string, KeyUse>> {
+  if (accountIds.length === 0) return new Map();
+  const rows = await database.query<Omit<KeyUse, 'atOnce'> & { id: string; at_once: number }>(
+    `WITH recent AS MATERIALIZED (
+       SELECT account.id, call.* FROM unnest(?::uuid[]) AS account (id), LATERAL (
+         SELECT remote_address, user_agent, started_at, coalesce(duration_ms, 0) * interval '1 ms' AS took
+         FROM request_log WHERE account_id = account.id AND started_at >= ? AND is_metered
+         ORDER BY started_at DESC LIMIT ${looked}
+       ) AS call
+     ), edges AS (
+       SELECT id, started_at AS at, 1 AS step FROM recent UNION ALL SELECT id, started_at + took, -1 FROM recent
+     ), running AS (
+       -- At the same moment, one that ends makes room for one that begins.
+       SELECT id, sum(step) OVER (PARTITION BY id ORDER BY at, step ROWS UNBOUNDED PRECEDING) AS count FROM edges
+     ), programs AS (
+       SELECT id, array_agg(program ORDER BY uses DESC, program) AS names FROM (
+         SELECT id, split_part(split_part(user_agent, ' ', 1), '/', 1) AS program, count(*) AS uses
+         FROM recent WHERE user_agent <> '' GROUP BY 1, 2
+       ) AS used GROUP BY id
+     )
+     SELECT recent.id::text, count(*)::float8 AS requests, count(DISTINCT remote_address)::float8 AS addresses,
+       count(DISTINCT user_agent)::float8 AS clients,
+       coalesce((SELECT names[1:${listedPrograms}] FROM programs WHERE programs.id = recent.id), '{}') AS programs,
+       (SELECT max(count) FROM running WHERE running.id = recent.id)::float8 AS at_once
+     FROM recent GROUP BY recent.id`,
+    [`{${accountIds.join(',')}}`, timestamp(since)],
+  );
+  return new Map(rows.map(({ id, at_once: atOnce, ...use }) => [id, { ...use, atOnce }]));
+}

@@ -1,0 +1,69 @@
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { readPaid } from '#core/business/payments/revenue.ts';
+import { type KeyUse, readKeyUse } from '#core/gateway/records/key-use.ts';
+import type { UsageCounts } from '#core/gateway/records/usage.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+
+/** Days of requests by which the use of a key is told. */
+export const keyUseDays = 7;
+const day = 86_400_000; // ms
+
+/**
+ * What support asks about an account first: how long it may use the service, how much it has paid, how much it sends, and from how
+ * many places. Signals only: several addresses are also what one person with a laptop and a phone has.
+ */
+export async function describeAccountTiles(
+  { id, periods, readAt }: AccountRecord,
+  usage: readonly UsageCounts[],
+  { host, t, format }: PageRequest,
+) {
+  const { database } = host;
+  const currency = host.section(currencySection);
+  const [paid, use] = await Promise.all([
+    readPaid(database, id, currency),
+    readKeyUse(database, [id], host.now() - keyUseDays * day),
+  ]);
+  const end = periods.at(-1)?.endsAt;
+  const left = end === undefined ? 0 : end.getTime() - readAt;
+  const sum = (name: 'requests' | 'refused' | 'failed') => usage.reduce((total, one) => total + one[name], 0);
+  const share = (count: number) => format.percent(sum('requests') === 0 ? 0 : count / sum('requests'));
+  return [
+    {
+      label: t('operator.fact.pass'),
+      value:
+        left <= 0 ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over') : format.remaining(left).text,
+      note:
+        end === undefined
+          ? ''
+          : t(left <= 0 ? 'operator.pass_ended' : 'operator.pass_ends', { time: format.time(end).text }),
+    },
+    {
+      label: t('operator.paid_so_far'),
+      value: format.money(paid.amount, currency),
+      note: t('operator.paid_orders', { count: paid.orders }),
+    },
+    {
+      label: t('operator.requests_30d'),
+      value: format.number(sum('requests')),
+      note: t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
+    },
+    describeKeyUse(use.get(id), { t, format }),
+  ];
+}
+
+function describeKeyUse(use: KeyUse | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {
+  const label = t('operator.used_from', { count: keyUseDays });
+  if (use === undefined) return { label, value: '—', note: t('operator.used_never') };
+  return {
+    label,
+    value: t('operator.addresses_count', { count: use.addresses }),
+    note: [
+      use.programs.join(', '),
+      t('operator.clients_count', { count: use.clients }),
+      t('operator.at_once', { count: format.number(use.atOnce) }),
+    ]
+      .filter((part) => part !== '')
+      .join(' · '),
+  };
+}

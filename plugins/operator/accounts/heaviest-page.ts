@@ -1,0 +1,87 @@
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { type AccountLoad, type Measure, measures } from '#core/gateway/records/heaviest-accounts.ts';
+import type { KeyUse } from '#core/gateway/records/key-use.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
+import { loadReadings } from '../readings.ts';
+import { type Span, spanOf, spans } from '../span.ts';
+import type { TableSection } from '../table-section.ts';
+
+const path = '/operator/accounts/heaviest';
+
+/** `/operator/accounts/heaviest`: the accounts with the most requests, tokens or failures, and from where their keys are used. */
+export const heaviestPage: Page = {
+  path,
+  role: 'operator',
+  title: 'operator.heaviest',
+  template: viewPath('operator/heaviest.eta'),
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const { host, t, format } = request;
+    const span = spanOf(request);
+    const measure = measures.find((one) => one === request.query['by']) ?? 'requests';
+    const { loads, first, use } = await loadReadings(host)[span].get();
+    const accounts = await readAccounts(
+      host.database,
+      'id',
+      loads[measure].map(({ accountId }) => accountId),
+    );
+    const names = new Map(accounts.map(({ id, email, name }) => [id, email ?? (name === '' ? id : name)]));
+    return {
+      since: t('operator.heaviest_since', { time: format.dayTime(new Date(first)).text }),
+      spans: (Object.keys(spans) as Span[]).map((one) => ({
+        path: pathOf(one, measure),
+        label: t(`operator.span.${one}`),
+        isCurrent: one === span,
+      })),
+      measures: measures.map((one) => ({
+        path: pathOf(span, one),
+        label: t(`operator.heaviest_by.${one}`),
+        isCurrent: one === measure,
+      })),
+      table: tableOf(loads[measure], names, use, request),
+    };
+  },
+};
+
+function pathOf(span: Span, by: Measure): string {
+  return `${path}?${new URLSearchParams({ span, by }).toString()}`;
+}
+
+function tableOf(
+  loads: readonly AccountLoad[],
+  names: ReadonlyMap<string, string>,
+  use: ReadonlyMap<string, KeyUse>,
+  { t, format }: PageRequest,
+): TableSection {
+  const number = (value: number | undefined) => ({ text: value === undefined ? '' : format.number(value) });
+  return {
+    id: 'heaviest',
+    title: t('operator.heaviest'),
+    columns: [
+      { label: t('operator.account'), fit: 'id', at: 'title' },
+      { label: t('operator.requests'), at: 'end', isNumber: true },
+      { label: t('operator.share'), at: 'hide', isNumber: true },
+      { label: t('operator.failed_share'), at: 'note-end', isNumber: true },
+      { label: t('operator.tokens_in'), at: 'note', isNumber: true },
+      { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
+      { label: t('operator.addresses'), at: 'hide', isNumber: true },
+      { label: t('operator.clients'), at: 'hide', isNumber: true },
+      { label: t('operator.at_once_column'), at: 'hide', isNumber: true },
+    ],
+    rows: loads.map(({ accountId, requests, share, failed, inputTokens, outputTokens }) => {
+      const known = use.get(accountId);
+      return [
+        { text: names.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` },
+        number(requests),
+        { text: format.percent(share) },
+        { text: `${format.number(failed)} (${format.percent(requests === 0 ? 0 : failed / requests)})` },
+        number(inputTokens),
+        number(outputTokens),
+        number(known?.addresses),
+        number(known?.clients),
+        number(known?.atOnce),
+      ];
+    }),
+  };
+}

@@ -1,0 +1,119 @@
+import { findAnnouncement, isOpen, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
+import { actionKind, type ActionWords } from '#core/business/operator-actions/actions.ts';
+import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { viewPath } from '#core/web/pages/views.ts';
+import { act } from '../action-page.ts';
+import { instantOf, localOf, localTime } from '../local-time.ts';
+import { announcementsPath } from './list-page.ts';
+
+const hour = 3_600_000; // ms
+
+/** The only thing that may not be found on these pages is the model. */
+const errors = {
+  not_found: ['model', 'operator.outage.no_model'],
+  span: ['until', 'operator.announcement_span'],
+} as const;
+
+const text = { type: 'string', minLength: 1, maxLength: 300, pattern: '\\S' } as const;
+const time = { type: 'string', maxLength: 19, pattern: localTime.source } as const;
+
+/** @param save with the words of an action */
+function formOf(save: (request: PageRequest, words: ActionWords, isMailed: boolean) => Promise<unknown>): PageForm {
+  return defineForm({
+    fields: {
+      type: 'object',
+      properties: {
+        kind: { enum: ['maintenance', 'note'] },
+        audience: { enum: ['all', 'customers'] },
+        model: { type: 'string', maxLength: 200 },
+        since: time,
+        until: time,
+        text_en: text,
+        text_id: text,
+        mail: { type: 'boolean' },
+      },
+      required: ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'],
+    },
+    once: true,
+    async submit({ model = '', since, until, mail = false, ...words }, request) {
+      const span = { since: await instantOf(request, since), until: await instantOf(request, until) };
+      await save(request, { ...words, ...span, ...(model !== '' && { model }) }, mail);
+      return new Redirect(announcementsPath);
+    },
+  });
+}
+
+const shared = {
+  role: 'operator',
+  template: viewPath('operator/announcement.eta'),
+  styles: ['operator.css', 'tables.css'],
+} as const;
+
+/** `/operator/announcements/new`: announces something. */
+export const newAnnouncementPage: Page = {
+  ...shared,
+  path: `${announcementsPath}/new`,
+  title: 'operator.announce',
+  show(request) {
+    const now = Math.ceil(request.host.now() / hour) * hour;
+    return describe(request, { kind: 'note', audience: 'all', from: now, until: now + 24 * hour });
+  },
+  forms: [
+    formOf((request, words, isMailed) =>
+      act(request, actionKind('announcement.create'), '', { ...words, ...(isMailed && { mail: true }) }, errors),
+    ),
+  ],
+};
+
+/** `/operator/announcements/{id}`: changes one that has not ended. */
+export const editAnnouncementPage: Page = {
+  ...shared,
+  path: `${announcementsPath}/{id}`,
+  title: 'operator.announcement_edit',
+  async show(request) {
+    return describe(request, await requireAnnouncement(request));
+  },
+  forms: [
+    formOf(async (request, words) => {
+      const { id } = await requireAnnouncement(request);
+      return act(request, actionKind('announcement.change'), id, words, errors);
+    }),
+  ],
+};
+
+/** @throws PageError 404 for one that does not exist or has ended */
+export async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
+  const announcement = await findAnnouncement(host.database, params['id'] ?? '');
+  if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;
+  throw new PageError(404, 'operator.announcement_unknown', {
+    action: { path: announcementsPath, label: 'operator.announcements' },
+  });
+}
+
+type Draft = Pick<StoredAnnouncement, 'kind' | 'audience' | 'from' | 'until'> & Partial<StoredAnnouncement>;
+
+function describe(request: PageRequest, { id, kind, audience, model, text: said, from, until }: Draft) {
+  const { t, host, format, form } = request;
+  const value = (name: string, otherwise: string) => form.values[name] ?? otherwise;
+  const choices = <const Name extends string>(name: string, names: readonly Name[], labels: string, chosen: string) =>
+    names.map((one) => ({ value: one, label: t(`${labels}.${one}`), isChosen: value(name, chosen) === one }));
+  const models = host.catalog.models.map(({ publicName }) => publicName);
+  const isOther = model !== undefined && !models.includes(model);
+  return {
+    heading: t(id === undefined ? 'operator.announce' : 'operator.announcement_edit'),
+    path: id === undefined ? `${announcementsPath}/new` : `${announcementsPath}/${id}`,
+    endPath: id === undefined ? '' : `${announcementsPath}/${id}/end`,
+    kinds: choices('kind', ['note', 'maintenance'], 'operator.announcement_kind', kind),
+    audiences: choices('audience', ['all', 'customers'], 'operator.audience', audience),
+    models: (isOther ? [model, ...models] : models).map((name) => ({
+      name,
+      isChosen: value('model', model ?? '') === name,
+    })),
+    since: value('since', localOf(request, from)),
+    until: value('until', localOf(request, until)),
+    textEn: value('text_en', said?.en ?? ''),
+    textId: value('text_id', said?.id ?? ''),
+    zone: t('operator.outage.zone', { zone: format.timeZone }),
+  };
+}

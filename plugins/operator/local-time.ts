@@ -1,0 +1,26 @@
+import { epoch } from '#core/platform/database/rows.ts';
+import { FieldErrors, type PageRequest } from '#core/web/pages/page.ts';
+
+/** A time as browsers send it, in the zone of the page. */
+export const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
+
+/** RFC 3339 of a time in the zone of the page. @throws FieldErrors for a day that no month has */
+export async function instantOf({ host, format }: PageRequest, local: string): Promise<string> {
+  const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
+  const hour = Number(local.slice(11, 13));
+  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(local.slice(0, 10)) || hour > 23)
+    throw new FieldErrors({ '': 'form.invalid' });
+  const [row] = await host.database.query<{ at: number }>(`select ${epoch('?::timestamp at time zone ?')} as at`, [
+    local,
+    format.timeZone,
+  ]);
+  return new Date(row?.at ?? 0).toISOString();
+}
+
+/** The same back: `2026-11-22T20:00`, for a field. @param time epoch ms */
+export function localOf({ format }: Pick<PageRequest, 'format'>, time: number): string {
+  const { timeZone } = format;
+  // Swedish writes dates as ISO 8601 does.
+  const written = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(time);
+  return written.replace(' ', 'T');
+}

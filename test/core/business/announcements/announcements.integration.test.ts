@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { blockAccount } from '#core/business/accounts/blocking.ts';
+import {
+  type AnnouncementWords,
+  changeAnnouncement,
+  createAnnouncement,
+  endAnnouncement,
+  findAnnouncement,
+  listAnnouncements,
+  listOpenAnnouncements,
+} from '#core/business/announcements/announcements.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { RecordBook } from '../../gateway/records/record-fixture.ts';
+
+const hour = 3_600_000;
+const catalog = {
+  resolve: (name: string) => (name === 'gpt-5' ? { publicName: 'dp/gpt-5' } : undefined),
+} as unknown as Catalog;
+
+let database: Database;
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => database[Symbol.asyncDispose]());
+
+function words(change: Partial<AnnouncementWords> = {}): AnnouncementWords {
+  return {
+    kind: 'note',
+    audience: 'all',
+    model: undefined,
+    text: { en: 'We move.', id: 'Kami pindah.' },
+    since: new Date(Date.now() - hour).toISOString(),
+    until: new Date(Date.now() + hour).toISOString(),
+    ...change,
+  };
+}
+
+const host = () => ({ database, catalog, now: () => Date.now() });
+const announce = (change: Partial<AnnouncementWords> = {}, isMailed = false) =>
+  createAnnouncement(host(), words(change), 'ops@example.com', isMailed);
+const openTexts = async () => (await listOpenAnnouncements(database)).map(({ text }) => text.en);
+
+async function customer(days: number | undefined, email: string | undefined = `${randomUUID()}@example.com`) {
+  const period = days === undefined ? {} : { period: { days, reason: 'grant' as const } };
+  return (await createAccount(database, 'dp', { name: 'Ani', email, ...period })).accountId;
+}
+
+const mailed = async (id: string) =>
+  (
+    await database.query<{ account: string }>(
+      `select payload ->> 'accountId' as account from account_event
+       where name = 'announcement.published' and payload ->> 'announcementId' = ?`,
+      [id],
+    )
+  ).map(({ account }) => account);
+
+it('is read as it was written, with who has', async () => {
+  const { id } = await announce({ kind: 'maintenance', audience: 'customers', model: 'gpt-5' });
+  expect(await findAnnouncement(database, id)).toMatchObject({
+    kind: 'maintenance',
+    audience: 'customers',
+    model: 'dp/gpt-5',
+    text: { en: 'We move.', id: 'Kami pindah.' },
+    createdBy: 'ops@example.com',
+    endedAt: undefined,
+  });
+  expect(await findAnnouncement(database, randomUUID())).toBeUndefined();
+  expect(await findAnnouncement(database, 'nonsense')).toBeUndefined();
+});
+
+it('is refused with a span that ends before it begins or has passed, or about an unknown model', async () => {
+  const kinds = [
+    { until: new Date(Date.now() - 2 * hour).toISOString() },
+    { since: new Date(Date.now() - 3 * hour).toISOString(), until: new Date(Date.now() - hour).toISOString() },
+    { model: 'never-there' },
+  ].map((change) =>
+    announce(change).then(
+      () => 'done',
+      ({ kind }: { kind: string }) => kind,
+    ),
+  );
+  expect(await Promise.all(kinds)).toEqual(['span', 'span', 'not_found']);
+  expect(await listAnnouncements(database, 10)).toEqual([]);
+});
+
+it('changes until it ends, which it does once', async () => {
+  const { id } = await announce();
+  await changeAnnouncement(host(), id, words({ text: { en: 'We stay.', id: 'Kami tetap.' } }));
+  expect(await openTexts()).toEqual(['We stay.']);
+  await endAnnouncement(database, id);
+  expect(await openTexts()).toEqual([]);
+  await expect(endAnnouncement(database, id)).rejects.toMatchObject({ kind: 'not_found' });
+  await expect(changeAnnouncement(host(), id, words())).rejects.toMatchObject({ kind: 'not_found' });
+  expect((await listAnnouncements(database, 10))[0]?.endedAt).toBeGreaterThan(Date.now() - hour);
+});
+
+it('is mailed once to each account with an address and paid time that is not blocked', async () => {
+  const paying = await customer(7);
+  await customer(undefined);
+  const blocked = await customer(7);
+  await blockAccount(database, blocked, 'abuse');
+  const { id, mails } = await announce({}, true);
+  expect([mails, await mailed(id)]).toEqual([1, [paying]]);
+  const silent = await announce();
+  expect([silent.mails, await mailed(silent.id)]).toEqual([0, []]);
+});
+
+it('about a model is mailed to those that used it', async () => {
+  const [user] = [await customer(7), await customer(7)];
+  const book = new RecordBook(database);
+  await book.write({ account_id: user ?? null, started_at: Date.now() - hour, model: 'dp/gpt-5' });
+  const { id } = await announce({ model: 'gpt-5' }, true);
+  expect(await mailed(id)).toEqual([user]);
+});

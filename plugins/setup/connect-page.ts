@@ -92,6 +92,11 @@ async function describePanel(gateway: Gateway, request: PageRequest) {
     isEmpty: false,
     one,
     tool: tool && values && describeTool(tool, values, reader),
+    allPath: addressOf({
+      tool: allTools,
+      system: reader.system,
+      ...(reader.chosenModel !== undefined && { model: reader.chosenModel }),
+    }),
     addresses: describeAddresses(request),
     hint: await hintOf(request),
   };

@@ -72,7 +72,7 @@ describe('a buyer who connects tools', () => {
     expect(await page.locator('#command').innerText()).toMatch(/setup\.sh \| sh -s -- --tools codex$/);
     await page.selectOption('#model', 'dp/first');
     await page.getByRole('button', { name: 'Go' }).click();
-    await page.getByRole('link', { name: 'All tools at once' }).click();
+    await page.locator('#panel').getByRole('link', { name: 'All tools at once' }).click();
     await page.getByText('Read it before you run it').waitFor();
     expect(await page.locator('#command').innerText()).toMatch(/setup\.sh \| sh -s -- --model dp\/first$/);
     expect(window.complaints).toEqual([]);

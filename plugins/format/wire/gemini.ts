@@ -57,5 +57,5 @@ export type GeminiGroundingChunk = Loose<genai.GroundingChunk>;
 export type GeminiGroundingSource = Loose<genai.GroundingChunkWeb>;
 export type GeminiGroundingSupport = Loose<genai.GroundingSupport>;
 export type GeminiSegment = Loose<genai.Segment>;
-export type GeminiCitations = Loose<never, Undeclared['citations']>;
+export type GeminiCitations = Loose<genai.CitationMetadata, Undeclared['citations']>;
 export type GeminiCitation = Loose<genai.Citation>;

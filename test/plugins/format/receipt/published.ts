@@ -18,11 +18,14 @@ export interface Probe {
 
 class Reader {
   readonly #checker: Checker;
+  readonly #usesNull: boolean;
   readonly probes: Probe[] = [];
   readonly #seen = new Set<string>();
 
-  constructor(checker: Checker) {
+  /** @param usesNull what is not asked for is null or empty, as in answers */
+  constructor(checker: Checker, usesNull: boolean) {
     this.#checker = checker;
+    this.#usesNull = usesNull;
   }
 
   /** @param wrap puts a value of the type where it belongs; undefined leaves it out */
@@ -101,6 +104,10 @@ class Reader {
     return '';
   }
 
+  #member(type: Type, depth: number): JsonValue {
+    return this.#usesNull && canBeNull(type) ? null : this.#sample(type, depth);
+  }
+
   /** The least value of a type. */
   #sample(type: Type, depth = 0): JsonValue {
     const [kind] = alternatives(type);
@@ -110,7 +117,7 @@ class Reader {
     if (kind.flags & TypeFlags.NumberLike) return 1;
     if (kind.flags & TypeFlags.StringLike) return 'x';
     if (this.#isList(kind)) {
-      const [element] = this.#checker.getTypeArguments(kind as never);
+      const [element] = this.#usesNull ? [] : this.#checker.getTypeArguments(kind as never);
       return element === undefined ? [] : [this.#sample(element, depth + 1)];
     }
     const [index] = kind.isObjectType() ? this.#checker.getIndexInfosOfType(kind) : [];
@@ -122,10 +129,14 @@ class Reader {
     return Object.fromEntries(
       required.map((property) => [
         property.name,
-        this.#sample(this.#checker.getTypeOfSymbol(property) as Type, depth + 1),
+        this.#member(this.#checker.getTypeOfSymbol(property) as Type, depth + 1),
       ]),
     );
   }
+}
+
+function canBeNull(type: Type): boolean {
+  return type.isUnionType() && type.getTypes().some(({ flags }) => (flags & TypeFlags.Null) !== 0);
 }
 
 const optionalFlag = 1 << 24; // SymbolFlags.Optional
@@ -143,8 +154,10 @@ function alternatives(type: Type): readonly Type[] {
   return booleans.length > 1 ? some.filter((one) => !booleans.slice(1).includes(one)) : some;
 }
 
-/** What the SDKs declare of requests, by format. Starts the compiler, for about three seconds. */
-export function readPublished(): Readonly<Record<string, readonly Probe[]>> {
+/** What the SDKs declare of requests, of answers or of their events, by format. Starts the compiler, for about three seconds. */
+export function readPublished(
+  what: 'Roots' | 'Answers' | 'Events' = 'Roots',
+): Readonly<Record<string, readonly Probe[]>> {
   const api = new API({ cwd: root });
   try {
     const [project] = api.updateSnapshot({ openProject: join(folder, 'tsconfig.json') }).getProjects();
@@ -152,12 +165,12 @@ export function readPublished(): Readonly<Record<string, readonly Probe[]>> {
     const { checker, program } = project;
     const source = program.getSourceFile(join(folder, 'roots.ts'));
     const module = source && checker.getSymbolAtLocation(source);
-    const roots = module && checker.getExportsOfModule(module).find(({ name }) => name === 'Roots');
+    const roots = module && checker.getExportsOfModule(module).find(({ name }) => name === what);
     if (roots === undefined) throw new Error('no roots');
     const formats = checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(roots));
     return Object.fromEntries(
       formats.map((format) => {
-        const reader = new Reader(checker);
+        const reader = new Reader(checker, what !== 'Roots');
         reader.read(checker.getTypeOfSymbol(format) as Type, '', (value) => (value ?? {}) as JsonObject);
         return [format.name, reader.probes];
       }),

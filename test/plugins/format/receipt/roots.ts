@@ -17,3 +17,23 @@ export interface Roots {
     readonly cachedContent?: string;
   };
 }
+
+/** The events of streamed answers whose types are not those of their parts. */
+export interface Events {
+  readonly responses: OpenAI.Responses.ResponseStreamEvent;
+}
+
+/** The whole answers of each format. Google publishes one with the helpers of its SDK. */
+export interface Answers {
+  readonly chat: OpenAI.Chat.ChatCompletion;
+  /** Without the settings of the request, which it repeats. */
+  readonly responses: Omit<
+    OpenAI.Responses.Response,
+    Exclude<keyof OpenAI.Responses.ResponseCreateParams, 'service_tier'> | 'output_text'
+  >;
+  readonly messages: Anthropic.Message;
+  readonly gemini: Pick<
+    google.GenerateContentResponse,
+    'candidates' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata'
+  >;
+}

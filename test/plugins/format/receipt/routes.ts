@@ -1,5 +1,6 @@
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
+import { cloudVendors } from '../../../../plugins/upstream/vendors/clouds.ts';
 import { hostVendors } from '../../../../plugins/upstream/vendors/hosts.ts';
 import { labVendors } from '../../../../plugins/upstream/vendors/labs.ts';
 import { originVendors } from '../../../../plugins/upstream/vendors/origins.ts';
@@ -17,10 +18,11 @@ const conversational = new Set(['chat', 'responses', 'messages', 'gemini', 'olla
 
 /** A route of every vendor preset in each of its formats, and one of each format without a preset. */
 export const routes: readonly NamedRoute[] = [
-  ...[...originVendors, ...labVendors, ...hostVendors].flatMap(({ name, formats, quirks, capabilities }) =>
-    formats
-      .filter((format) => conversational.has(format))
-      .map((format) => routeOf(`${name} ${format}`, format, { quirks, capabilities })),
+  ...[...originVendors, ...labVendors, ...hostVendors, ...cloudVendors].flatMap(
+    ({ name, formats, quirks, capabilities }) =>
+      formats
+        .filter((format) => conversational.has(format))
+        .map((format) => routeOf(`${name} ${format}`, format, { quirks, capabilities })),
   ),
   ...[...conversational].map((format) => routeOf(`plain ${format}`, format, {})),
 ];

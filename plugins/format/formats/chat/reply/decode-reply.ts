@@ -2,6 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import {
+  droppedPart,
   failed,
   type Fragment,
   readFailure,
@@ -9,11 +10,11 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { parseBody } from '../../../wire/members.ts';
+import { member, parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
-import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
+import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
 /**
  * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
@@ -42,7 +43,7 @@ export class ChatDecoder implements ReplyDecoder {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(chunk.choices);
-    const fragments = choice === undefined ? [] : this.#answer(choice);
+    const fragments = [...(choice === undefined ? [] : this.#answer(choice)), ...readModeration(chunk)];
     if (this.#hasFinished) noteFinish(this.#profile);
     return [...usageFragment(readUsage(chunk)), ...this.#served(chunk), ...fragments];
   }
@@ -53,7 +54,7 @@ export class ChatDecoder implements ReplyDecoder {
     const choice = this.#pick(body.choices);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
     const counted = [...usageFragment(readUsage(body)), ...this.#served(body)];
-    const fragments = [...counted, ...this.#answer(choice), ...this.#rest()];
+    const fragments = [...counted, ...this.#answer(choice), ...readModeration(body), ...this.#rest()];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
@@ -76,8 +77,10 @@ export class ChatDecoder implements ReplyDecoder {
     const failure = readFailure(choice);
     if (failure !== undefined) return [{ type: 'error', error: failure }];
     const fragments: Fragment[] = [
+      ...(isJsonObject(choice.logprobs) ? [droppedPart('logprobs', '')] : []),
       ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
       ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
+      ...[delta, message].flatMap(readAudio),
     ];
     const error = readAbort(choice);
     if (error !== undefined) return [...fragments, { type: 'error', error }];
@@ -98,6 +101,15 @@ export class ChatDecoder implements ReplyDecoder {
     const { reasoning, text } = this.#tracker.finish();
     return [...textFragment('reasoning', reasoning), ...textFragment('text', text)];
   }
+}
+
+function readAudio(message: JsonValue | undefined): Fragment[] {
+  return isJsonObject(member<ChatMessage>(message, 'audio')) ? [droppedPart('audio', '')] : [];
+}
+
+/** The vendor's judgement of prompt and answer, which other formats do not have. */
+function readModeration({ moderation }: ChatReply): Fragment[] {
+  return isJsonObject(moderation) ? [droppedPart('moderation', '')] : [];
 }
 
 function fragmentsOf({ reasoning, text, refusal, citations, images, calls }: ChoiceUpdate): Fragment[] {

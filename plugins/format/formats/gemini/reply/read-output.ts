@@ -35,7 +35,7 @@ export class PartReader {
     const fragments = (Array.isArray(parts) ? parts : []).flatMap((part) =>
       isJsonObject(part) ? this.#part(part) : [],
     );
-    const cited = readCitations(candidate, this.#text);
+    const cited = [...readCitations(candidate, this.#text), ...readFound(candidate)];
     // Citations belong to the text, which a signature may follow.
     return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...cited);
   }
@@ -91,6 +91,10 @@ export class PartReader {
 
 /** Members of parts that have no place in a reply of another format, and their names in notes. */
 const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
+/** Parts of tools that Google runs itself, and what stands beside parts. */
+const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
+/** Members of an answer that no other format has: what Google has read, and what its terms want to be shown. */
+const foundMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
 const mediaMembers = ['inlineData', 'fileData'] as const;
 const mediaNames = new Map([
   ['image', 'images'],
@@ -116,7 +120,15 @@ function readDropped(part: GeminiPart): Fragment[] {
     const [kind = ''] = String(member<GeminiBlob>(part[name], 'mimeType')).split('/');
     lost.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
   }
+  lost.push(...otherMembers.filter((name) => isJsonObject(part[name])));
   return lost.map((what) => ({ type: 'dropped', what: `${what} in the answer` }));
+}
+
+function readFound({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {
+  const lost: string[] = foundMembers.filter((name) => member<GeminiGrounding>(groundingMetadata, name) !== undefined);
+  if (isJsonObject(urlContextMetadata)) lost.push('urlContextMetadata');
+  if (isJsonObject(logprobsResult)) lost.push('logprobsResult');
+  return lost.map((what) => ({ type: 'dropped', what: `${what} of the answer` }));
 }
 
 function wholeCall(key: number, args: JsonObject): Fragment[] {
@@ -142,7 +154,7 @@ function readCitations(candidate: GeminiCandidate, text: string): Fragment[] {
   const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
   const supported = supports.flatMap((support) => readSupport(support, chunks, text));
   const found = supports.length > 0 ? supported : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
-  const repeated = asList(member<GeminiCitations>(candidate.citationMetadata, 'citationSources')).flatMap((source) =>
+  const repeated = citationsIn(candidate).flatMap((source) =>
     cite(
       { uri: member<GeminiCitation>(source, 'uri'), title: member<GeminiCitation>(source, 'title') },
       undefined,
@@ -150,6 +162,12 @@ function readCitations(candidate: GeminiCandidate, text: string): Fragment[] {
     ),
   );
   return [...found, ...repeated];
+}
+
+/** Vertex AI has another name for them. */
+function citationsIn({ citationMetadata }: GeminiCandidate): readonly JsonValue[] {
+  const sources = asList(member<GeminiCitations>(citationMetadata, 'citationSources'));
+  return sources.length > 0 ? sources : asList(member<GeminiCitations>(citationMetadata, 'citations'));
 }
 
 interface Source {
@@ -168,8 +186,10 @@ function sourceOf(chunk: JsonValue | undefined): Source {
   const source =
     member<GeminiGroundingChunk>(chunk, 'web') ??
     member<GeminiGroundingChunk>(chunk, 'retrievedContext') ??
-    member<GeminiGroundingChunk>(chunk, 'maps');
-  return { uri: member<GeminiGroundingSource>(source, 'uri'), title: member<GeminiGroundingSource>(source, 'title') };
+    member<GeminiGroundingChunk>(chunk, 'maps') ??
+    member<GeminiGroundingChunk>(chunk, 'image');
+  const uri = member<GeminiGroundingSource>(source, 'uri') ?? member(source, 'sourceUri');
+  return { uri, title: member<GeminiGroundingSource>(source, 'title') };
 }
 
 function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { failed, type Fragment, tierFragment, usageFragment } from '../../../canonical/reply.ts';
+import { droppedPart, failed, type Fragment, tierFragment, usageFragment } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
 import { BlockReader } from './read-output.ts';
@@ -43,7 +43,7 @@ export class MessagesDecoder implements ReplyDecoder {
     // A reply with content is complete even without a stop reason; one with neither is an error.
     const reason = this.#finish(body);
     const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
-    return [...read, ...this.#count(usage), ...finish, { type: 'end' }];
+    return [...read, ...this.#count(usage), ...readContainer(body), ...finish, { type: 'end' }];
   }
 
   #event(type: string, body: MessagesEvent, data: string): Fragment[] {
@@ -60,7 +60,12 @@ export class MessagesDecoder implements ReplyDecoder {
       case 'content_block_stop':
         return this.#blocks.stop(body.index);
       case 'message_delta':
-        return [...this.#blocks.stopAll(), ...this.#count(body.usage), ...this.#finish(body.delta)];
+        return [
+          ...this.#blocks.stopAll(),
+          ...this.#count(body.usage),
+          ...readContainer(body.delta),
+          ...this.#finish(body.delta),
+        ];
       case 'message_stop':
         return this.#end();
       case 'message':
@@ -95,4 +100,9 @@ export class MessagesDecoder implements ReplyDecoder {
   #end(): Fragment[] {
     return [...this.#blocks.stopAll(), { type: 'end' }];
   }
+}
+
+/** Where the vendor keeps the files of its code: no other vendor can go on with them. */
+function readContainer(ending: JsonValue | undefined): Fragment[] {
+  return isJsonObject(member<MessagesEnding>(ending, 'container')) ? [droppedPart('container', '')] : [];
 }

@@ -82,7 +82,11 @@ export class BlockReader {
         return [head, ...readRedacted(asText(content.data))];
       case 'tool_use':
         this.hasSpoken = true;
-        return [head, { type: 'call', key: block.key, id: asText(content.id), name: asText(content.name) }];
+        return [
+          head,
+          ...readCaller(content),
+          { type: 'call', key: block.key, id: asText(content.id), name: asText(content.name) },
+        ];
       case '':
         // Some vendors leave out the type; the deltas reveal it.
         return [head];
@@ -113,10 +117,19 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
   return Array.isArray(value) ? value.flatMap(readCitation) : [];
 }
 
+/** What a call belongs to besides: code of the vendor that waits for it, or a set of the vendor's tools. */
+function readCaller(content: MessagesBlock): Fragment[] {
+  const caller = asText(member(content.caller, 'type'));
+  return [
+    ...(caller === '' || caller === 'direct' ? [] : [{ type: 'dropped', what: 'caller of tool calls' } as const]),
+    ...(asText(content.toolset_name) === '' ? [] : [{ type: 'dropped', what: 'toolset_name of tool calls' } as const]),
+  ];
+}
+
 /** Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
   const url = asText(member<MessagesCitation>(value, 'url')) || asText(member<MessagesCitation>(value, 'source'));
-  if (url === '') return [];
+  if (url === '') return isJsonObject(value) ? [{ type: 'dropped', what: 'citations of documents' }] : [];
   const title = asText(member<MessagesCitation>(value, 'title')) || undefined;
   const quote = asText(member<MessagesCitation>(value, 'cited_text')) || undefined;
   return [{ type: 'citation', citation: { url, title, quote, start: undefined, end: undefined } }];

@@ -71,7 +71,7 @@ export class ItemFragments {
       case 'response.custom_tool_call_input.done':
         return endInput(this.#tracker.find(event), event.input);
       default:
-        return [];
+        return type.startsWith('response.audio.') ? [droppedPart('audio', '')] : [];
     }
   }
 
@@ -130,9 +130,11 @@ function readMessage(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
 }
 
 function cite(tracked: TrackedItem, annotations: readonly (JsonValue | undefined)[]): Fragment[] {
-  return annotations.flatMap((annotation) => {
+  return annotations.flatMap((annotation): Fragment[] => {
     const citation = readCitation(annotation);
-    if (citation === undefined) return [];
+    // Citations of files have no address.
+    if (citation === undefined)
+      return isJsonObject(annotation) ? [{ type: 'dropped', what: 'citations of files' }] : [];
     tracked.citations++;
     return [{ type: 'citation', citation }];
   });
@@ -192,6 +194,7 @@ function nameCall(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   const id = asText(item.call_id) || asText(item.id);
   const namespace = asText(item.namespace);
   return [
+    ...readCaller(item),
     {
       type: 'call',
       key: tracked.key,
@@ -200,6 +203,14 @@ function nameCall(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
       ...(namespace !== '' && { namespace }),
       form,
     },
+  ];
+}
+
+/** Code of the vendor that waits for a call, or goes on without it. */
+function readCaller(item: ResponsesItem): Fragment[] {
+  return [
+    ...(member(item.caller, 'type') === 'program' ? [{ type: 'dropped', what: 'caller of tool calls' } as const] : []),
+    ...(item.async === true ? [{ type: 'dropped', what: 'async of tool calls' } as const] : []),
   ];
 }
 

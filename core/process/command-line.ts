@@ -8,6 +8,7 @@ import { loadEnvironmentFile } from './commands/environment-file.ts';
 import { defineHistory } from './commands/history.ts';
 import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
+import { defineRestore } from './commands/restore.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
 import { StopSignals } from './commands/stop-signals.ts';
@@ -39,7 +40,15 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
   const file = () => parser.opts<{ config: string }>().config;
   const context = createContext(file, log);
   defineStart(parser, context, () => signals ?? new StopSignals());
-  for (const define of [defineInit, defineCheck, defineDoctor, defineSchema, defineMigrate, defineHistory])
+  for (const define of [
+    defineInit,
+    defineCheck,
+    defineDoctor,
+    defineSchema,
+    defineMigrate,
+    defineRestore,
+    defineHistory,
+  ])
     define(parser, context);
   let problems: readonly string[] = [];
   try {

@@ -86,7 +86,8 @@ it('pages show commands and options that exist', async () => {
   const parser = await commandLine();
   const exists = ({ words: [name, second], options }: ReturnType<typeof shownIn>[number]) => {
     const command = parser.commands.find((one) => one.name() === name);
-    if (command === undefined) return ['init', 'start', 'check', 'doctor', 'schema', 'migrate'].includes(name ?? '');
+    if (command === undefined)
+      return ['init', 'start', 'check', 'doctor', 'schema', 'migrate', 'restore'].includes(name ?? '');
     const isOfMany = command.commands.length > 0 && second !== undefined;
     const meant = isOfMany ? command.commands.filter((one) => one.name() === second) : [command, ...command.commands];
     const known = new Set(meant.flatMap((one) => one.options.map(({ long }) => long)));

@@ -1,0 +1,20 @@
+import { readdir } from 'node:fs/promises';
+
+const names = /^daypass-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/;
+
+/** `daypass-20261126T031700Z.backup`. */
+export function backupName(time: Date): string {
+  return `daypass-${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.backup`;
+}
+
+/** The time in the name of a backup, epoch ms; undefined for other files, unfinished ones included. */
+export function timeOfBackup(name: string): number | undefined {
+  const [, year, month, day, hour, minute, second] = names.exec(name) ?? [];
+  return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}
+
+/** Names of the backups in a folder, oldest first. */
+export async function listBackups(folder: string): Promise<string[]> {
+  const found = await readdir(folder).catch(() => []);
+  return found.filter((name) => timeOfBackup(name) !== undefined).toSorted();
+}

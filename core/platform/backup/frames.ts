@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createZstdDecompress } from 'node:zlib';
+
+/*
+ * A backup file begins with `magic`; a zstd stream of frames follows. A frame is a letter, its length (four bytes, big-endian) and
+ * its content:
+ *
+ *   H  the head: `BackupHead` as JSON
+ *   J  a file of the journal begins: { name } as JSON; D frames with its bytes follow
+ *   S  what the database has: `BackupSchema` as JSON
+ *   T  a table begins: { name } as JSON; D frames follow with its rows, in the text format of COPY
+ *   E  the table ends: { rows } as JSON
+ *   Q  the sequences: name and last value, as JSON
+ *   Z  the end: { sha256 } of all frames before, as JSON. A file without it is incomplete
+ */
+
+export const magic = Buffer.from('DAYPASS1');
+/** Bytes of one frame; a reader allocates no more, whatever a damaged file says. */
+const longestFrame = 16_777_216;
+
+export type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
+
+export interface Frame {
+  readonly type: FrameType;
+  readonly content: Buffer;
+}
+
+export interface BackupHead {
+  readonly format: 1;
+  /** Of the gateway that made it. */
+  readonly version: string;
+  /** RFC 3339. */
+  readonly created_at: string;
+}
+
+/** What is needed to make the tables that the rows belong to. */
+export interface BackupSchema {
+  /** Names of the applied migrations, in their order. */
+  readonly migrations: readonly string[];
+  /** In an order in which they can be filled: tables that others refer to come first. */
+  readonly tables: readonly BackupTable[];
+}
+
+export interface BackupTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Of a partition: its parent, and the bound as PostgreSQL writes it. */
+  readonly partition?: { readonly of: string; readonly bound: string } | undefined;
+}
+
+/** A file that is not a whole backup; the message says why. */
+export class DamagedBackup extends Error {
+  override readonly name = 'DamagedBackup';
+}
+
+/** Writes frames, and the last one by itself. */
+export async function* writeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  for await (const { type, content } of frames) {
+    const bytes = Buffer.concat([frameHead(type, content.length), content]);
+    hash.update(bytes);
+    yield bytes;
+  }
+  const end = jsonFrame('Z', { sha256: hash.digest('hex') });
+  yield Buffer.concat([frameHead(end.type, end.content.length), end.content]);
+}
+
+function frameHead(type: FrameType, length: number): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type, 0, 'latin1');
+  head.writeUInt32BE(length, 1);
+  return head;
+}
+
+export function jsonFrame(type: FrameType, value: unknown): Frame {
+  return { type, content: Buffer.from(JSON.stringify(value)) };
+}
+
+export function contentOf<T>({ content }: Frame): T {
+  return JSON.parse(content.toString()) as T;
+}
+
+/**
+ * Reads the frames of a file, without the last one, which proves that all others are whole.
+ *
+ * @throws DamagedBackup, after the frames before the damage
+ */
+export async function* readFrames(path: string): AsyncGenerator<Frame> {
+  await requireMagic(path);
+  const source = createReadStream(path, { start: magic.length });
+  const stream = createZstdDecompress();
+  source.on('error', (error) => stream.destroy(error)).pipe(stream);
+  const hash = createHash('sha256');
+  let rest: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of stream) {
+      rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+      for (let frame = takeFrame(rest); frame !== undefined; frame = takeFrame(rest)) {
+        const bytes = rest.subarray(0, 5 + frame.content.length);
+        rest = rest.subarray(bytes.length);
+        if (frame.type === 'Z') return requireHash(frame, hash.digest('hex'));
+        hash.update(bytes);
+        yield frame;
+      }
+    }
+  } catch (error) {
+    if (error instanceof DamagedBackup || !isOfStream(error)) throw error;
+    throw new DamagedBackup(`${path} is damaged or incomplete (${error.code})`, { cause: error });
+  } finally {
+    source.destroy();
+    stream.destroy();
+  }
+  throw new DamagedBackup(`${path} is incomplete: its end is missing`);
+}
+
+function isOfStream(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
+  return error instanceof Error && 'code' in error && /^(Z_|ZSTD_|ERR_)/.test(String(error.code));
+}
+
+async function requireMagic(path: string): Promise<void> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
+  if (bytesRead < magic.length || !buffer.equals(magic)) throw new DamagedBackup(`${path} is not a backup of Daypass`);
+}
+
+/** The first whole frame; undefined until more has been read. */
+function takeFrame(bytes: Buffer): Frame | undefined {
+  if (bytes.length < 5) return undefined;
+  const length = bytes.readUInt32BE(1);
+  if (length > longestFrame) throw new DamagedBackup('the backup is damaged: a part of it is too long');
+  if (bytes.length < 5 + length) return undefined;
+  return { type: bytes.toString('latin1', 0, 1) as FrameType, content: bytes.subarray(5, 5 + length) };
+}
+
+function requireHash(frame: Frame, actual: string): void {
+  if (contentOf<{ readonly sha256: string }>(frame).sha256 !== actual)
+    throw new DamagedBackup('the backup is damaged: its checksum is wrong');
+}

@@ -1,0 +1,139 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { once } from 'node:events';
+import pg from 'pg';
+import { copyIn } from '../database/copy.ts';
+import { type BackupSchema, type BackupTable, contentOf, DamagedBackup, type Frame, readFrames } from './frames.ts';
+import { copySession, quoteName, quoteTable } from './schema.ts';
+
+export interface LoadOptions {
+  readonly path: string;
+  /** Of a database whose tables the migrations of the backup have made, and nothing else. */
+  readonly databaseUrl: string;
+  /** Where files of waiting records go; the next start stores them. */
+  readonly journalFolder: string;
+  /** Called before each table. */
+  onTable(name: string): void;
+}
+
+/**
+ * Fills the tables from a backup, in one transaction: all of it, or nothing. Triggers do not fire, because their effects are in the
+ * backup; references are checked.
+ *
+ * @returns the number of rows
+ * @throws DamagedBackup, or what PostgreSQL refuses
+ */
+export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: LoadOptions): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'daypass-restore', keepAlive: true });
+  client.on('error', () => undefined);
+  await client.connect();
+  const frames = readFrames(path);
+  try {
+    await client.query(copySession);
+    await client.query('begin');
+    const rows = await load(client, new FrameReader(frames), { journalFolder, onTable });
+    await client.query('commit');
+    await client.query('analyze');
+    return rows;
+  } finally {
+    await frames.return(undefined);
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Frames one after another, with a look at the next one. */
+class FrameReader {
+  readonly #frames: AsyncGenerator<Frame>;
+  #next: Frame | undefined;
+
+  constructor(frames: AsyncGenerator<Frame>) {
+    this.#frames = frames;
+  }
+
+  /** Undefined after the last one, when the checksum was right. */
+  async take(): Promise<Frame | undefined> {
+    const next = this.#next ?? (await this.#read());
+    this.#next = undefined;
+    return next;
+  }
+
+  /** The contents of the D frames that follow. */
+  async *data(): AsyncGenerator<Buffer> {
+    for (;;) {
+      const next = await this.#read();
+      if (next?.type !== 'D') {
+        this.#next = next;
+        return;
+      }
+      yield next.content;
+    }
+  }
+
+  async #read(): Promise<Frame | undefined> {
+    const { value, done } = await this.#frames.next();
+    return done === true ? undefined : value;
+  }
+}
+
+async function load(
+  client: pg.Client,
+  reader: FrameReader,
+  { journalFolder, onTable }: Pick<LoadOptions, 'journalFolder' | 'onTable'>,
+): Promise<number> {
+  let tables = new Map<string, BackupTable>();
+  let total = 0;
+  for (let frame = await reader.take(); frame !== undefined; frame = await reader.take()) {
+    if (frame.type === 'J') await writeJournal(journalFolder, contentOf<{ name: string }>(frame).name, reader);
+    else if (frame.type === 'S') tables = await prepareTables(client, contentOf<BackupSchema>(frame));
+    else if (frame.type === 'T') {
+      const { name } = contentOf<{ name: string }>(frame);
+      const table = tables.get(name);
+      if (table === undefined) throw new DamagedBackup(`the backup has rows of an unknown table, ${name}`);
+      onTable(name);
+      total += await fill(client, table, reader);
+    } else if (frame.type === 'Q') await setSequences(client, contentOf<Record<string, string>>(frame));
+  }
+  for (const name of tables.keys()) await client.query(`alter table ${quoteName(name)} enable trigger user`);
+  return total;
+}
+
+/** Empties the tables, since migrations may have added rows, and makes the partitions. */
+async function prepareTables(client: pg.Client, { tables }: BackupSchema): Promise<Map<string, BackupTable>> {
+  for (const { name, partition } of tables) {
+    if (partition === undefined) continue;
+    // The bound is an expression of PostgreSQL: it is from a file whose checksum was right.
+    await client.query(
+      `create table if not exists ${quoteName(name)} partition of ${quoteName(partition.of)} ${partition.bound}`,
+    );
+  }
+  // First: some triggers refuse to empty a table.
+  for (const { name } of tables) await client.query(`alter table ${quoteName(name)} disable trigger user`);
+  const names = tables.map(({ name }) => quoteName(name)).join(', ');
+  if (names !== '') await client.query(`truncate ${names}`);
+  return new Map(tables.map((table) => [table.name, table]));
+}
+
+async function fill(client: pg.Client, table: BackupTable, reader: FrameReader): Promise<number> {
+  const rows = await copyIn(client, `copy ${quoteTable(table)} from stdin`, reader.data());
+  const end = await reader.take();
+  const expected = end?.type === 'E' ? contentOf<{ rows: number }>(end).rows : undefined;
+  if (rows !== expected)
+    throw new DamagedBackup(
+      `table ${table.name}: ${rows} rows were stored, and the backup has ${expected ?? 'no end'}`,
+    );
+  return rows;
+}
+
+async function setSequences(client: pg.Client, values: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(values))
+    await client.query('select setval($1::regclass, $2::bigint)', [quoteName(name), value]);
+}
+
+async function writeJournal(folder: string, name: string, reader: FrameReader): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = createWriteStream(join(folder, basename(name)), { flags: 'w', mode: 0o600 });
+  for await (const chunk of reader.data()) if (!file.write(chunk)) await once(file, 'drain');
+  file.end();
+  await once(file, 'finish');
+}

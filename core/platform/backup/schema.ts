@@ -1,0 +1,79 @@
+import type pg from 'pg';
+import { migrationTable } from '../database/migration-files.ts';
+import type { BackupSchema, BackupTable } from './frames.ts';
+
+interface TableRow {
+  readonly name: string;
+  readonly columns: string[];
+  readonly parent: string | null;
+  readonly bound: string | null;
+}
+
+/** Tables with rows, that is partitions instead of their parents. The queue of jobs has a schema of its own. */
+const tablesQuery = `
+  select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound,
+    array(select a.attname::text from pg_attribute a
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns
+  from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
+  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> '${migrationTable}'
+  order by c.relname`;
+
+const referencesQuery = `
+  select distinct c.conrelid::regclass::text as "from", c.confrelid::regclass::text as "to" from pg_constraint c
+  where c.contype = 'f' and c.connamespace = current_schema()::regnamespace`;
+
+/** Reads what a restore needs to make the tables again. */
+export async function readSchema(client: pg.Client): Promise<BackupSchema> {
+  const migrations = await client.query<{ name: string }>(`select name from ${migrationTable} order by id`);
+  const tables = await client.query<TableRow>(tablesQuery);
+  const references = await client.query<{ from: string; to: string }>(referencesQuery);
+  return {
+    migrations: migrations.rows.map(({ name }) => name),
+    tables: inFillingOrder(tables.rows, references.rows),
+  };
+}
+
+/** Tables that others refer to come first; a partition counts as its parent. */
+export function inFillingOrder(
+  tables: readonly TableRow[],
+  references: readonly { readonly from: string; readonly to: string }[],
+): BackupTable[] {
+  const groups = Map.groupBy(tables, ({ name, parent }) => parent ?? name);
+  const ordered: TableRow[] = [];
+  const visited = new Set<string>();
+  const visit = (name: string) => {
+    if (visited.has(name)) return;
+    visited.add(name);
+    for (const { from, to } of references) if (from === name) visit(to);
+    ordered.push(...(groups.get(name) ?? []));
+  };
+  for (const name of groups.keys()) visit(name);
+  return ordered.map(({ name, columns, parent, bound }) => ({
+    name,
+    columns,
+    ...(parent !== null && bound !== null && { partition: { of: parent, bound } }),
+  }));
+}
+
+/** Last values of sequences, by name; those that were never used are left out. */
+export async function readSequences(client: pg.Client): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string; value: string }>(
+    `select sequencename as name, last_value::text as value from pg_sequences
+     where schemaname = current_schema() and last_value is not null`,
+  );
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+/** A name in a statement. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The rows of a table in a statement: `"name" ("column", …)`. */
+export function quoteTable({ name, columns }: BackupTable): string {
+  return `${quoteName(name)} (${columns.map(quoteName).join(', ')})`;
+}
+
+/** What both sides of a COPY must agree on. */
+export const copySession = `set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
+  set bytea_output = 'hex'; set client_encoding = 'UTF8'; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0`;

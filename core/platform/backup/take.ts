@@ -1,0 +1,209 @@
+import { createWriteStream, statfsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createZstdCompress } from 'node:zlib';
+import pg from 'pg';
+import { copyOut } from '../database/copy.ts';
+import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
+import { version } from '../version.ts';
+import { backupName, listBackups } from './backup-files.ts';
+import { type Frame, jsonFrame, magic, writeFrames } from './frames.ts';
+import { copySession, quoteTable, readSchema, readSequences } from './schema.ts';
+import { type BackupSummary, verifyBackup } from './verify.ts';
+
+/** Bytes that a backup takes for each byte of the database, before there is one to compare with. Measured: a quarter. */
+const usualRatio = 0.4;
+/** What may come on top of the size of the last one. */
+const growth = 1.5;
+/** Bytes of a row that are written as one frame. */
+const longestPiece = 1_048_576;
+/** Ms until PostgreSQL must let it in. */
+const connectTimeout = 10_000;
+/** Ms that a table may be locked by somebody else, and without any progress. */
+const lockTimeout = 60_000;
+const stallTimeout = 180_000;
+
+export interface BackupOptions {
+  readonly databaseUrl: string;
+  /** Folder with files of waiting records; left out of the backup if it does not exist. */
+  readonly journalFolder: string;
+  /** Folder for the backup; made if it is missing. */
+  readonly to: string;
+  /** Bytes that must stay free on its disk. */
+  readonly minFreeBytes: number;
+  readonly now: Date;
+  /** Ends it when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+export interface TakenBackup extends BackupSummary {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
+ * Writes one consistent backup while the gateway runs: the records that wait in the journal, then all tables as of one moment. It has
+ * its final name only once it is complete, on the disk, and read back.
+ *
+ * @throws Error that says what to do; nothing is left behind
+ */
+export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
+  const { to, now, databaseUrl } = options;
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  await removeUnfinished(to);
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: connectTimeout,
+    application_name: 'daypass-backup',
+    keepAlive: true,
+  });
+  let lost: Error | undefined;
+  client.on('error', (error) => (lost ??= error));
+  await client.connect();
+  const path = join(to, backupName(now));
+  const unfinished = `${path}.unfinished`;
+  try {
+    await requireSpace(client, options);
+    await write(unfinished, framesOf(client, options), options.signal);
+    const summary = await verifyBackup(unfinished);
+    await rename(unfinished, path);
+    await syncFolder(to);
+    await using file = await open(path);
+    const { size: bytes } = await file.stat();
+    return { ...summary, path, bytes };
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw explain(lost ?? error, to);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Of a process that was killed. Another backup that runs at this moment fails, and is taken again. */
+async function removeUnfinished(folder: string): Promise<void> {
+  const found = await readdir(folder);
+  const left = found.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
+  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+}
+
+async function requireSpace(client: pg.Client, { to, minFreeBytes }: BackupOptions): Promise<void> {
+  const { rows } = await client.query<{ bytes: number }>(
+    'select pg_database_size(current_database())::float8 as bytes',
+  );
+  const latest = (await listBackups(to)).at(-1);
+  const before = latest === undefined ? undefined : await sizeOf(join(to, latest));
+  const wanted = before === undefined ? (rows[0]?.bytes ?? 0) * usualRatio : before * growth;
+  const { bavail, bsize } = statfsSync(to);
+  const free = bavail * bsize;
+  if (free - wanted >= minFreeBytes) return;
+  throw new Error(
+    `the disk of ${to} has ${megabytes(free)} MB free, and a backup may take ${megabytes(wanted)} MB besides data.min_free_bytes. Free some space, keep fewer backups, or set backup.to to another disk.`,
+  );
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    await using file = await open(path);
+    return (await file.stat()).size;
+  } catch {
+    return undefined;
+  }
+}
+
+async function write(path: string, frames: AsyncIterable<Frame>, signal: AbortSignal | undefined): Promise<void> {
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
+  const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+  file.write(magic);
+  const stalled = new AbortController();
+  using watch = new StallWatch(() => stalled.abort(new Error(`no progress for ${stallTimeout / 1000} s`)));
+  const signals = AbortSignal.any([stalled.signal, ...(signal === undefined ? [] : [signal])]);
+  await pipeline(Readable.from(watch.pass(writeFrames(frames))), compress, file, { signal: signals }).catch(
+    (error: unknown) => {
+      throw signals.aborted ? signals.reason : error;
+    },
+  );
+}
+
+/** Notices that nothing comes any more: a database or a disk that hangs. */
+class StallWatch implements Disposable {
+  readonly #timer: LagTolerantTimer;
+
+  constructor(onStall: () => void) {
+    this.#timer = new LagTolerantTimer(onStall);
+    this.#timer.start(stallTimeout);
+  }
+
+  async *pass<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+    for await (const item of items) {
+      this.#timer.restart();
+      yield item;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer.stop();
+  }
+}
+
+async function* framesOf(client: pg.Client, { journalFolder, now }: BackupOptions): AsyncGenerator<Frame> {
+  yield jsonFrame('H', { format: 1, version, created_at: now.toISOString() });
+  // Before the snapshot: a record that is shipped meanwhile is in one of both, or in both, which a restore notices by its id.
+  yield* journalFrames(journalFolder);
+  await client.query(copySession);
+  await client.query(`set lock_timeout = ${lockTimeout}`);
+  await client.query('begin isolation level repeatable read read only');
+  const schema = await readSchema(client);
+  yield jsonFrame('S', schema);
+  for (const table of schema.tables) {
+    yield jsonFrame('T', { name: table.name });
+    const copy = copyOut(client, `copy ${quoteTable(table)} to stdout`);
+    for await (const chunk of copy.chunks)
+      for (let at = 0; at < chunk.length; at += longestPiece)
+        yield { type: 'D', content: chunk.subarray(at, at + longestPiece) };
+    yield jsonFrame('E', { rows: copy.rows() });
+  }
+  yield jsonFrame('Q', await readSequences(client));
+  await client.query('commit');
+}
+
+async function* journalFrames(folder: string): AsyncGenerator<Frame> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries.filter((one) => one.isFile() && !one.name.endsWith('.lock'))) {
+    // Gone when it has been shipped: its records are in the snapshot.
+    const file = await open(join(folder, entry.name)).catch(() => undefined);
+    if (file === undefined) continue;
+    try {
+      const { size } = await file.stat();
+      yield jsonFrame('J', { name: entry.name });
+      for await (const content of file.createReadStream({ end: Math.max(0, size - 1), autoClose: false }))
+        yield { type: 'D', content: content as Buffer };
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** So that the new name survives a crash of the machine. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder).catch(() => undefined);
+  if (handle === undefined) return;
+  await handle.sync().catch(() => undefined);
+  await handle.close();
+}
+
+function explain(error: unknown, to: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new Error(`the disk of ${to} became full. Free some space, or set backup.to to another disk.`, {
+      cause: error,
+    });
+  if (code === 'EACCES' || code === 'EROFS')
+    return new Error(`${to} cannot be written. Make it writable for the user of the gateway.`, { cause: error });
+  return error;
+}

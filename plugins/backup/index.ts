@@ -1,0 +1,17 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { backupCheck, backupGauges } from './backup-state.ts';
+import { backupCommand } from './command.ts';
+import { backupSection } from './section.ts';
+import { backupJob } from './take-scheduled.ts';
+
+/** Backups of the database and of waiting records, by schedule and by command. */
+export const plugin: GatewayPlugin = {
+  name: 'backup',
+  register({ gateway }) {
+    gateway.section(backupSection);
+    gateway.command(backupCommand);
+    gateway.job(backupJob);
+    gateway.healthCheck(backupCheck);
+    for (const gauge of backupGauges) gateway.gauge(gauge);
+  },
+};

@@ -1,0 +1,54 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { data } from '#core/config/sections/core-sections.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { listBackups, timeOfBackup } from '#core/platform/backup/backup-files.ts';
+import type { TakenBackup } from '#core/platform/backup/take.ts';
+import { backupState } from './backup-state.ts';
+import { backupFolder, backupSection, intervals } from './section.ts';
+
+/** Ms: how much younger than the interval the newest may be, since the job does not run to the second. */
+const early = 300_000;
+/** Ms that one may take. */
+const longest = 6 * 3_600_000;
+
+/** Takes a backup of this gateway's database and of its waiting records. */
+export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
+  // With the driver and the compressor: needed once a day.
+  const { takeBackup } = await import('#core/platform/backup/take.ts');
+  return takeBackup({
+    databaseUrl: host.database.url,
+    journalFolder: join(host.dataFolder, 'journal'),
+    to,
+    minFreeBytes: host.section(data).min_free_bytes,
+    now: new Date(host.now()),
+    signal: AbortSignal.timeout(longest),
+  });
+}
+
+/** By the files in the folder, not by a clock: what was due while the gateway was off is made up for. */
+export const backupJob: JobDefinition = {
+  name: 'backup',
+  description: 'Takes a backup when the newest one is old enough, as `backup` in gateway.yaml has it.',
+  schedule: { every: 600 },
+  attempts: 1,
+  async run(_data, host) {
+    const { every, keep } = host.section(backupSection);
+    if (every === undefined) return;
+    const folder = backupFolder(host);
+    const newest = (await listBackups(folder)).at(-1);
+    const age = newest === undefined ? Infinity : host.now() - (timeOfBackup(newest) ?? 0);
+    if (age < intervals[every] - early) return;
+    const state = backupState(host);
+    try {
+      const { path, bytes, rows } = await takeNow(host, folder);
+      state.succeeded();
+      host.log.info(`backup taken: ${path}, ${bytes} bytes, ${rows} rows`);
+    } catch (error) {
+      state.failed(error);
+      throw error;
+    }
+    const superfluous = (await listBackups(folder)).slice(0, -keep);
+    await Promise.all(superfluous.map((name) => rm(join(folder, name), { force: true })));
+  },
+};

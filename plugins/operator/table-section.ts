@@ -12,6 +12,8 @@ export interface TableCell {
 export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
+  /** True: on phones, where columns have no heads, its label stands before the value. */
+  readonly isNamed?: boolean;
   /** `id`: identifiers, shortened in the middle; `text`: sentences, wrapped. Others are as wide as what they hold. */
   readonly fit?: 'id' | 'text';
   /** Its position in the two lines of a row on phones. */

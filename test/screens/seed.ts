@@ -62,6 +62,7 @@ function answered(at: number, random: () => number): Draft {
     input_tokens: Math.round(200 + random() ** 3 * 24_000),
     output_tokens: Math.round(40 + random() ** 2 * 2400),
     user_agent: clients[Math.floor(random() * clients.length)] ?? null,
+    remote_address: firstContent % 5 === 0 ? '198.51.100.24' : '203.0.113.7',
     attempts: [{ route, outcome: 'served', started_ms: 12, duration_ms: firstContent + 900, status: 200 }] as never,
   };
 }

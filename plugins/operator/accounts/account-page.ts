@@ -153,10 +153,10 @@ function usageTable(
     columns: [
       { label: t('operator.model'), fit: 'id', at: 'title' },
       { label: t('operator.requests'), at: 'end', isNumber: true },
-      { label: t('operator.errors'), at: 'note', isNumber: true },
+      { label: t('operator.errors'), at: 'note', isNumber: true, isNamed: true },
       { label: t('operator.tokens_in'), at: 'hide', isNumber: true },
       { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
-      { label: t('operator.first_token_recent'), at: 'note-end', isNumber: true },
+      { label: t('operator.first_token_recent'), at: 'hide', isNumber: true },
     ],
     rows: usage
       .toSorted((one, other) => other.requests - one.requests)

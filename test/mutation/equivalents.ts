@@ -70,6 +70,36 @@ export const equivalents: readonly Equivalent[] = [
       reason: 'Without it, the table has the name of its entity in snake case, which is this.',
     })),
   ),
+  {
+    file: 'plugins/mail/compose.ts',
+    line: "mail.payload['endsAt'] ?? 0",
+    operator: '0 became',
+    reason: 'The event of the end of a plan always has its time: the default is for the compiler.',
+  },
+  {
+    file: 'plugins/mail/smtp.ts',
+    line: "socket.on('error', fail);",
+    operator: 'statement removed',
+    reason:
+      'Nodemailer and the wait for the connection listen too; only a reset in the tick that closes it meets neither.',
+  },
+  ...['disableFileAccess: true', 'disableUrlAccess: true'].map((line) => ({
+    file: 'plugins/mail/smtp.ts',
+    line,
+    reason: 'Texts are given as strings, and nothing is attached: a second wall, should that change.',
+  })),
+  {
+    file: 'plugins/midtrans/evidence.ts',
+    line: 'codeOf({ status: 200, body })',
+    operator: '200 became',
+    reason: 'An answer without a code was refused when it came: the status of HTTP stands for none.',
+  },
+  {
+    file: 'plugins/xendit/transactions.ts',
+    line: 'sum + (part ?? 0)',
+    operator: '0 became',
+    reason: 'A part that is not whole rupiah has ended the function: the default is for the compiler.',
+  },
   ...['plugins/midtrans/connection.ts', 'plugins/xendit/connection.ts'].map((file) => ({
     file,
     line: 'if (!(error instanceof PaymentError)) throw error;',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { flagOrder } from '#core/business/payments/flags.ts';
@@ -277,6 +277,22 @@ describe('a flagged order', () => {
   });
 });
 
+it('a run of twenty seconds leaves the other alerts to the next one', async () => {
+  await flagged('ORD-SLOW');
+  await flagged('ORD-NEXT');
+  const [now, begun] = [performance.now.bind(performance), performance.now()];
+  // The first answer takes so long.
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (calls.length > 0 ? begun + 60_000 : now()));
+  try {
+    await sendWebhooks();
+    expect(calls).toHaveLength(1);
+  } finally {
+    clock.mockRestore();
+  }
+  await sendWebhooks();
+  expect(calls).toHaveLength(2);
+});
+
 describe('a receiver that fails', () => {
   it.each([500, 404, 302])('with %i is asked again with the same id, and a line is logged', async (failure) => {
     await flagged(`ORD-${failure}`);
@@ -411,6 +427,16 @@ describe('the daily report', () => {
       `select payload ->> 'day' as day from account_event where name = 'day.reported' order by id`,
     );
     expect(rows).toEqual([{ day: '2026-11-24' }]);
+  });
+
+  it.each([
+    ['a webhook alone', { webhook: { url: 'https://hooks.example.com', secret } }, 1],
+    ['mail alone', { mail: 'boss@example.com' }, 1],
+    ['neither', {}, 0],
+  ])('with %s is recorded as often as anybody reads it', async (_title, alerts, count) => {
+    await using host = createTestHost({ database, now: after, sections: { alerts } });
+    await watchForAlerts(host);
+    expect(await database.query(`select 1 from account_event where name = 'day.reported'`)).toHaveLength(count);
   });
 
   it('says so when nothing needs a decision', async () => {

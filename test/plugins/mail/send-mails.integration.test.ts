@@ -244,6 +244,8 @@ describe('nothing', () => {
 
   it.each<[string, string]>([
     ['an account without an address', 'update account set email = null where id = ?'],
+    ['two addresses', `update account set email = 'ani@example.com,victim@example.com' where id = ?`],
+    ['an address with a space', `update account set email = 'ani @example.com' where id = ?`],
     ['a blocked account', 'update account set blocked_at = now() where id = ?'],
     ['a deleted account', 'update account set deleted_at = now() where id = ?'],
   ])('is sent to %s', async (_name, sql) => {

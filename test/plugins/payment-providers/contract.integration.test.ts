@@ -215,6 +215,27 @@ describe.each(Object.entries(providers))('%s', (_name, open) => {
     );
   });
 
+  it('ends every call with its deadline, where the provider sends nothing', async () => {
+    await using provider = await open();
+    const charge = await provider.charge();
+    await provider.fake.pay(ours, { isSilent: true });
+    const request = { ...charge, key: 'ORD-7F3K2M-R1', amount: 1_000, currency: 'IDR', reason: 'asked for' };
+    const span = { since: new Date(Date.now() - 3_600_000), until: new Date(Date.now() + 3_600_000) };
+    const { connection } = provider;
+    provider.fake.break({ with: 'hang', times: 100 });
+    const end = AbortSignal.timeout(100);
+    const calls = [
+      connection.status(charge, end),
+      connection.cancel?.(charge, end),
+      connection.refund?.(request, end),
+      connection.refundStatus?.(request, end),
+      connection.listMovements?.(span, undefined, end),
+    ].filter((call) => call !== undefined);
+    const results = await Promise.allSettled(calls);
+    const rejected = results.filter((result) => result.status === 'rejected');
+    expect(rejected.map(({ reason }) => (reason as Error).name)).toEqual(calls.map(() => 'PaymentError'));
+  });
+
   it('says that a rate limit made no charge, and when to come again', async () => {
     await using provider = await open();
     provider.fake.break({ with: 'rate-limit' });

@@ -143,6 +143,7 @@ describe('a charge at Midtrans', () => {
     ['another amount', { ...settled, status_code: '201', gross_amount: '1.00', qr_string: '0002' }, 'unknown'],
     ['no QR code', { ...settled, status_code: '201' }, 'unknown'],
     ['JSON without a code', { hello: 'world' }, 'unknown'],
+    ['a code that is not one', { status_code: 'OK' }, 'unknown'],
   ])('fails on %s', async (_title, body, kind) => {
     await using midtrans = await connectTo(body);
     await expect(midtrans.connection.charge(requestFor(), signal)).rejects.toMatchObject({ kind });

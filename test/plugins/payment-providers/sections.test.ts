@@ -12,11 +12,11 @@ import { providerOf } from './fixture.ts';
 const plugins = { midtrans, xendit };
 
 /** Mistakes that a provider finds when gateway.yaml selects it. */
-async function mistakesOf(name: keyof typeof plugins, settings: object, isProduction = false) {
+async function mistakesOf(name: keyof typeof plugins, settings: object, isProduction = false, isValid = true) {
   const host = createTestHost({ sections: { [name]: settings } });
   const found: string[] = [];
   const production = isProduction ? { because: 'in a test', unless: '' } : undefined;
-  const context = { get: host.section, isProduction, production } as unknown as CheckContext;
+  const context = { get: host.section, isValid: () => isValid, isProduction, production } as unknown as CheckContext;
   const report = (path: readonly (string | number)[], wrong: string) => void found.push(`${path.join('.')} ${wrong}`);
   (await providerOf(plugins[name])).check?.(context, report);
   return found;
@@ -101,6 +101,13 @@ describe('xendit in gateway.yaml', () => {
     expect(callsPerSecond(settings)).toBe(1);
     expect(callsPerSecond({ ...settings, secret_key: 'xnd_production_x' })).toBe(10);
   });
+
+  it.each(['midtrans', 'xendit'] as const)(
+    'of %s misses nothing while the section itself is malformed',
+    async (name) => {
+      expect(await mistakesOf(name, {}, false, false)).toEqual([]);
+    },
+  );
 
   it('needs a secret key and the token of its webhooks', async () => {
     expect(await mistakesOf('xendit', {})).toEqual([

@@ -46,20 +46,24 @@ function toDate(time: number | null | undefined): Date | undefined {
   return time === null || time === undefined ? undefined : new Date(time);
 }
 
-/** A time as it is written on the command line: a while ago, a day in the zone of the output, or exactly. */
-export type WrittenTime = { readonly ago: number } | { readonly day: string } | { readonly at: number };
+/** A time as it is written on the command line: a while ago, a day or a minute in the zone of the output, or exactly. */
+export type WrittenTime = { readonly ago: number } | { readonly local: string } | { readonly at: number };
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+/** As commands print times. */
+const minute = /^(\d{4}-\d\d-\d\d) ([01]\d|2[0-3]):[0-5]\d$/;
 const exact = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** `30m`, `24h`, `7d` and `2w` ago, `2026-11-22`, `2026-11-22T13:00Z`, `2026-11-22T20:00+07:00`. */
+/** `30m`, `24h`, `7d` and `2w` ago, `2026-11-22`, `2026-11-22 20:00`, `2026-11-22T13:00Z`, `2026-11-22T20:00+07:00`. */
 export function parseTime(text: string): WrittenTime {
   const [, count, unit = ''] = /^(\d{1,4})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return { ago: Number(count) * (units[unit] ?? 0) };
-  if (isDay(text)) return { day: text };
+  if (isDay(text) || isDay(minute.exec(text)?.[1] ?? '')) return { local: text };
   const at = exact.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(at)) return { at };
-  throw new InvalidArgumentError('It must be a time, for example 30m, 24h, 7d, 2026-11-22 or 2026-11-22T13:00Z.');
+  throw new InvalidArgumentError(
+    'It must be a time, for example 30m, 24h, 7d, 2026-11-22, "2026-11-22 20:00" or 2026-11-22T13:00Z.',
+  );
 }
 
 /** Epoch ms; a day is its beginning. */
@@ -70,8 +74,11 @@ export async function resolveTime(
 ): Promise<number> {
   if ('ago' in time) return now() - time.ago;
   if ('at' in time) return time.at;
-  const { since } = await rangeOfDays(database, timeZone, time.day, undefined);
-  return since?.getTime() ?? now();
+  const [row] = await database.query<{ at: number }>(`select ${epoch('?::timestamp at time zone ?')} as at`, [
+    time.local,
+    timeZone,
+  ]);
+  return row?.at ?? now();
 }
 
 /** Options of a command that prints times. */

@@ -31,7 +31,11 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
   parser
     .command('grant-outage')
     .description('grant days to all accounts that had paid time in a span, or used a model in it')
-    .requiredOption('--since <time>', 'beginning of the span, such as 2026-11-22T13:00Z or 6h', parseTime)
+    .requiredOption(
+      '--since <time>',
+      'beginning of the span, such as "2026-11-22 20:00", 2026-11-22T13:00Z or 6h',
+      parseTime,
+    )
     .requiredOption('--until <time>', 'end of the span', parseTime)
     .option('--model <model>', 'only accounts that requested this model in it', parseLine)
     .requiredOption('--days <days>', 'days to add, 1 to 30', parseInteger(1, 30))

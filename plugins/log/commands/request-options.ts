@@ -29,7 +29,10 @@ export function accountOption(): Option {
 }
 
 export function sinceOption(): Option {
-  return new Option('--since <time>', 'from this time on: 30m, 24h, 7d, 2026-11-22 or 2026-11-22T13:00Z')
+  return new Option(
+    '--since <time>',
+    'from this time on: 30m, 24h, 7d, 2026-11-22, "2026-11-22 20:00" or 2026-11-22T13:00Z',
+  )
     .argParser(parseTime)
     .default({ ago: 86_400_000 }, '24h');
 }

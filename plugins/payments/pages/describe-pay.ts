@@ -1,6 +1,6 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
-import type { Order } from '#core/business/payments/order.ts';
+import { type Order, refundable } from '#core/business/payments/order.ts';
 import { QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -54,8 +54,9 @@ export function describeState(order: Order, view: OrderView, request: PageReques
   const note = view === 'wrong' ? describeWrong(order, request) : usual;
   const refunds = describeRefunds(order, request);
   if (refunds === '') return note;
-  // That a payment is still looked for is no news to a buyer whose money is back.
-  return { ...note, text: ended.has(view) ? refunds : `${note.text} ${refunds}` };
+  // That a payment is still looked for, or decided about, is no news to a buyer whose money is back or on its way.
+  const isDecided = ended.has(view) || order.payments.every((payment) => refundable(order, payment) === 0);
+  return { ...note, text: isDecided ? refunds : `${note.text} ${refunds}` };
 }
 
 const ended = new Set<OrderView>(['expired', 'failed', 'cancelled']);

@@ -7,7 +7,7 @@ import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
-import { describeDecision, describeRefunds, ownOrder, pathOf } from './order-view.ts';
+import { describeDecision, describeRefunds, ownOrder, pathOf, titleOfRefunds } from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
 /** Seconds between two looks for the first request, where JavaScript does not run. */
@@ -61,6 +61,7 @@ export const createDonePage = (gateway: Pages): Page => ({
       ...describePass(order, account, request),
       second: describeSecond(order, request),
       refunds: describeRefunds(order, request),
+      refundsTitle: titleOfRefunds(order, request),
       samples: samplesFor(gateway, request, 'YOUR_KEY'),
       first,
       home: wellKnownPaths.dashboard,

@@ -79,6 +79,12 @@ export function describeRefunds({ refunds }: Order, { t, format }: Pick<PageRequ
     .join(' ');
 }
 
+/** Money of an order is on its way back, or has gone back. */
+export function titleOfRefunds({ refunds }: Order, { t }: Pick<PageRequest, 't'>): string {
+  const isUnderWay = refunds.some(({ state }) => state === 'asked' || state === 'sent');
+  return t(isUnderWay ? 'payments.refund.title' : 'payments.refund.title_done');
+}
+
 /**
  * What happens to money that activated nothing: a person decides by a stated time, and this page shows it. Afterwards, whom to
  * write to.

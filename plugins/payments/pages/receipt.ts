@@ -4,7 +4,7 @@ import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { daysOf, describeRefunds, ownOrder } from './order-view.ts';
+import { daysOf, describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
 
 /** The receipt of a paid order, printed on one sheet. */
 export const receiptPage: Page = {
@@ -51,5 +51,6 @@ function describeReceipt(order: Order, request: PageRequest) {
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
     refunds: describeRefunds(order, request),
+    refundsTitle: titleOfRefunds(order, request),
   };
 }

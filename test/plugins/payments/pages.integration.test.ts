@@ -193,12 +193,16 @@ describe('the pay page', () => {
     const key = `${codeOf(path)}-R1`;
     await database.query(
       `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason)
-       values (?, ?, ?, 59000, 'IDR', 'sent', 'none', 'wrong amount')`,
+       values (?, ?, ?, 9000, 'IDR', 'sent', 'none', 'wrong amount')`,
       [key, id, payments[0]?.id],
     );
     expect(textOf((await browser.get(path)).payload)).toMatch(
-      /We received .* money back\..* Rp\u00a059\.000 is on its way back to you since \d+ \w+ \d{4}, \d\d:\d\d/,
+      /We received .* money back\..* Rp\u00a09\.000 is on its way back to you since \d+ \w+ \d{4}, \d\d:\d\d/,
     );
+    await database.query('update refund set amount = 59000 where key = ?', [key]);
+    const underWay = textOf((await browser.get(path)).payload);
+    expect(underWay).toMatch(/We received .* Rp\u00a059\.000 is on its way back to you since/);
+    expect(underWay).not.toContain('We decide by');
     await closeRefund({ database }, key, 'done', 'the provider says so');
     const text = textOf((await browser.get(path)).payload);
     expect(text).toMatch(/This order was cancelled\. Rp\u00a059\.000 went back to you on \d+ \w+ \d{4}, \d\d:\d\d/);
@@ -406,6 +410,23 @@ describe('the page of a paid order', () => {
     const { payload } = await browser.get(`${path}/done`);
     expect(textOf(payload)).toContain('This order was refunded. Its days have ended.');
     expect(payload).not.toContain('/key"');
+  });
+
+  it('says that a part of the money is on its way back, and then that it went back', async () => {
+    const path = await buy();
+    await pay(path);
+    const { id, payments } = await orderAt(path);
+    const key = `${codeOf(path)}-R1`;
+    await database.query(
+      `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason)
+       values (?, ?, ?, 9000, 'IDR', 'sent', 'none', 'an hour without service')`,
+      [key, id, payments[0]?.id],
+    );
+    const read = async (page: string) => textOf((await browser.get(`${path}/${page}`)).payload);
+    expect(await read('done')).toContain('Money is going back to you. Rp\u00a09.000 is on its way');
+    await closeRefund({ database }, key, 'done', 'the provider says so');
+    for (const page of ['done', 'receipt'])
+      expect(await read(page)).toContain('Money went back to you. Rp\u00a09.000 went back to you on');
   });
 
   it('leads back to the pay page while it is not paid', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseDay, parseTimeZone, rangeOfDays } from '#core/extension/commands/days.ts';
+import { parseDay, parseTime, parseTimeZone, rangeOfDays, resolveTime } from '#core/extension/commands/days.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -37,6 +37,34 @@ describe('a time', () => {
       clock: '00:00:00',
     });
   });
+});
+
+const now = () => Date.parse('2026-11-22T12:00:00Z');
+
+const resolve = async (text: string, zone = 'Asia/Jakarta') =>
+  new Date(await resolveTime({ database, now }, parseTime(text), zone)).toISOString().slice(0, 16);
+
+describe('a time on the command line', () => {
+  it.each([
+    ['24h', '2026-11-21T12:00'],
+    ['2026-11-22', '2026-11-21T17:00'],
+    ['2026-11-22 20:14', '2026-11-22T13:14'],
+    ['2026-11-22T13:00Z', '2026-11-22T13:00'],
+    ['2026-11-22T20:00+07:00', '2026-11-22T13:00'],
+  ])('"%s" in Jakarta is %s', async (text, time) => {
+    expect(await resolve(text)).toBe(time);
+  });
+
+  it('is of the zone that the command prints', async () => {
+    expect(await resolve('2026-11-22 20:14', 'UTC')).toBe('2026-11-22T20:14');
+  });
+
+  it.each(['2026-11-22 24:00', '2026-02-30 10:00', '2026-11-22 9:00', '20:14', 'yesterday', ''])(
+    '"%s" is refused',
+    (text) => {
+      expect(() => parseTime(text)).toThrow('It must be a time');
+    },
+  );
 });
 
 describe('on the command line', () => {

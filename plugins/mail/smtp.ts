@@ -131,7 +131,7 @@ async function transfer(
   const message = await compile(mail);
   await signIn(connection, server, progress);
   progress.step = 'send';
-  const body = Readable.from(read(message, progress), { objectMode: false });
+  const body = Readable.from(read(message, progress));
   await step((done) => connection.send({ from: mail.from.address, to: [mail.to] }, body, (error) => done(error)));
 }
 

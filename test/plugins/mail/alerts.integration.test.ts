@@ -148,6 +148,8 @@ describe('a flagged order', () => {
     await sendWebhooks();
     const [call] = calls as [Call];
     expect([calls.length, verified(call)]).toEqual([1, true]);
+    // In seconds: receivers refuse what is older than five minutes.
+    expect(Math.abs(Number(call.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(300);
     expect(JSON.parse(call.body)).toMatchObject({
       id: call.headers['webhook-id'],
       type: 'order.flagged',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readQris } from '#core/business/payments/qris.ts';
 import { idempotent } from '../../../plugins/midtrans/api.ts';
@@ -294,6 +295,16 @@ describe('a notification of Midtrans', () => {
   ])('is refused with %s', async (_title, change) => {
     expect(await read({ ...vector, ...change })).toBeUndefined();
   });
+
+  it.each(['order_id', 'status_code', 'gross_amount'] as const)(
+    'is refused without %s, however it is signed',
+    async (name) => {
+      const change = { ...vector, [name]: undefined };
+      const signed = `${change.order_id}${change.status_code}${change.gross_amount}SB-Mid-server-TESTKEY`;
+      const signature_key = createHash('sha512').update(signed).digest('hex');
+      expect(await read({ ...change, signature_key })).toBeUndefined();
+    },
+  );
 
   it('proves no state: refund and settlement have the same signature', async () => {
     for (const transaction_status of ['settlement', 'refund', 'cancel'])

@@ -67,6 +67,7 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
     lifecycle: 'active',
     line: null,
     retires_at: null,
+    kind: model.kind,
     status: states.get(model.publicName) ?? 'no_data',
   };
 }

@@ -1,7 +1,7 @@
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
-import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
+import type { ClientFormat } from '../contract/descriptor.ts';
 import { boolean, integer, parameters, text } from '../contract/parameters.ts';
-import { type MediaAnswer, MediaObserver } from '../media/observer.ts';
+import { type MediaAnswer, mediaEndpoint, MediaObserver } from '../media/observer.ts';
 
 /** Source: OpenAI API reference, "Create image". */
 const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
@@ -12,21 +12,6 @@ const answer: MediaAnswer = {
   hasContent: ({ data }) => Array.isArray(data) && data.length > 0,
 };
 
-/** Edits and variations take images as files; some vendors also take JSON with their URLs. */
-function endpoint(name: string, path: string, required: readonly string[], isMultipart: boolean): ModelEndpoint {
-  return {
-    name,
-    method: 'POST',
-    path: `/v1${path}`,
-    upstreamPath: path,
-    isMetered: true,
-    isAliased: true,
-    purpose: 'answer',
-    required,
-    isMultipart,
-  };
-}
-
 /** The Images API of OpenAI. */
 export const images: ClientFormat = {
   name: 'images',
@@ -36,9 +21,10 @@ export const images: ClientFormat = {
   path: () => '/images/generations',
   client: {
     endpoints: [
-      endpoint('images', '/images/generations', ['prompt'], false),
-      endpoint('image_edits', '/images/edits', ['prompt'], true),
-      endpoint('image_variations', '/images/variations', [], true),
+      // Edits and variations take images as files; some vendors also take JSON with their URLs.
+      mediaEndpoint('images', '/images/generations', ['prompt'], false),
+      mediaEndpoint('image_edits', '/images/edits', ['prompt'], true),
+      mediaEndpoint('image_variations', '/images/variations', [], true),
     ],
     parameters: imagesParameters,
     adapt: adaptUser(plainUser),

@@ -5,6 +5,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../wire/members.ts';
+import type { ModelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/observer.ts';
 
@@ -74,4 +75,24 @@ export class MediaObserver implements ReplyObserver {
   renderFailure(error: GatewayError): string {
     return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
   }
+}
+
+/** A path of OpenAI's for media. @param isMultipart the body may be a form with files */
+export function mediaEndpoint(
+  name: string,
+  path: string,
+  required: readonly string[],
+  isMultipart: boolean,
+): ModelEndpoint {
+  return {
+    name,
+    method: 'POST',
+    path: `/v1${path}`,
+    upstreamPath: path,
+    isMetered: true,
+    isAliased: true,
+    purpose: 'answer',
+    required,
+    isMultipart,
+  };
 }

@@ -1,7 +1,7 @@
 import { mediaTypeOf } from '../../wire/media-type.ts';
-import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
+import type { ClientFormat } from '../contract/descriptor.ts';
 import { number, parameters } from '../contract/parameters.ts';
-import { type MediaAnswer, MediaObserver } from './observer.ts';
+import { type MediaAnswer, mediaEndpoint, MediaObserver } from './observer.ts';
 
 const answer: MediaAnswer = {
   parts: new Set(['transcript.text.delta', 'transcript.text.segment']),
@@ -19,20 +19,6 @@ function isText(contentType: string): boolean {
   return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && type !== 'text/html');
 }
 
-function endpoint(name: string, path: string): ModelEndpoint {
-  return {
-    name,
-    method: 'POST',
-    path: `/v1${path}`,
-    upstreamPath: path,
-    isMetered: true,
-    isAliased: true,
-    purpose: 'answer',
-    required: ['file'],
-    isMultipart: true,
-  };
-}
-
 /** OpenAI's endpoints that write recorded speech down, in its language or in English. */
 export const transcriptions: ClientFormat = {
   name: 'transcriptions',
@@ -42,8 +28,8 @@ export const transcriptions: ClientFormat = {
   path: () => '/audio/transcriptions',
   client: {
     endpoints: [
-      endpoint('transcriptions', '/audio/transcriptions'),
-      endpoint('audio_translations', '/audio/translations'),
+      mediaEndpoint('transcriptions', '/audio/transcriptions', ['file'], true),
+      mediaEndpoint('audio_translations', '/audio/translations', ['file'], true),
     ],
     parameters: parameters({ temperature: number(0, 1) }),
     isStream: ({ stream }) => stream === true || stream === 'true',

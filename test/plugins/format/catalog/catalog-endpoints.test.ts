@@ -69,6 +69,7 @@ describe('the list of models', () => {
       lifecycle: 'active',
       line: null,
       retires_at: null,
+      kind: 'chat',
       status: 'down',
     });
   });

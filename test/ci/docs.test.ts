@@ -70,6 +70,8 @@ async function commandLine(): Promise<Parser> {
   return parser;
 }
 
+const coreCommands = new Set(['init', 'start', 'check', 'doctor', 'schema', 'migrate', 'restore', 'history', 'diff', 'rollback']);
+
 /** Lines of a page that show a command, such as `daypass orders list [--flagged]`, and the options that they name. */
 const shownIn = (page: string) =>
   read(page)
@@ -86,8 +88,7 @@ it('pages show commands and options that exist', async () => {
   const parser = await commandLine();
   const exists = ({ words: [name, second], options }: ReturnType<typeof shownIn>[number]) => {
     const command = parser.commands.find((one) => one.name() === name);
-    if (command === undefined)
-      return ['init', 'start', 'check', 'doctor', 'schema', 'migrate', 'restore'].includes(name ?? '');
+    if (command === undefined) return coreCommands.has(name ?? '');
     const isOfMany = command.commands.length > 0 && second !== undefined;
     const meant = isOfMany ? command.commands.filter((one) => one.name() === second) : [command, ...command.commands];
     const known = new Set(meant.flatMap((one) => one.options.map(({ long }) => long)));
@@ -102,10 +103,11 @@ it('pages show commands and options that exist', async () => {
 });
 
 it('operating.md lists every action of the operator API, and no other', () => {
-  const listed = [...read('docs/operating.md').matchAll(/^\| `POST \/(\w+?)s?\/(?:[A-Z]+\/)?ACTION` \| (.+) \|$/gm)];
-  const segments = listed.flatMap(([, subject, cell = '']) =>
-    (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`),
-  );
+  const listed = [...read('docs/operating.md').matchAll(/^\| `POST \/(\w+)\/([A-Z]+\/)?ACTION` \| (.+) \|$/gm)];
+  const segments = listed.flatMap(([, path = '', handle, cell = '']) => {
+    const subject = handle === undefined ? path : path.replace(/s$/, '');
+    return (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`);
+  });
   expect(segments.toSorted()).toEqual(
     actionKinds.map(({ name, subject }) => `${subject} ${segmentOf(name)}`).toSorted(),
   );

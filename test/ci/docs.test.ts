@@ -70,7 +70,18 @@ async function commandLine(): Promise<Parser> {
   return parser;
 }
 
-const coreCommands = new Set(['init', 'start', 'check', 'doctor', 'schema', 'migrate', 'restore', 'history', 'diff', 'rollback']);
+const coreCommands = new Set([
+  'init',
+  'start',
+  'check',
+  'doctor',
+  'schema',
+  'migrate',
+  'restore',
+  'history',
+  'diff',
+  'rollback',
+]);
 
 /** Lines of a page that show a command, such as `daypass orders list [--flagged]`, and the options that they name. */
 const shownIn = (page: string) =>

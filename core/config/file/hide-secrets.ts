@@ -41,6 +41,17 @@ export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unk
   );
 }
 
+/** The texts of a value that its schema calls secret. */
+export function secretsIn(value: unknown, schema: JsonSchema | undefined): string[] {
+  const shown = new Set(textsIn(maskSecrets(value, schema)));
+  return textsIn(value).filter((text) => !shown.has(text));
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
 /** A URL without user, password and query, also when it is malformed. Other texts stay. */
 export function hideCredentials(text: string): string {
   return /:\/\//.test(text) ? text.replace(/:\/\/[^/?#]*@/, '://…@').replace(/\?.*$/s, '?…') : text;

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import { secretsIn } from '#core/config/file/hide-secrets.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { data } from '#core/config/sections/core-sections.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
@@ -54,8 +55,8 @@ async function examine(context: CoreCommandContext, { json, only, timeout }: Doc
     import('../doctor/run-checks.ts'),
     import('../doctor/secrets.ts'),
   ]);
-  const keys = loaded instanceof ConfigError ? [] : keysOf(loaded);
-  const findings = await runChecks(wanted, timeout * 1000, secretRemover(process.env, keys));
+  const configured = loaded instanceof ConfigError ? [] : configuredSecrets(loaded);
+  const findings = await runChecks(wanted, timeout * 1000, secretRemover(process.env, configured));
   const failed = findings.filter(({ state }) => state === 'failed').length;
   if (json) print(JSON.stringify({ ok: failed === 0, checks: findings }));
   else for (const line of describe(findings)) print(line);
@@ -115,8 +116,9 @@ function closedServices(dataFolder: string, { isProduction }: Loaded['document']
   return open as Services;
 }
 
-function keysOf({ config, registry }: Loaded): string[] {
-  return buildCatalog(config, registry.vendors, registry.formats).upstreams.flatMap(({ apiKeys }) => apiKeys);
+/** Also those from files, which are not in the environment. */
+function configuredSecrets({ config, registry }: Loaded): string[] {
+  return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
 }
 
 const styles: Readonly<Record<Finding['state'], TextStyle>> = {

@@ -3,14 +3,14 @@ const shortest = 6;
 const replacement = '***';
 
 /**
- * Removes secrets from texts: a server may repeat what it was sent. Secrets are the passwords in URLs, keys of upstreams, and
+ * Removes secrets from texts: a server may repeat what it was sent. Secrets are what the schemas of gateway.yaml call so, passwords in URLs, and
  * every variable of the environment whose name says that it is one.
  */
-export function secretRemover(environment: NodeJS.ProcessEnv, apiKeys: readonly string[]): (text: string) => string {
+export function secretRemover(environment: NodeJS.ProcessEnv, configured: readonly string[]): (text: string) => string {
   const named = Object.entries(environment).flatMap(([name, value = '']) =>
     /key|secret|token|password|passwd|credential/i.test(name) ? [value] : passwordsIn(value),
   );
-  const secrets = [...new Set([...named, ...apiKeys])]
+  const secrets = [...new Set([...named, ...configured, ...configured.flatMap(passwordsIn)])]
     .filter(({ length }) => length >= shortest)
     .toSorted((one, other) => other.length - one.length);
   return (text) =>

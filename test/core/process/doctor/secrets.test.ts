@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { secretsIn } from '#core/config/file/hide-secrets.ts';
+import { secretRemover } from '#core/process/doctor/secrets.ts';
+
+it('secrets of a value are the texts that its schema calls secret', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      smtp: { type: 'string', writeOnly: true },
+      keys: { type: 'array', items: { type: 'string', writeOnly: true } },
+    },
+  } as const;
+  const value = { name: 'shop', smtp: 'smtp://u:p4ssw0rd@mail', keys: ['sk-one-123', 'sk-two-123'] };
+  expect(secretsIn(value, schema)).toEqual(['smtp://u:p4ssw0rd@mail', 'sk-one-123', 'sk-two-123']);
+  expect(secretsIn({ name: 'shop' }, schema)).toEqual([]);
+});
+
+it('removes configured secrets, passwords in URLs and secret variables from what servers answer', () => {
+  const environment = {
+    OPENAI_API_KEY: 'sk-env-12345',
+    DATABASE_URL: 'postgres://u:db-p%40ss@host/d',
+    HOME: '/root/home',
+  };
+  const remove = secretRemover(environment, ['smtp://u:p4ssw0rd@mail', 'sk-file-12345']);
+  expect(remove('refused sk-env-12345, sk-file-12345, db-p@ss, db-p%40ss, p4ssw0rd in /root/home')).toBe(
+    'refused ***, ***, ***, ***, *** in /root/home',
+  );
+  expect(remove('see https://user:whatever@example.com/x')).toBe('see https://***@example.com/x');
+});

@@ -16,11 +16,11 @@ export interface KeyUse {
 }
 
 /** The latest requests of an account that are looked at, so that the busiest costs no more than others. */
-const looked = 2_000;
+const looked = 500;
 const listedPrograms = 5;
 
 /**
- * How the keys of some accounts are used, by the latest 2,000 model calls of each. Accounts without any are missing.
+ * How the keys of some accounts are used, by the latest 500 model calls of each. Accounts without any are missing.
  *
  * @param since epoch ms
  */

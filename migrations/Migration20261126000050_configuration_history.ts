@@ -2,6 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Every configuration that has served, and the change that is taken back. */
 export class Migration20261126000050_configuration_history extends Migration {
+  static readonly since = '0.2.0';
+
   override up(): void {
     this.addSql(`
       CREATE TABLE served_configuration (

@@ -6,7 +6,6 @@ import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { BackupSummary } from '#core/platform/backup/verify.ts';
 import { listMigrations, type MigrationFiles } from '#core/platform/database/migration-files.ts';
 import { postmasterPid } from '#core/platform/database/postmaster.ts';
-import { readAccess } from '#core/platform/database/server-access.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 
@@ -114,6 +113,7 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
 
 /** @throws CommandFailed while a server runs in the folder: a gateway uses it, or one was killed */
 async function requireStopped(dataFolder: string): Promise<void> {
+  const { readAccess } = await import('#core/platform/database/server-access.ts');
   const access = await readAccess(join(dataFolder, 'postgres.json'), join(dataFolder, 'postgres'));
   if (access === undefined || (await postmasterPid(access.folder)) === undefined) return;
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);
@@ -121,6 +121,7 @@ async function requireStopped(dataFolder: string): Promise<void> {
 
 /** What a restore has left that was killed. */
 async function discard(temporary: string): Promise<void> {
+  const { readAccess } = await import('#core/platform/database/server-access.ts');
   const access = await readAccess(join(temporary, 'postgres.json'), join(temporary, 'postgres'));
   const pid = access === undefined ? undefined : await postmasterPid(access.folder);
   if (pid !== undefined)

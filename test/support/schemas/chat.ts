@@ -55,15 +55,21 @@ const message = {
   ],
 };
 
-export const wholeReplySchema = shape({
-  ...head,
-  object: is('chat.completion'),
-  choices: {
-    ...list(shape({ index: is(0), message, logprobs: is(null), finish_reason: reason }), 1),
-    maxItems: 1,
+/** Known of an upstream that states it. */
+const tier = { service_tier: filled };
+
+export const wholeReplySchema = shape(
+  {
+    ...head,
+    object: is('chat.completion'),
+    choices: {
+      ...list(shape({ index: is(0), message, logprobs: is(null), finish_reason: reason }), 1),
+      maxItems: 1,
+    },
+    usage,
   },
-  usage,
-});
+  tier,
+);
 
 const openingCall = {
   anyOf: [
@@ -99,7 +105,7 @@ function chunk(delta: object, finish: object): object {
   const choice = shape({ index: is(0), delta, logprobs: is(null), finish_reason: finish });
   return shape(
     { ...head, object: is('chat.completion.chunk'), choices: { ...list(choice, 1), maxItems: 1 } },
-    { usage: is(null) },
+    { usage: is(null), ...tier },
   );
 }
 
@@ -109,12 +115,15 @@ const chunks = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => 
 export const eventSchema: Readonly<Record<string, object>> = {
   ...chunks,
   finish: chunk(shape({}, { content: is('') }), reason),
-  usage: shape({
-    ...head,
-    object: is('chat.completion.chunk'),
-    choices: { type: 'array', maxItems: 0 },
-    usage,
-  }),
+  usage: shape(
+    {
+      ...head,
+      object: is('chat.completion.chunk'),
+      choices: { type: 'array', maxItems: 0 },
+      usage,
+    },
+    tier,
+  ),
 };
 
 /** The member of `eventSchema` that a chunk must satisfy. */

@@ -65,7 +65,7 @@ const wholeUsage = shape({
   ...counts,
   cache_creation: nothing,
   inference_geo: nothing,
-  service_tier: nothing,
+  service_tier: { enum: [null, 'standard', 'priority', 'batch'] },
   speed: nothing,
 });
 const stop_reason = {

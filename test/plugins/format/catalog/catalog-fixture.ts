@@ -36,6 +36,7 @@ export function hostOf(models: readonly Model[]): Host {
   };
   const host: Partial<Host> = {
     catalog,
+    keep: (_key, create) => create(),
     service: { name: 'Daypass', prefix: 'dp', slug: 'daypass', baseUrl: 'https://gateway.example', contact: undefined },
   };
   return host as Host;

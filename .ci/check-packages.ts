@@ -27,7 +27,8 @@ const auditing = audit();
 const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
   packages: Record<string, Locked>;
 };
-const installed = Object.entries(packages).filter(([path]) => path !== '');
+// A link leads to a folder of this project, which is listed by its own path.
+const installed = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true);
 const refused = installed.flatMap(([path, locked]) => {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const licence = licenceOf(declared(path) ?? locked) ?? undeclared[name];

@@ -7,9 +7,7 @@
  *     npm run bench:peers -- nginx LiteLLM       only these
  */
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +16,7 @@ import { startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
 import { type ClientFormat, type Peer, peers } from './peers.ts';
 import { ProcessTree } from './process-tree.ts';
+import { freePort } from '../../test/support/free-port.ts';
 
 const { values: flags, positionals: only } = parseArgs({
   allowPositionals: true,
@@ -198,15 +197,6 @@ async function startPeer(peer: Peer): Promise<Subject> {
       }
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 function firstLine(error: unknown): string {

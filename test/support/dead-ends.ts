@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { freePort } from './free-port.ts';
 
 export interface ClosedPort extends AsyncDisposable {
   readonly port: number;
@@ -30,15 +31,6 @@ export async function holdClosedPort(): Promise<ClosedPort> {
       await closed;
     },
   };
-}
-
-/** A port on loopback that a listener has just had. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A port on loopback that refuses connections as long as this process runs. */

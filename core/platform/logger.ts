@@ -15,16 +15,53 @@ export function printable(text: string): string {
   return text.replace(controls, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** Writes one line per event to stderr; stdout belongs to the output of commands. */
-export function createLogger(write: (line: string) => void = writeLogLine): Logger {
-  const line = (level: string, message: string) => {
-    write(`${new Date().toISOString()} ${level} ${printable(message).replaceAll('\n', '\n  ')}\n`);
+/** From the least to the most serious. */
+export const logLevels = ['info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** For people, or a JSON object per line for a collector. */
+export const logFormats = ['text', 'json'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+export interface LogSettings {
+  readonly format?: LogFormat;
+  /** Lines below it are not written. */
+  readonly level?: LogLevel;
+  /** Removes secrets: errors of third parties may repeat what they were given. */
+  readonly clean?: (text: string) => string;
+}
+
+/** Anywhere in a line: the gateway's own request ids. */
+const requestId = /\breq_[\da-f]{32}\b/;
+
+/**
+ * Writes one line per event to stderr; stdout belongs to the output of commands.
+ *
+ * As JSON, a line has `time` (ISO 8601), `level`, `message`, `error` (stacks of an error and its causes) where there is one, and
+ * `request_id`, the first one that the line names.
+ */
+export function createLogger(write: (line: string) => void = writeLogLine, settings: LogSettings = {}): Logger {
+  const { format = 'text', level: lowest = 'info', clean = (text: string) => text } = settings;
+  const render = format === 'json' ? jsonLine : textLine;
+  const log = (level: LogLevel, message: string, error?: string) => {
+    if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
+    write(render(level, clean(message), error === undefined ? undefined : clean(error)));
   };
   return {
-    info: (message) => line('info ', message),
-    warn: (message) => line('warn ', message),
-    error: (message, error) => line('error', error === undefined ? message : `${message}: ${describeError(error)}`),
+    info: (message) => log('info', message),
+    warn: (message) => log('warn', message),
+    error: (message, error) => log('error', message, error === undefined ? undefined : describeError(error)),
   };
+}
+
+function textLine(level: LogLevel, message: string, error?: string): string {
+  const text = error === undefined ? message : `${message}: ${error}`;
+  return `${new Date().toISOString()} ${level.padEnd(5)} ${printable(text).replaceAll('\n', '\n  ')}\n`;
+}
+
+function jsonLine(level: LogLevel, message: string, error?: string): string {
+  const request_id = requestId.exec(message)?.[0] ?? requestId.exec(error ?? '')?.[0];
+  return `${JSON.stringify({ time: new Date().toISOString(), level, message, error, request_id })}\n`;
 }
 
 /** An error's stack, followed by those of its causes. Never throws, whatever was thrown. */

@@ -29,6 +29,7 @@ import { routePages } from '#core/web/serve.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { describeRollback, type GatewayParts, ServedConfig } from './served-config.ts';
 import { hookTimeout } from '#core/extension/registry.ts';
+import { configuredSecrets } from './secret-remover.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 import { VendorServers } from '#core/config/sections/vendor-servers.ts';
@@ -171,6 +172,11 @@ export class Gateway {
       ...this.#parts.assembly.registry.configReviews.flatMap(({ describe }) => describe(this.host).notice ?? []),
       ...catalogNotices(this.host.catalog),
     ];
+  }
+
+  /** Secrets of the running configuration. */
+  get secrets(): string[] {
+    return configuredSecrets(this.config, this.#parts.assembly.registry);
   }
 
   /** Third-party plugins by name, with the files of their modules. */

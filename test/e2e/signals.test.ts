@@ -45,7 +45,7 @@ function spawnStart(
 ) {
   const child = spawn(process.execPath, [...preload, 'core/main.mjs', '--config', file, 'start', ...options], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+    env: { LOG_FORMAT: 'text', PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr])
@@ -240,3 +240,15 @@ async function temporaryFolder() {
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
+
+it('without a terminal, everything that a gateway prints is lines of JSON, from its start to its end', async () => {
+  await writeFile(home.file, `listen: { port: 0, notice_period: 0 }\n${yamlFor(upstream.baseUrl)}`);
+  const { child, output, ended } = spawnStart(home.file, { LOG_FORMAT: '', DATABASE_URL: home.databaseUrl });
+  await printed(output, 'is running');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  const lines = output().trimEnd().split('\n');
+  const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
+  expect(messages).toContainEqual(expect.stringMatching(/is running \(Daypass .*\) at http:\/\/127\.0\.0\.1:\d+/));
+  expect(messages.at(-1)).toBe('stopped');
+});

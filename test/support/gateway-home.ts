@@ -102,7 +102,8 @@ async function spawnGateway(
   const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
   const child = spawn(program, [...parameters, '--config', file, 'start'], {
     cwd: join(import.meta.dirname, '..', '..'),
-    env: { ...inherited, ...environment },
+    // As on a terminal: the tests read what a person would.
+    env: { LOG_FORMAT: 'text', ...inherited, ...environment },
   });
   let output = '';
   child.stderr.on('data', (chunk: Buffer) => {

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
-import { secretsIn } from '#core/config/file/hide-secrets.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { data } from '#core/config/sections/core-sections.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
@@ -51,11 +50,11 @@ async function examine(context: CoreCommandContext, { json, only, timeout }: Doc
   if (unknown.length > 0 && !(loaded instanceof ConfigError))
     throw new CommandFailed(`There is no check "${unknown.join('", "')}". Checks: ${[...names].join(', ')}`, 2);
   const wanted = [configuration, ...checks].filter(({ name }) => only?.includes(name) ?? true);
-  const [{ runChecks }, { secretRemover }] = await Promise.all([
+  const [{ runChecks }, { configuredSecrets, secretRemover }] = await Promise.all([
     import('../doctor/run-checks.ts'),
-    import('../doctor/secrets.ts'),
+    import('../secret-remover.ts'),
   ]);
-  const configured = loaded instanceof ConfigError ? [] : configuredSecrets(loaded);
+  const configured = loaded instanceof ConfigError ? [] : configuredSecrets(loaded.config, loaded.registry);
   const findings = await runChecks(wanted, timeout * 1000, secretRemover(process.env, configured));
   const failed = findings.filter(({ state }) => state === 'failed').length;
   if (json) print(JSON.stringify({ ok: failed === 0, checks: findings }));
@@ -114,11 +113,6 @@ function closedServices(dataFolder: string, { isProduction }: Loaded['document']
     keep: (key, create) => keeper.keep(key, create),
   };
   return open as Services;
-}
-
-/** Also those from files, which are not in the environment. */
-function configuredSecrets({ config, registry }: Loaded): string[] {
-  return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
 }
 
 const styles: Readonly<Record<Finding['state'], TextStyle>> = {

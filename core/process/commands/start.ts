@@ -4,11 +4,12 @@ import { ConfigError } from '#core/config/file/mistake.ts';
 import { guarded, inBackground } from '#core/platform/background.ts';
 import { watchFile } from '#core/config/file/watch.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
-import type { Logger } from '#core/platform/logger.ts';
+import type { LogFormat, Logger } from '#core/platform/logger.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { installNames } from '#core/platform/names/install.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
+import { openProcessLog, type ProcessLog } from '../process-log.ts';
 import type { StopSignals } from './stop-signals.ts';
 import { type ForeignPlugins, isForeignRejection, pluginOf } from '#core/extension/origin.ts';
 
@@ -21,19 +22,37 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
       // Installed first: a signal ends the start as well.
       const signals = createSignals();
       signals.begin();
-      await serve(context, signals, notice);
+      const own = openProcessLog(process.env);
+      if (own.format === 'text') return serve(context, own, signals, notice);
+      logWarnings(own.log);
+      // Nothing but lines of JSON reaches the collector.
+      await serve(context, own, signals, notice).catch((error: unknown) => {
+        own.log.error('the gateway has not started', error instanceof ConfigError ? error.message : error);
+        finish(new Error('not started', { cause: error }));
+      });
     });
 }
 
-async function serve({ file, log, print }: CoreCommandContext, signals: StopSignals, notice: boolean): Promise<void> {
+/** Node.js itself would print its warnings as text. */
+function logWarnings(log: Logger): void {
+  process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
+}
+
+async function serve(
+  { file, print }: CoreCommandContext,
+  { log, format, hideSecrets }: ProcessLog,
+  signals: StopSignals,
+  notice: boolean,
+): Promise<void> {
   const plugins = new Map<string, string>();
   stopOnErrors(signals, log, plugins);
   using _names = installNames(log);
   const gateway = await startUnless(signals, { file: file(), environment: process.env, log });
   if (gateway === undefined) return finish(await signals.first);
   for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
-  for (const line of await greeting(gateway, log)) print(line);
-  const reload = reloader(gateway, file(), log);
+  hideSecrets(gateway.secrets);
+  await greet(gateway, log, format, print);
+  const reload = reloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
   const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
   using _watch = watchFile(file(), () => reload(false), onError);
   signals.onReload(() => reload(true));
@@ -47,11 +66,12 @@ async function serve({ file, log, print }: CoreCommandContext, signals: StopSign
 }
 
 /** Reloads gateway.yaml, and logs what came of it. */
-function reloader(gateway: Gateway, file: string, log: Logger): (isRequested: boolean) => void {
+function reloader(gateway: Gateway, file: string, log: Logger, onChange: () => void): (isRequested: boolean) => void {
   let wasRefused = false;
   const reload = async (isRequested: boolean) => {
     try {
       const hasChanged = await gateway.reload();
+      if (hasChanged) onChange();
       if (!hasChanged && wasRefused) log.info(`${file} is valid again and matches the active configuration`);
       else if (!hasChanged && isRequested) log.info(`${file} has not changed`);
       wasRefused = false;
@@ -113,16 +133,34 @@ function finish(cause: NodeJS.Signals | Error, isClean = true): never {
   process.exit(isClean && !(cause instanceof Error) ? 0 : 1);
 }
 
-/** The URLs, and a curl line that works. */
-async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
-  const { host, url: ownUrl, operatorUrl } = gateway;
+/**
+ * Says on stdout where the gateway serves. Where the log is read by a collector, it says so there, and stdout, which the collector
+ * reads as well, has something only for a person: the demo key, which no gateway in production has.
+ */
+async function greet(gateway: Gateway, log: Logger, format: LogFormat, print: (line: string) => void): Promise<void> {
   const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
-  const demo = await ensureDemoAccount(host).catch((error: unknown) => {
+  const demo = await ensureDemoAccount(gateway.host).catch((error: unknown) => {
     const failure = 'the demo account could not be read or created';
     if (isConnectionError(error)) log.warn(`${failure}: ${describeConnectionError(error)}`);
     else log.error(failure, error);
     return undefined;
   });
+  if (format === 'json') {
+    const operator = gateway.operatorUrl === undefined ? '' : `, operator listener ${gateway.operatorUrl}`;
+    log.info(`${running(gateway)} at ${gateway.url}${operator}`);
+    for (const notice of gateway.notices) log.warn(notice);
+  }
+  if (format === 'text' || demo !== undefined || process.stdout.isTTY)
+    for (const line of greeting(gateway, demo?.key)) print(line);
+}
+
+function running({ host }: Gateway): string {
+  return `${host.service.name} is running (Daypass ${version}, Node.js ${process.versions.node})`;
+}
+
+/** The URLs, and a curl line that works. */
+function greeting(gateway: Gateway, demoKey: string | undefined): string[] {
+  const { host, url: ownUrl, operatorUrl } = gateway;
   const { catalog, service } = host;
   // The address of this machine, with the port that was chosen; the public one where it is another.
   const isPublic = !isLoopback(new URL(service.baseUrl).hostname);
@@ -130,17 +168,17 @@ async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
   const model =
     (catalog.models.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? catalog.models[0])
       ?.publicName ?? 'MODEL';
-  const key = demo?.key ?? 'KEY';
+  const key = demoKey ?? 'KEY';
   return [
     '',
-    `${service.name} is running (Daypass ${version}, Node.js ${process.versions.node})`,
+    running(gateway),
     '',
     `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
     `  Front page  ${url}/`,
     `  Dashboard   ${url}/dashboard`,
     ...(isPublic ? [`  Listens on  ${ownUrl}`] : []),
     ...(operatorUrl === undefined ? [] : [`  Operator    ${operatorUrl}   (/metrics, /readyz?verbose)`]),
-    ...(demo === undefined ? [] : [`  Demo key    ${demo.key}   (for trying out; not in production)`]),
+    ...(demoKey === undefined ? [] : [`  Demo key    ${demoKey}   (for trying out; not in production)`]),
     ...(catalog.upstreams.some(({ isDemo }) => isDemo)
       ? ['  Demo        answers are generated by the demo upstream, not by a model']
       : []),

@@ -25,9 +25,9 @@ export async function finishSignIn(request: Request, h: ResponseToolkit, provide
   const { profile, query = {} } = (request.auth.credentials ?? {}) as BellCredentials;
   const next = nextPath(query['next']);
   const { link = '' } = query;
-  const person = request.auth.isAuthenticated ? personFrom(provider, profile, host) : undefined;
+  const person = request.auth.isAuthenticated ? personFrom(provider, profile, request) : undefined;
   if (person === undefined) {
-    logFailure(host, provider, request.auth.error);
+    logFailure(host, provider, request.auth.error, request.info.id);
     return failTo(h, isStale(request.auth.error) ? 'expired' : 'failed', next, link !== '');
   }
   if (link !== '') return finishLink(request, h, person, link);
@@ -49,12 +49,16 @@ async function finishLink(
   return redirect(h, `/account/sign-ins?${result === 'linked' ? 'linked' : 'error=of_other_account'}`);
 }
 
-function personFrom(provider: string, profile: ProviderProfile | undefined, host: Host): SignInProfile | undefined {
+function personFrom(
+  provider: string,
+  profile: ProviderProfile | undefined,
+  request: Request,
+): SignInProfile | undefined {
   if (profile === undefined) return undefined;
   try {
     return toPerson(provider, profile);
   } catch (error) {
-    host.log.error(`the sign-in with ${provider} failed`, error);
+    request.server.host().log.error(`the sign-in with ${provider} failed, request ${request.info.id}`, error);
     return undefined;
   }
 }
@@ -65,12 +69,18 @@ function isStale(error: Error | null | undefined): boolean {
 }
 
 /** Never the whole error: it may have what the provider answered, tokens included. */
-function logFailure(host: Host, provider: string, error: (Error & { data?: unknown }) | null | undefined): void {
+function logFailure(
+  host: Host,
+  provider: string,
+  error: (Error & { data?: unknown }) | null | undefined,
+  request: string,
+): void {
   const throttle = host.keep(`sign-in/failures/${provider}`, () => new Throttle(logInterval));
   if (!throttle.pass()) return;
   const reason = reasonFrom(error?.data);
   const text = `${error?.message ?? 'no profile'}${reason === '' ? '' : `: ${reason}`}`;
-  host.log.warn(`the sign-in with ${provider} failed: ${text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300)}`);
+  const printed = text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300);
+  host.log.warn(`the sign-in with ${provider} failed: ${printed}, request ${request}`);
 }
 
 /** `invalid_client` and its kin, which say what is wrong in gateway.yaml; the message of an error of the network. */

@@ -102,7 +102,8 @@ export class AttemptReport {
     const seconds = keys.refuse(key, monotonic());
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
-    log.warn(`upstream ${route.upstream.name} rejected ${which}; not used for ${seconds} s: ${refusalOfKey(fault)}`);
+    const what = `upstream ${route.upstream.name} rejected ${which} for ${this.#exchange.id}`;
+    log.warn(`${what}; not used for ${seconds} s: ${refusalOfKey(fault)}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {

@@ -23,8 +23,11 @@ export class FailureLog {
     this.#now = now;
   }
 
-  /** @param effect what follows, such as `asking openai/gpt-5` */
-  report(log: Logger, route: string, fault: Fault, effect: string): void {
+  /**
+   * @param effect what follows, such as `asking openai/gpt-5`
+   * @param request id of the request that it was noticed at
+   */
+  report(log: Logger, route: string, fault: Fault, effect: string, request: string): void {
     if (!isLogged(fault)) return;
     const now = this.#now();
     const logged = this.#routes.get(route);
@@ -35,7 +38,7 @@ export class FailureLog {
     const since = logged === undefined || logged.unlogged === 0 ? '' : ` (${logged.unlogged} more since the last line)`;
     this.#routes.set(route, { loggedAt: now, unlogged: 0 });
     const reason = describeFault(fault).replace(/\s+/g, ' ').trim();
-    log.warn(`route ${route} failed, ${effect}: ${reason}${since}`);
+    log.warn(`route ${route} failed for ${request}, ${effect}: ${reason}${since}`);
   }
 }
 

@@ -130,9 +130,10 @@ export class Relay {
 
   /** Logs the failure of a route, with the route that is asked now. */
   #report({ route, fault }: FailedRoute): void {
-    const { parts } = this.#context;
+    const { parts, exchange } = this.#context;
     const [next] = this.#running.keys();
-    parts.failures.report(parts.log, route.id, fault, next === undefined ? 'no route left' : `asking ${next.route.id}`);
+    const effect = next === undefined ? 'no route left' : `asking ${next.route.id}`;
+    parts.failures.report(parts.log, route.id, fault, effect, exchange.id);
   }
 
   /** Starts an attempt on the next available route, if there is one. */

@@ -153,9 +153,9 @@ export class RouteAttempts {
 
   /** The client has a part of the answer. */
   #reportBreak(fault: Fault): void {
-    const { parts, isResumable } = this.#context;
+    const { parts, exchange, isResumable } = this.#context;
     const effect = isResumable ? 'inside an answer that another route may continue' : 'ending an answer with an error';
-    parts.failures.report(parts.log, this.route.id, fault, effect);
+    parts.failures.report(parts.log, this.route.id, fault, effect, exchange.id);
   }
 }
 

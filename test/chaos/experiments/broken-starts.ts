@@ -91,7 +91,7 @@ async function runGateway(
 ): Promise<{ readonly code: number | undefined; readonly output: string; readonly took: number }> {
   const child = spawn(process.execPath, ['core/main.mjs', '--config', file, 'start'], {
     cwd: join(import.meta.dirname, '..', '..', '..'),
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+    env: { LOG_FORMAT: 'text', PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
   });
   let output = '';
   let saidAt: number | undefined;

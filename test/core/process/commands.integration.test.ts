@@ -34,7 +34,7 @@ interface Ended {
 
 /** Runs `gateway` in the test's folder until it ends. */
 async function run(words: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
-  const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
+  const inherited = { LOG_FORMAT: 'text', PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
   const child = spawn(process.execPath, [main, ...words], { cwd: folder, env: { ...inherited, ...environment } });
   const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: code as number, out, errors };
@@ -217,6 +217,19 @@ describe('daypass start', () => {
       out: '',
       errors:
         'gateway.yaml:4:18 upstreams.off.vendor: names the vendor "opnai", which does not exist; did you mean "openai"?\n',
+    });
+  });
+
+  it('logs why it has not started as one line of JSON where nobody watches a terminal', async () => {
+    await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));
+    const { code, out, errors } = await run(['start'], { LOG_FORMAT: '' });
+    expect({ code, out, line: JSON.parse(errors) as unknown }).toMatchObject({
+      code: 1,
+      out: '',
+      line: {
+        level: 'error',
+        error: expect.stringMatching(/^gateway\.yaml:4:18 .* did you mean "openai"\?$/) as string,
+      },
     });
   });
 

@@ -18,7 +18,8 @@ let lines: string[];
 let fixture: RelayFixture;
 beforeEach(() => {
   lines = [];
-  fixture = createRelayFixture({}, (line) => lines.push(line.slice(25).trim()));
+  // Each line names the request; the rest is what the tests are about.
+  fixture = createRelayFixture({}, (line) => lines.push(line.slice(25).trim().replace(' for req_test', '')));
 });
 
 /** Sends requests to two routes that do this. */

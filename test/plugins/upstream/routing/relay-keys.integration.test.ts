@@ -180,7 +180,9 @@ describe('keys', () => {
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['topsecretvendorkey'] }));
     for (const _ of [1, 2]) await refusalOf(fixture.relay(exchangeFor([route])));
     expect(lines.map((line) => line.slice(25).trim())).toEqual([
-      'warn  upstream one rejected key 1 of 1; not used for 60 s: 401 Incorrect API key provided: […]',
+      expect.stringMatching(
+        /^warn {2}upstream one rejected key 1 of 1 for req_test; not used for 60 s: 401 Incorrect API key provided: \[…\]$/,
+      ),
     ]);
     fixture.now += 60_000;
     await refusalOf(fixture.relay(exchangeFor([route])));

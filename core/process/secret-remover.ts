@@ -1,3 +1,7 @@
+import { secretsIn } from '#core/config/file/hide-secrets.ts';
+import type { Config } from '#core/extension/validation/load.ts';
+import type { Registry } from '#core/extension/registry.ts';
+
 /** Characters; shorter values are parts of ordinary words. */
 const shortest = 6;
 const replacement = '***';
@@ -17,6 +21,11 @@ export function secretRemover(environment: NodeJS.ProcessEnv, configured: readon
     secrets
       .reduce((cleaned, secret) => cleaned.replaceAll(secret, replacement), text)
       .replace(/:\/\/[^/\s@]*@/g, `://${replacement}@`);
+}
+
+/** What the schemas of gateway.yaml call secret, also from files, which the environment does not have. */
+export function configuredSecrets(config: Config, registry: Registry): string[] {
+  return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
 }
 
 /** The password of a URL, as written and decoded. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { secretsIn } from '#core/config/file/hide-secrets.ts';
-import { secretRemover } from '#core/process/doctor/secrets.ts';
+import { secretRemover } from '#core/process/secret-remover.ts';
 
 it('secrets of a value are the texts that its schema calls secret', () => {
   const schema = {

@@ -1,0 +1,47 @@
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import {
+  createLogger,
+  type LogFormat,
+  logFormats,
+  type Logger,
+  type LogLevel,
+  logLevels,
+} from '#core/platform/logger.ts';
+import { secretRemover } from './secret-remover.ts';
+
+/** The log of a process that serves. */
+export interface ProcessLog {
+  readonly log: Logger;
+  readonly format: LogFormat;
+  /** Keeps secrets of a configuration out of the lines from now on, as those of the environment always are. */
+  hideSecrets(configured: readonly string[]): void;
+}
+
+/**
+ * Opens the log as LOG_FORMAT (text or json; default: text on a terminal, else json) and LOG_LEVEL (info, warn or error; default:
+ * info) say.
+ *
+ * @throws CommandFailed for other values
+ */
+export function openProcessLog(
+  environment: NodeJS.ProcessEnv,
+  isTerminal = process.stderr.isTTY,
+  write?: (line: string) => void,
+): ProcessLog {
+  const format = choose(environment, 'LOG_FORMAT', logFormats) ?? (isTerminal ? 'text' : 'json');
+  const level: LogLevel = choose(environment, 'LOG_LEVEL', logLevels) ?? 'info';
+  let clean = secretRemover(environment, []);
+  return {
+    format,
+    log: createLogger(write, { format, level, clean: (text) => clean(text) }),
+    hideSecrets(configured) {
+      clean = secretRemover(environment, configured);
+    },
+  };
+}
+
+function choose<T extends string>(environment: NodeJS.ProcessEnv, name: string, values: readonly T[]): T | undefined {
+  const value = environment[name] || undefined;
+  if (value === undefined || values.includes(value as T)) return value as T | undefined;
+  throw new CommandFailed(`${name} is "${value}"; use ${values.join(', ')}, or leave it out`);
+}

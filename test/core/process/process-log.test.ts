@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { openProcessLog } from '#core/process/process-log.ts';
+
+function open(environment: NodeJS.ProcessEnv, isTerminal = false) {
+  const lines: string[] = [];
+  return { ...openProcessLog(environment, isTerminal, (line) => lines.push(line)), lines };
+}
+
+it.each([
+  ['text on a terminal', {}, true, 'text'],
+  ['JSON elsewhere', {}, false, 'json'],
+  ['text where LOG_FORMAT says so', { LOG_FORMAT: 'text' }, false, 'text'],
+  ['JSON on a terminal where LOG_FORMAT says so', { LOG_FORMAT: 'json' }, true, 'json'],
+  ['as usual with an empty LOG_FORMAT', { LOG_FORMAT: '' }, false, 'json'],
+])('the log is %s', (_, environment, isTerminal, format) => {
+  expect(open(environment, isTerminal).format).toBe(format);
+});
+
+it('other values of LOG_FORMAT and LOG_LEVEL are refused', () => {
+  expect(() => open({ LOG_FORMAT: 'xml' })).toThrow('LOG_FORMAT is "xml"; use text, json, or leave it out');
+  expect(() => open({ LOG_LEVEL: 'debug' })).toThrow('LOG_LEVEL is "debug"; use info, warn, error, or leave it out');
+});
+
+it('secrets of environment and configuration are in no line and no stack', () => {
+  const { log, lines, hideSecrets } = open({ OPENAI_API_KEY: 'sk-1234567', REDIS_URL: 'redis://:hunter22@host' });
+  hideSecrets(['from-a-file']);
+  log.error('sk-1234567 from-a-file', new Error('hunter22', { cause: new Error('postgres://me:other@host/') }));
+  log.info('from-a-file');
+  expect(lines.join('')).not.toMatch(/sk-1234567|from-a-file|hunter22|other@/);
+  expect(lines).toHaveLength(2);
+});

@@ -339,7 +339,8 @@ export class GrammarGuard {
   #emit(event: ReplyEvent): void {
     if (!this.#hasStarted) {
       this.#hasStarted = true;
-      this.#events.push({ type: 'start', usage: { ...this.#usage.reported, input: this.#usage.input } });
+      const usage = { ...this.#usage.reported, input: this.#usage.input };
+      this.#events.push({ type: 'start', usage, tier: this.#tier });
     }
     this.#events.push(event);
   }

@@ -74,7 +74,7 @@ export interface Citation {
  * each opened, filled and closed before the next; exactly one `finish`. Encoders read it.
  */
 export type ReplyEvent =
-  | { readonly type: 'start'; readonly usage: Usage }
+  | { readonly type: 'start'; readonly usage: Usage; readonly tier?: string | undefined }
   | { readonly type: 'block_start'; readonly index: number; readonly block: BlockHead }
   /** Never empty. */
   | { readonly type: 'block_delta'; readonly index: number; readonly block: BlockHead; readonly text: string }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
 import { conversational, type TextFormat, textFormats } from '../../../support/formats.ts';
 import { decodeWith, encodeWith, says } from '../codec-fixture.ts';
-import { readWhole, wholeOf } from '../invariants/fixture.ts';
+import { eventsOf, readWhole, settle, streamOf, wholeOf } from '../invariants/fixture.ts';
 
 const { chat, gemini, messages, responses } = conversational;
 const hi = { role: 'user', content: 'Hi' };
@@ -102,6 +102,18 @@ describe('the service tier that served', () => {
       }
     },
   );
+
+  it('is in the first event for clients of Messages, which have no other place for it', () => {
+    const decoder = conversational.chat.text.createDecoder();
+    const chunk = { choices: [{ delta: { content: 'Hi' } }], service_tier: 'priority' };
+    const { events } = settle([
+      ...decoder.event(undefined, JSON.stringify(chunk)),
+      { type: 'finish', reason: 'stop' },
+      { type: 'end' },
+    ]);
+    const [first] = eventsOf(streamOf('messages', events));
+    expect(first?.data).toContain('"service_tier":"priority"');
+  });
 
   it('is left out where it is not known', () => {
     const reply = readWhole('chat', { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });

@@ -1,59 +1,86 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { acceptedEvents, acceptedOfAnswers } from './accepted-answers.ts';
-import { receiptOfAnswer, receiptOfEvent } from './answers.ts';
+import type { Accepted } from './accepted.ts';
+import { acceptedOfAnswers, acceptedOfEvents } from './accepted-answers.ts';
+import { acceptedChanges } from './accepted-changes.ts';
+import { receiptOfAnswer } from './answers.ts';
 import { type Probe, readPublished } from './published.ts';
-import type { ClientFormatName } from './routes.ts';
+import { type ClientFormatName, type NamedRoute, routes } from './routes.ts';
+import { changesOf } from './same-format.ts';
 
 const formats: readonly ClientFormatName[] = ['chat', 'responses', 'messages', 'gemini'];
+const kinds = ['answer', 'stream'] as const;
 
-let published: Readonly<Record<string, readonly Probe[]>>;
+type Published = Readonly<Record<string, readonly Probe[]>>;
+let published: Readonly<Record<(typeof kinds)[number], Published>>;
 beforeAll(() => {
-  published = readPublished('Answers');
+  published = { answer: readPublished('Answers'), stream: readPublished('Events') };
 }, 60_000);
 
-/** Members of answers that a client does not get, and is not told of: none of their values makes a difference. */
-function lostBetween(upstream: ClientFormatName, client: ClientFormatName): string[] {
+/** Members that a client does not get, and is not told of: none of their values makes a difference. */
+function lostBetween(upstream: ClientFormatName, client: ClientFormatName, kind: (typeof kinds)[number]): string[] {
   const heard = new Map<string, boolean>();
-  for (const probe of published[upstream] ?? []) {
-    const isHeard = receiptOfAnswer(upstream, client, probe) !== 'silent';
+  for (const probe of probesOf(upstream, kind)) {
+    const isHeard = receiptOfAnswer({ upstream, client, isStream: kind === 'stream' }, probe) !== 'silent';
     heard.set(probe.path, (heard.get(probe.path) ?? false) || isHeard);
   }
   return [...heard].filter(([, isHeard]) => !isHeard).map(([path]) => path);
 }
 
-describe.each(formats)('every member of a %s answer that its vendor publishes', (upstream) => {
-  const clients = formats.filter((client) => client !== upstream);
+/** Members of items are those of whole answers: of the events of Responses, the types count. */
+function probesOf(upstream: ClientFormatName, kind: (typeof kinds)[number]): readonly Probe[] {
+  const probes = published[kind][upstream] ?? [];
+  return kind === 'stream' && upstream === 'responses'
+    ? probes.filter(({ path }) => /^\([\w.]+\)$/.test(path))
+    : probes;
+}
 
-  it.each(clients)('arrives or is noted for a client of %s', (client) => {
-    const isAccepted = (path: string) => acceptedOfAnswers[upstream].some(({ members }) => members.test(path));
-    const lost = lostBetween(upstream, client).filter((path) => !isAccepted(path));
-    expect(lost).toEqual([]);
-  });
+const accept = (paths: readonly string[], list: readonly Accepted[]) =>
+  paths.filter((path) => !list.some(({ members }) => members.test(path)));
+const idleAmong = (list: readonly Accepted[], paths: readonly string[]) =>
+  list.filter(({ members }) => !paths.some((path) => members.test(path))).map(({ members }) => members.source);
 
-  it('has no reason to be lost where it is not', () => {
-    const lost = clients.flatMap((client) => lostBetween(upstream, client));
-    const idle = acceptedOfAnswers[upstream].filter(({ members }) => !lost.some((path) => members.test(path)));
-    expect(idle.map(({ members }) => members.source)).toEqual([]);
-  });
-});
+describe.each(formats.flatMap((upstream) => kinds.map((kind) => [upstream, kind] as const)))(
+  'every member of a %s %s that its vendor publishes',
+  (upstream, kind) => {
+    const clients = formats.filter((client) => client !== upstream);
+    const accepted = kind === 'answer' ? acceptedOfAnswers[upstream] : acceptedOfEvents[upstream];
 
-describe('every event of a streamed response that OpenAI publishes', () => {
-  let events: readonly Probe[];
-  beforeAll(() => {
-    events = readPublished('Events')['responses']?.filter(({ path }) => /^\([\w.]+\)$/.test(path)) ?? [];
-  }, 60_000);
+    it.each(clients)('arrives or is noted for a client of %s', (client) => {
+      expect(probesOf(upstream, kind).length).toBeGreaterThan(40);
+      expect(accept(lostBetween(upstream, client, kind), accepted)).toEqual([]);
+    });
 
-  const silentFor = (client: ClientFormatName) =>
-    events.filter(({ value }) => receiptOfEvent(client, value) === 'silent').map(({ path }) => path.slice(1, -1));
+    it('has no reason to be lost where it is not', () => {
+      expect(
+        idleAmong(
+          accepted,
+          clients.flatMap((client) => lostBetween(upstream, client, kind)),
+        ),
+      ).toEqual([]);
+    });
+  },
+);
 
-  it.each(formats.filter((client) => client !== 'responses'))('arrives or is noted for a client of %s', (client) => {
-    expect(events.length).toBeGreaterThan(40);
-    expect(silentFor(client).filter((type) => !acceptedEvents.some(({ members }) => members.test(type)))).toEqual([]);
-  });
+describe.each(formats)('every member of a %s answer, whole or streamed', (format) => {
+  const own = routes.filter((route) => route.format === format);
+  const known = new Map<NamedRoute, readonly string[]>();
+  const changesOn = (to: NamedRoute): readonly string[] => {
+    const changes = known.get(to) ?? kinds.flatMap((kind) => changesOfAll(to, kind));
+    known.set(to, changes);
+    return changes;
+  };
+  const changesOfAll = (to: NamedRoute, kind: (typeof kinds)[number]): string[] => [
+    ...new Set((published[kind][format] ?? []).flatMap((probe) => changesOf(format, to, probe, kind === 'stream'))),
+  ];
 
-  it('has no reason to be lost where it is not', () => {
-    const lost = new Set(formats.filter((client) => client !== 'responses').flatMap(silentFor));
-    const idle = acceptedEvents.filter(({ members }) => ![...lost].some((type) => members.test(type)));
-    expect(idle.map(({ members }) => members.source)).toEqual([]);
+  it.each(own.map((to) => [to.name, to] as const))(
+    'reaches a client of the same format as it came on %s',
+    (_name, to) => {
+      expect(accept(changesOn(to), acceptedChanges[format])).toEqual([]);
+    },
+  );
+
+  it('has no reason to change where it does not', () => {
+    expect(idleAmong(acceptedChanges[format], own.flatMap(changesOn))).toEqual([]);
   });
 });

@@ -18,9 +18,25 @@ export interface Roots {
   };
 }
 
-/** The events of streamed answers whose types are not those of their parts. */
+type Started = Anthropic.RawMessageStartEvent;
+
+/** Events with an answer: those at the end repeat all of it, and the others say how far it is. */
+type Named<Event> = Event extends { type: infer Type; response: unknown }
+  ? {
+      readonly type: Type;
+      readonly response: Type extends 'response.completed' ? Answers['responses'] : { id: string };
+    }
+  : Event;
+
+/** The events of streamed answers. A chunk of Gemini is an answer. */
 export interface Events {
-  readonly responses: OpenAI.Responses.ResponseStreamEvent;
+  readonly chat: OpenAI.Chat.ChatCompletionChunk;
+  readonly responses: Named<OpenAI.Responses.ResponseStreamEvent>;
+  /** A message starts without content. */
+  readonly messages:
+    | Exclude<Anthropic.RawMessageStreamEvent, Started>
+    | { readonly type: Started['type']; readonly message: Omit<Started['message'], 'content'> };
+  readonly gemini: Answers['gemini'];
 }
 
 /** The whole answers of each format. Google publishes one with the helpers of its SDK. */

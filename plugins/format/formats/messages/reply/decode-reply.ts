@@ -51,7 +51,7 @@ export class MessagesDecoder implements ReplyDecoder {
       case 'message_start':
         if (isSecondStart(this.#started, data)) return [{ type: 'error', error: secondStartError() }];
         this.#started ??= data;
-        return this.#start(member<MessagesReply>(body.message, 'usage'));
+        return [...this.#start(member<MessagesReply>(body.message, 'usage')), ...readContainer(body.message)];
       case 'content_block_start':
         this.#started &&= '';
         return this.#blocks.start(body.index, body.content_block);

@@ -31,11 +31,11 @@ export class MessagesEncoder implements ReplyEncoder {
 
   event(event: ReplyEvent): string {
     switch (event.type) {
-      case 'start':
+      case 'start': {
         // One output token, as Anthropic reports before it has counted.
-        return write('message_start', {
-          message: { ...this.#message([], noEnding), usage: writeWholeUsage({ output: 1, ...known(event.usage) }) },
-        });
+        const usage = writeWholeUsage({ output: 1, ...known(event.usage) }, event.tier);
+        return write('message_start', { message: { ...this.#message([], noEnding), usage } });
+      }
       case 'block_start':
         this.#isHeldBack = event.block.type === 'reasoning';
         this.#begun = undefined;

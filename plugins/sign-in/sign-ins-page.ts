@@ -3,7 +3,7 @@ import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#c
 import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { describeDevice } from './device.ts';
+import { describeDevice } from '#core/web/sessions/device.ts';
 import { linkPurpose } from './link-intent.ts';
 import { startUrl } from './offered.ts';
 import { configuredProviders, titleOf } from './section.ts';

@@ -4,6 +4,10 @@ import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { slugOf } from '../action-page.ts';
 
+/** What support does most; the rest is offered with the details. A note is written on the page itself. */
+const first = new Set(['account.add_days', 'account.block', 'account.unblock']);
+const onPage = 'account.note';
+
 /** Links to what an operator can do about an account. */
 export function accountLinks(
   { id, email, blockedAt, deletedAt }: AccountRecord,
@@ -14,11 +18,12 @@ export function accountLinks(
   const isOperator = isOperatorAddress(host, email);
   return actionKinds
     .filter(({ subject, sparesOperators }) => subject === 'account' && !(isOperator && sparesOperators === true))
-    .filter(({ name }) => name !== (blockedAt === undefined ? 'account.unblock' : 'account.block'))
+    .filter(({ name }) => name !== onPage && name !== (blockedAt === undefined ? 'account.unblock' : 'account.block'))
     .filter(({ input }) => hasSignIn || input.properties['sign_in'] === undefined)
     .map(({ name }) => ({
       path: `/operator/accounts/${id}/${slugOf(name)}`,
       label: t(`operator.act.${name}`),
+      isFirst: first.has(name),
       isDanger: name === 'account.block' || name === 'account.delete',
     }))
     .toSorted((one, other) => Number(one.isDanger) - Number(other.isDanger));

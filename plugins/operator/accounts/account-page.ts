@@ -26,10 +26,11 @@ import { viewPath } from '#core/web/pages/views.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { accountStateCell } from './list-page.ts';
+import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
 /** What is listed of an account, the newest. */
-const listed = { orders: 20, actions: 50 };
+const listed = { orders: 20, actions: 50, models: 8 };
 /** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
@@ -38,38 +39,46 @@ export const accountPage: Page = {
   path: '/operator/accounts/{id}',
   role: 'operator',
   title: 'operator.account_title',
-  template: viewPath('operator/detail.eta'),
+  template: viewPath('operator/account.eta'),
   styles: ['operator.css', 'tables.css'],
   async show(request) {
-    const { host, t } = request;
+    const { host, t, format } = request;
     const { database } = host;
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [identities, sessions, ledger, orders, usage, timed, actions, blockedReason] = await Promise.all([
+    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, blockedReason] = await Promise.all([
       listIdentities(database, id),
       sessionsOf(host).list(id),
       listLedger(database, id),
       listOrders(database, { accountId: id }, undefined, listed.orders),
       countUsage(database, since(usageHours.counts), ['model']),
       readUsage(database, since(usageHours.firstToken), ['model']),
+      countUsage(database, since(usageHours.counts), ['hour']),
       listActions(database, { subject: id, limit: listed.actions }),
       readBlockedReason(request, id),
     ]);
     const tiles = await describeAccountTiles(record, usage, request);
     const { text, kind } = accountStateCell(stateOf(record), t);
+    const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
     return {
       account: record.email ?? record.name,
-      heading: record.email ?? record.name,
+      heading: record.name === '' ? (record.email ?? id) : record.name,
+      about: aboutOf(record, identities, request),
       status: { kind: kind ?? '', text },
-      back: { path: '/operator/accounts', label: t('operator.accounts') },
       tiles,
+      story: describeStory({ record, orders, ledger, actions, sessions, hours }, request),
+      models: describeModels(byRequests, request),
       requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
+      notes: actions
+        .filter(({ action, outcome }) => action === 'account.note' && outcome === 'done')
+        .map(({ note, operator, createdAt }) => ({ note, operator, time: format.dayTime(createdAt) })),
+      notePath: record.deletedAt === undefined ? `/operator/accounts/${id}/note` : undefined,
       facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
-        usageTable(usage, timed, request),
-        orderTable(orders.orders, undefined, request),
+        usageTable(byRequests, timed, request),
+        orderTable(orders, undefined, request),
         ledgerTable(ledger, request),
         actionTable(actions, request),
       ]),
@@ -104,11 +113,42 @@ function stateOf({ deletedAt, blockedAt, periods, readAt }: AccountRecord): Acco
   return (periods.at(-1)?.endsAt.getTime() ?? 0) > readAt ? 'active' : 'inactive';
 }
 
+type SignIn = { readonly provider: string; readonly email: string | undefined; readonly name: string };
+
+/** The line below the name: the address, where it signs in, since when, and the key. */
+function aboutOf(
+  { name, email, createdAt, key }: AccountRecord,
+  signIns: readonly SignIn[],
+  { t, format }: PageRequest,
+): { readonly text: string; readonly key: string } {
+  const providers = new Set(signIns.map(({ provider }) => provider));
+  return {
+    text: [
+      name === '' ? undefined : email,
+      ...providers,
+      t('operator.customer_since', { day: format.day(createdAt).text }),
+    ]
+      .filter((part) => part !== undefined)
+      .join(' · '),
+    key: key?.hint ?? '',
+  };
+}
+
+/** The most used models, each with its part of the most used one's requests. */
+function describeModels(byRequests: readonly OfModel<UsageCounts>[], { t, format }: PageRequest) {
+  const most = byRequests[0]?.requests ?? 1;
+  return byRequests.slice(0, listed.models).map(({ model, requests }) => ({
+    name: model ?? t('operator.no_model_named'),
+    requests: format.number(requests),
+    share: Math.max(1, Math.round((requests / most) * 1_000)),
+  }));
+}
+
 function factsOf(
   record: AccountRecord,
   blockedReason: string,
   signIns: {
-    readonly identities: readonly { provider: string; email: string | undefined; name: string }[];
+    readonly identities: readonly SignIn[];
     readonly sessions: number;
   },
   { t, format, host }: PageRequest,
@@ -142,7 +182,7 @@ type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
 
 /** Requests of an account by model, most used first. @param timed those of the last hours, with times to the first token */
 function usageTable(
-  usage: readonly OfModel<UsageCounts>[],
+  byRequests: readonly OfModel<UsageCounts>[],
   timed: readonly OfModel<TimedUsage>[],
   { t, format }: Pick<PageRequest, 't' | 'format'>,
 ): TableSection {
@@ -158,18 +198,16 @@ function usageTable(
       { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
       { label: t('operator.first_token_recent'), at: 'hide', isNumber: true },
     ],
-    rows: usage
-      .toSorted((one, other) => other.requests - one.requests)
-      .map(({ model, requests, errors, inputTokens, outputTokens }) => {
-        const median = medians.get(model);
-        return [
-          { text: model ?? t('operator.no_model_named') },
-          { text: format.number(requests) },
-          { text: requests === 0 ? '' : format.percent(errors / requests) },
-          { text: format.number(inputTokens) },
-          { text: format.number(outputTokens) },
-          { text: median === undefined ? '' : format.duration(median).text },
-        ];
-      }),
+    rows: byRequests.map(({ model, requests, errors, inputTokens, outputTokens }) => {
+      const median = medians.get(model);
+      return [
+        { text: model ?? t('operator.no_model_named') },
+        { text: format.number(requests) },
+        { text: requests === 0 ? '' : format.percent(errors / requests) },
+        { text: format.number(inputTokens) },
+        { text: format.number(outputTokens) },
+        { text: median === undefined ? '' : format.duration(median).text },
+      ];
+    }),
   };
 }

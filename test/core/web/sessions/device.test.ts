@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeDevice } from '../../../plugins/sign-in/device.ts';
+import { describeDevice } from '#core/web/sessions/device.ts';
 
 describe('describeDevice', () => {
   it.each([

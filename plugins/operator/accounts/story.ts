@@ -1,0 +1,226 @@
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { severityOf } from '#core/business/payments/flags.ts';
+import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { describeDevice } from '#core/web/sessions/device.ts';
+import type { SessionRecord } from '#core/web/sessions/sessions.ts';
+
+/** What the story can be narrowed to. */
+const topics = ['money', 'access', 'requests'] as const;
+type Topic = (typeof topics)[number];
+
+/** Entries that are shown, and hours of errors among them. */
+const shown = { entries: 30, hours: 5 };
+/** Requests of an hour that were rejected or failed, from which the hour is told. */
+const notableErrors = 20;
+/** Ms after the account was created within which its first key belongs to that. */
+const firstKey = 60_000;
+
+/** What is known of an account, from the tables that have it. */
+export interface StorySources {
+  readonly record: AccountRecord;
+  readonly orders: readonly Order[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly actions: readonly RecordedAction[];
+  readonly sessions: readonly SessionRecord[];
+  readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
+}
+
+/** Something that happened, in words. */
+interface Entry {
+  readonly topic: Topic;
+  readonly at: Date;
+  readonly icon: 'ok' | 'warn' | 'bad' | 'info' | 'waiting';
+  readonly title: string;
+  readonly text: string;
+  readonly link?: { readonly path: string; readonly label: string };
+}
+
+type Words = Pick<PageRequest, 't' | 'format'>;
+
+/** What happened to an account: money, access and requests in one list, the newest first. `?story=money` narrows it. */
+export function describeStory(sources: StorySources, { t, format, query }: PageRequest) {
+  const words = { t, format };
+  const topic = topics.find((name) => name === query['story']);
+  const path = `/operator/accounts/${sources.record.id}`;
+  const entries = [
+    ...sources.orders.flatMap((order) => tellOrder(order, words)),
+    ...sources.ledger.filter(isTold).map((entry) => tellEntry(entry, words)),
+    ...sources.actions.filter(isOfAccess).map((action) => tellAction(action, words)),
+    ...tellAccess(sources, words),
+    ...tellErrors(sources, words),
+  ]
+    .filter((entry) => topic === undefined || entry.topic === topic)
+    .toSorted((one, other) => other.at.getTime() - one.at.getTime());
+  return {
+    topics: [undefined, ...topics].map((name) => ({
+      path: name === undefined ? path : `${path}?story=${name}`,
+      label: t(name === undefined ? 'operator.all' : `operator.story.${name}`),
+      isCurrent: name === topic,
+    })),
+    entries: entries.slice(0, shown.entries).map(({ at, ...entry }) => ({ ...entry, time: format.dayTime(at) })),
+  };
+}
+
+function tellOrder(order: Order, words: Words): Entry[] {
+  const { t, format } = words;
+  const { code, days, price, currency, payments, refunds, flags, expiresAt } = order;
+  const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const money = new Set([...payments.map(({ id }) => id), ...refunds.map(({ key }) => key)]);
+  const link = { path: `/operator/orders/${code}`, label: code };
+  return [
+    {
+      topic: 'money',
+      at: order.createdAt,
+      icon: 'info',
+      title: t('operator.story.ordered', { days: t('operator.days', { count: days }) }),
+      text: t('operator.story.ordered_text', {
+        price: format.money(price, currency),
+        time: format.shortTime(expiresAt).text,
+      }),
+      link,
+    },
+    ...payments.map((payment) => tellPayment(payment, order, open, words)),
+    ...refunds.map((refund) => tellRefund(refund, order, open, words)),
+    ...open.filter(({ subject }) => !money.has(subject)).map((flag) => tellFlag(flag, order, words)),
+  ];
+}
+
+function tellPayment(payment: Payment, order: Order, open: readonly OrderFlag[], { t, format }: Words): Entry {
+  const { id, amount, currency, paidAt, outcome } = payment;
+  const paid = format.money(amount, currency);
+  const isPart = outcome === 'wrong_amount' || outcome === 'wrong_currency';
+  const flag = open.find(({ subject }) => subject === id);
+  const text =
+    outcome === 'activated'
+      ? t('operator.story.activated', { order: order.code, days: t('operator.days', { count: order.days }) })
+      : t('operator.story.not_activated', { order: order.code, outcome: t(`operator.payment_outcome.${outcome}`) });
+  return {
+    topic: 'money',
+    at: paidAt,
+    icon:
+      outcome === 'activated' ? 'ok' : flag === undefined ? 'info' : severityOf(flag.kind) === 'bad' ? 'bad' : 'warn',
+    title: isPart
+      ? t('operator.story.paid_part', { paid, price: format.money(order.price, order.currency) })
+      : t('operator.story.paid', { paid }),
+    text,
+    ...(flag !== undefined && { link: resolveLink(flag, t) }),
+  };
+}
+
+const refundIcons = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
+
+function tellRefund(refund: OrderRefund, order: Order, open: readonly OrderFlag[], { t, format }: Words): Entry {
+  const flag = open.find(({ subject }) => subject === refund.key);
+  return {
+    topic: 'money',
+    at: refund.createdAt,
+    icon: refundIcons[refund.state],
+    title: t('operator.story.refund', { amount: format.money(refund.amount, refund.currency) }),
+    text: [`${order.code}, ${t(`operator.refund_state.${refund.state}`).toLowerCase()}`, refund.reason]
+      .filter((part) => part !== '')
+      .join(' · '),
+    ...(flag !== undefined && { link: resolveLink(flag, t) }),
+  };
+}
+
+function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): Entry {
+  return {
+    topic: 'money',
+    at: flag.createdAt,
+    icon: severityOf(flag.kind) === 'bad' ? 'bad' : 'warn',
+    title: t(`operator.flag.${flag.kind}`),
+    text: code,
+    link: resolveLink(flag, t),
+  };
+}
+
+function resolveLink({ id }: OrderFlag, t: Words['t']) {
+  return { path: `/operator/flags/${id}`, label: t('operator.resolve') };
+}
+
+/** Time that was bought, given back with a refund, or moved by either is told with the money. */
+function isTold({ reason }: LedgerEntry): boolean {
+  return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
+}
+
+function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry, { t, format }: Words): Entry {
+  return {
+    topic: 'access',
+    at: createdAt,
+    icon: reason === 'revoke' ? 'info' : 'ok',
+    title: `${t(`operator.ledger_reason.${reason}`)}: ${t('operator.days', { count: days })}`,
+    text: [note ?? label, t('operator.pass_ends', { time: format.dayTime(endsAt).text })]
+      .filter((part) => part !== undefined && part !== '')
+      .join(' · '),
+  };
+}
+
+/** Orders, notes and days that were given are told or shown elsewhere. */
+function isOfAccess({ action, outcome }: RecordedAction): boolean {
+  return action !== 'account.note' && (action !== 'account.add_days' || outcome !== 'done');
+}
+
+const actionIcons = { done: 'info', failed: 'bad', unknown: 'waiting' } as const;
+
+function tellAction({ action, createdAt, note, operator, outcome, error }: RecordedAction, { t }: Words): Entry {
+  return {
+    topic: 'access',
+    at: createdAt,
+    icon: actionIcons[outcome],
+    title: t(`operator.did.${action}`),
+    text: [note, error, operator].filter((part) => part !== undefined && part !== '').join(' · '),
+  };
+}
+
+/** Sessions that have ended are not on record any more. */
+function tellAccess({ record, sessions }: StorySources, { t }: Words): Entry[] {
+  const { key, createdAt } = record;
+  const keyAt = key?.rotatedAt ?? key?.createdAt;
+  const entry = (at: Date, title: string, text = ''): Entry => ({
+    topic: 'access',
+    at,
+    icon: 'info',
+    title: t(title),
+    text,
+  });
+  return [
+    entry(createdAt, 'operator.story.created'),
+    ...(key === undefined || keyAt === undefined || keyAt.getTime() - createdAt.getTime() < firstKey
+      ? []
+      : [entry(keyAt, 'operator.story.new_key', key.hint)]),
+    ...sessions.map((session) =>
+      entry(session.createdAt, 'operator.story.signed_in', describeDevice(session.userAgent)),
+    ),
+  ];
+}
+
+/** The hours in which many requests were rejected or failed. */
+function tellErrors({ record, hours }: StorySources, { t, format }: Words): Entry[] {
+  return hours
+    .filter(({ errors }) => errors >= notableErrors)
+    .toSorted((one, other) => other.hour - one.hour)
+    .slice(0, shown.hours)
+    .map(({ hour, requests, refused, failed }) => {
+      const query = { account: record.id, show: 'errors', time: '30d', before: createRequestId(hour + usageHour) };
+      return {
+        topic: 'requests',
+        at: new Date(hour),
+        icon: 'warn',
+        title:
+          failed > refused
+            ? t('operator.story.failed', { count: format.number(failed) })
+            : t('operator.story.rejected', { count: format.number(refused) }),
+        text: t('operator.story.hour', {
+          all: format.number(requests),
+          from: format.shortTime(new Date(hour)).text,
+          until: format.shortTime(new Date(hour + usageHour)).text,
+        }),
+        link: { path: `/operator/requests?${new URLSearchParams(query)}`, label: t('operator.story.show') },
+      };
+    });
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { ownTexts } from '#core/web/serving/own-parts.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { describeStory, type StorySources } from '../../../plugins/operator/accounts/story.ts';
+import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
+
+const now = Date.parse('2031-05-12T12:00:00Z');
+const hour = 3_600_000;
+const texts = new Translator([ownTexts, defineTexts({ en, id })]);
+const ago = (hours: number) => new Date(now - hours * hour);
+
+const payment = {
+  id: 'payment',
+  amount: 144_500,
+  currency: 'IDR',
+  paidAt: ago(1),
+  outcome: 'wrong_amount',
+};
+const order = {
+  code: 'ORD-7DQAJH20',
+  days: 30,
+  price: 289_000,
+  currency: 'IDR',
+  createdAt: ago(2),
+  expiresAt: ago(1),
+  payments: [payment],
+  refunds: [],
+  flags: [{ id: 'flag', kind: 'wrong_amount', subject: 'payment', createdAt: ago(1), resolvedAt: undefined }],
+};
+const counts = (hoursAgo: number, refused: number, failed: number) => {
+  return { hour: now - hoursAgo * hour, requests: 300, refused, failed, errors: refused + failed };
+};
+const empty = {
+  record: { id: 'account', createdAt: ago(240), key: { hint: 'dp-…LSxU', createdAt: ago(240) } },
+  orders: [],
+  ledger: [],
+  actions: [],
+  sessions: [],
+  hours: [],
+};
+
+function tell(sources: object, language: 'en' | 'id' = 'en', story?: string) {
+  const request = {
+    t: texts.in(language),
+    format: formatterFor(language, 'UTC'),
+    host: createTestHost({ now }),
+    query: story === undefined ? {} : { story },
+  };
+  return describeStory({ ...empty, ...sources } as unknown as StorySources, request as unknown as PageRequest);
+}
+
+const lines = (sources: object, language?: 'en' | 'id', story?: string) =>
+  tell(sources, language, story).entries.map(({ icon, title, text, link }) =>
+    [icon, title, text, link?.label]
+      .filter((part) => part !== undefined && part !== '')
+      .join(' | ')
+      .replaceAll('\u00a0', ' '),
+  );
+
+describe('the story of an account', () => {
+  it('of which nothing else is known begins with the account', () => {
+    expect(lines({})).toEqual(['info | Account created']);
+  });
+
+  it('tells a payment of a wrong amount with the way to resolve it, above its order', () => {
+    expect(lines({ orders: [order] }).slice(0, 2)).toEqual([
+      'bad | Paid Rp 144.500 of Rp 289.000 | Order ORD-7DQAJH20: Wrong amount. Not activated. | Resolve',
+      'info | Ordered 30 days | Rp 289.000, to be paid until 11:00. | ORD-7DQAJH20',
+    ]);
+    expect(lines({ orders: [order] }, 'id')[0]).toMatch(/^bad \| Membayar Rp 144\.500 dari Rp 289\.000 \|/);
+  });
+
+  it('does not ask to resolve a flag that is resolved', () => {
+    const resolved = { ...order, flags: [{ ...order.flags[0], resolvedAt: ago(0) }] };
+    expect(lines({ orders: [resolved] })[0]).toMatch(/^info \| Paid .*Not activated\.$/);
+  });
+
+  it('tells days that were given, and not a second time what an order gave', () => {
+    const entry = { days: 1, createdAt: ago(3), endsAt: ago(-21), note: 'outage', label: undefined };
+    const ledger = [
+      { ...entry, reason: 'grant' },
+      { ...entry, reason: 'order' },
+    ];
+    expect(lines({ ledger })).toEqual([
+      'ok | Granted: 1 day | outage · Ends Tue 13 May, 09:00',
+      'info | Account created',
+    ]);
+  });
+
+  it('tells what operators did, with how it ended, but not their notes', () => {
+    const action = { operator: 'ani', createdAt: ago(4), error: undefined, note: 'abuse', outcome: 'done' };
+    const actions = [
+      { ...action, action: 'account.block' },
+      { ...action, action: 'account.unblock', outcome: 'failed', error: 'no database' },
+      { ...action, action: 'account.note' },
+    ];
+    expect(lines({ actions })).toEqual([
+      'info | Blocked the account | abuse · ani',
+      'bad | Unblocked the account | abuse · no database · ani',
+      'info | Account created',
+    ]);
+  });
+
+  it('tells of hours with many errors, and shows the requests before their end', () => {
+    const hours = [counts(5, 212, 3), counts(6, 0, 19), counts(7, 4, 30)];
+    expect(lines({ hours })).toEqual([
+      'warn | 212 requests rejected | Of 300 between 07:00 and 08:00. | Show them',
+      'warn | 30 requests failed | Of 300 between 05:00 and 06:00. | Show them',
+      'info | Account created',
+    ]);
+    const path = new URL(tell({ hours }).entries[0]?.link?.path ?? '', 'http://localhost');
+    expect(path.searchParams.get('account')).toBe('account');
+    expect(timeOfRequestId(path.searchParams.get('before') ?? '')).toBe(now - 4 * hour);
+  });
+
+  it('can be narrowed to money, and to everything by an unknown word', () => {
+    const sessions = [{ createdAt: ago(1), userAgent: '' }];
+    expect(lines({ orders: [order], sessions }, 'en', 'money')).toHaveLength(2);
+    expect(lines({ orders: [order], sessions }, 'en', 'constructor')).toHaveLength(4);
+    expect(tell({}, 'en', 'money').topics.filter(({ isCurrent }) => isCurrent)).toMatchObject([{ label: 'Money' }]);
+  });
+
+  it('ends after thirty entries', () => {
+    const sessions = Array.from({ length: 100 }, (_, index) => ({ createdAt: ago(index), userAgent: '' }));
+    expect(lines({ sessions })).toHaveLength(30);
+  });
+});

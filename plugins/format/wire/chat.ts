@@ -18,7 +18,8 @@ interface Undeclared {
     | 'reasoning_content' // DeepSeek
     | 'reasoning' // OpenRouter
     | 'reasoning_details' // OpenRouter, MiniMax, this gateway
-    | 'images'; // OpenRouter, this gateway
+    | 'images' // OpenRouter, this gateway
+    | 'executed_tools'; // Groq
   reasoningDetail: 'type' | 'index' | 'text' | 'summary' | 'data' | 'text_length';
   part:
     | 'thinking' // Mistral
@@ -28,6 +29,9 @@ interface Undeclared {
   citation: 'content'; // OpenRouter
   reply:
     | 'x_groq' // Groq, with the usage
+    | 'citations' // xAI, Perplexity
+    | 'search_results' // Perplexity
+    | 'web_search' // Z.ai
     | 'error'; // OpenRouter and others, in the place of an answer
   choice:
     | 'stop_reason' // vLLM
@@ -59,6 +63,8 @@ export type ChatAudio = Loose<chat.ChatCompletionContentPartInputAudio.InputAudi
 export type ChatFile = Loose<chat.ChatCompletionContentPart.File.File>;
 export type ChatReasoningDetail = Loose<never, Undeclared['reasoningDetail']>;
 export type ChatAnnotation = Loose<chat.ChatCompletionMessage.Annotation>;
+/** A source of an answer that stands beside it, or a tool that the vendor has run with what it has found. */
+export type ChatSource = Loose<never, 'url' | 'link' | 'title' | 'search_results' | 'results'>;
 export type ChatCitation = Loose<chat.ChatCompletionMessage.Annotation.URLCitation, Undeclared['citation']>;
 
 /** An entry of `tool_calls`; vendors write the members of the function beside it, too. */

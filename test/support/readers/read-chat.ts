@@ -38,7 +38,7 @@ export const chatReader: ClientReader = {
       reasoning: reasoningOf(message),
       refusal: string(message['refusal']),
       calls: objects(message['tool_calls']).map(readCall),
-      citations: citationsOf(message),
+      citations: [...citationsOf(message), ...sourcesOf(body, message)],
       images: imagesOf(message),
       finish: string(choice['finish_reason']),
       usage: readUsage(body['usage']),
@@ -66,6 +66,7 @@ class Draft {
     }
     this.#usage = readUsage(chunk['usage']) ?? this.#usage;
     check(Array.isArray(chunk['choices']), 'a chunk has no list of choices');
+    this.#citations.push(...sourcesOf(chunk, object(objects(chunk['choices'])[0]?.['delta'])));
     for (const choice of objects(chunk['choices'])) if (choice['index'] === 0) this.#choice(choice);
   }
 
@@ -135,6 +136,16 @@ function reasoningOf(message: JsonObject): string {
 
 function citationsOf(message: JsonObject): string[] {
   return objects(message['annotations']).map((annotation) => string(object(annotation['url_citation'])['url']));
+}
+
+/** Not part of the format: lists of xAI, Perplexity, Z.ai and Groq, which stand beside the text. */
+function sourcesOf(body: JsonObject, message: JsonObject): string[] {
+  const listed = Array.isArray(body['citations']) ? body['citations'].map((one) => string(one)) : [];
+  const found = objects(message['executed_tools']).flatMap((tool) =>
+    objects(object(tool['search_results'])['results']),
+  );
+  const searched = [...objects(body['search_results']), ...objects(body['web_search']), ...found];
+  return [...listed, ...searched.map(({ url, link }) => string(url ?? link))].filter((url) => url !== '');
 }
 
 /** Not part of the format: OpenRouter's name for it. */

@@ -44,11 +44,12 @@ function readChunks(chunks: readonly JsonObject[]): Answer {
       check(isJsonObject(args), 'the arguments of a call are no object');
       return { id: string(id), name: string(name), arguments: args };
     }),
-    citations: chunks.flatMap((chunk) =>
-      objects(object(candidateOf(chunk)['groundingMetadata'])['groundingChunks']).map(({ web }) =>
-        string(object(web)['uri']),
-      ),
-    ),
+    citations: chunks.flatMap((chunk) => {
+      const { groundingMetadata, citationMetadata } = candidateOf(chunk);
+      const found = objects(object(groundingMetadata)['groundingChunks']).map(({ web, maps }) => object(web ?? maps));
+      const { citationSources, citations } = object(citationMetadata);
+      return [...found, ...objects(citationSources), ...objects(citations)].map(({ uri }) => string(uri));
+    }),
     images: parts.flatMap(({ inlineData, thought }) =>
       isJsonObject(inlineData) && thought !== true ? [string(inlineData['data'])] : [],
     ),

@@ -150,7 +150,7 @@ function readMessage(message: JsonObject): Answer {
       return { id: string(id), name: string(name), arguments: input };
     }),
     citations: content.flatMap(({ citations }) =>
-      objects(citations).flatMap(({ url }) => (typeof url === 'string' ? [url] : [])),
+      objects(citations).flatMap(({ url, source }) => [url, source].filter((one) => typeof one === 'string')),
     ),
     finish: finishes[reason],
     usage: readUsage(message['usage']),

@@ -56,7 +56,7 @@ const repeating = new Set([
 
 /** Events of tools that the vendor runs itself. */
 const hosted =
-  /^response\.(web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call)(_|\.)[a-z_.]+$/;
+  /^response\.(web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call|mcp_list_tools)(_|\.)[a-z_.]+$/;
 
 class Draft {
   /** Items as their events have built them. */
@@ -96,6 +96,7 @@ class Draft {
     const index = Number(event['output_index']);
     switch (type) {
       case 'response.created':
+      case 'response.queued':
         return;
       case 'response.output_item.added':
         check(index === this.#items.length, 'an item opens out of turn');
@@ -145,7 +146,9 @@ function readResponse(response: JsonObject): Answer {
     reasoning: paragraphs(output.flatMap(thoughtsOf)),
     refusal: paragraphs(parts.map((part) => string(part['refusal']))),
     calls,
-    citations: parts.flatMap(({ annotations }) => objects(annotations).map(({ url }) => string(url))),
+    citations: parts.flatMap(({ annotations }) =>
+      objects(annotations).flatMap(({ url }) => (typeof url === 'string' ? [url] : [])),
+    ),
     images: output.flatMap(({ type, result }) => (type === 'image_generation_call' ? [string(result)] : [])),
     finish: finishOf(response, calls),
     usage: readUsage(response['usage']),

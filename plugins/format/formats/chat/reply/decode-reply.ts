@@ -2,6 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import {
+  type Citation,
   droppedPart,
   failed,
   type Fragment,
@@ -12,6 +13,7 @@ import {
 } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
+import { readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
@@ -28,6 +30,9 @@ export class ChatDecoder implements ReplyDecoder {
   readonly #profile: Profile | undefined;
   #hasFinished = false;
   #tier: JsonValue | undefined;
+  /** Sources that stand beside the answer, by address, until they are passed on with its end. */
+  readonly #sources = new Map<string, Citation>();
+  readonly #cited = new Set<string>();
 
   constructor(profile?: Profile) {
     this.#profile = profile;
@@ -43,6 +48,7 @@ export class ChatDecoder implements ReplyDecoder {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(chunk.choices);
+    this.#find(chunk, choice);
     const fragments = [...(choice === undefined ? [] : this.#answer(choice)), ...readModeration(chunk)];
     if (this.#hasFinished) noteFinish(this.#profile);
     return [...usageFragment(readUsage(chunk)), ...this.#served(chunk), ...fragments];
@@ -53,9 +59,23 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(body.choices);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
+    this.#find(body, choice);
     const counted = [...usageFragment(readUsage(body)), ...this.#served(body)];
     const fragments = [...counted, ...this.#answer(choice), ...readModeration(body), ...this.#rest()];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
+  }
+
+  /** Some vendors repeat all sources in every chunk. */
+  #find(reply: ChatReply, choice: ChatChoice | undefined): void {
+    const message = [choice?.delta, choice?.message].find(isJsonObject) ?? {};
+    for (const source of readSources(reply, message)) this.#sources.set(source.url, source);
+  }
+
+  /** Without those that the text itself cites. */
+  #uncited(): Fragment[] {
+    const sources = [...this.#sources.values()].filter(({ url }) => !this.#cited.has(url));
+    for (const { url } of sources) this.#cited.add(url);
+    return sources.map((citation) => ({ type: 'citation', citation }));
   }
 
   /** OpenAI repeats the tier in every chunk. */
@@ -80,8 +100,9 @@ export class ChatDecoder implements ReplyDecoder {
       ...(isJsonObject(choice.logprobs) ? [droppedPart('logprobs', '')] : []),
       ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
       ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
-      ...[delta, message].flatMap(readAudio),
+      ...[delta, message].flatMap(readDropped),
     ];
+    for (const one of fragments) if (one.type === 'citation') this.#cited.add(one.citation.url);
     const error = readAbort(choice);
     if (error !== undefined) return [...fragments, { type: 'error', error }];
     const finish = readFinish(choice);
@@ -99,12 +120,16 @@ export class ChatDecoder implements ReplyDecoder {
 
   #rest(): Fragment[] {
     const { reasoning, text } = this.#tracker.finish();
-    return [...textFragment('reasoning', reasoning), ...textFragment('text', text)];
+    return [...textFragment('reasoning', reasoning), ...textFragment('text', text), ...this.#uncited()];
   }
 }
 
-function readAudio(message: JsonValue | undefined): Fragment[] {
-  return isJsonObject(member<ChatMessage>(message, 'audio')) ? [droppedPart('audio', '')] : [];
+/** Parts of a message that other formats do not have. */
+function readDropped(message: JsonValue | undefined): Fragment[] {
+  return [
+    ...(isJsonObject(member<ChatMessage>(message, 'audio')) ? [droppedPart('audio', '')] : []),
+    ...(Array.isArray(member<ChatMessage>(message, 'executed_tools')) ? [droppedPart('executed_tools', '')] : []),
+  ];
 }
 
 /** The vendor's judgement of prompt and answer, which other formats do not have. */

@@ -4,7 +4,15 @@ import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { asText, count, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';
-import type { ChatAnnotation, ChatCitation, ChatImage, ChatMessage, ChatPart } from '../../../wire/chat.ts';
+import type {
+  ChatAnnotation,
+  ChatCitation,
+  ChatImage,
+  ChatMessage,
+  ChatPart,
+  ChatReply,
+  ChatSource,
+} from '../../../wire/chat.ts';
 
 /** The content of a message or a delta. */
 export interface MessageContent {
@@ -67,6 +75,27 @@ function readImage(part: JsonValue): MediaSource[] {
   if (!isDataUrl(url)) return [{ type: 'url', url }];
   const data = readDataUrl(url);
   return data === undefined ? [] : [{ type: 'base64', ...data }];
+}
+
+/**
+ * The sources that stand beside a message: xAI and Perplexity list addresses, Perplexity and Z.ai what their search has found,
+ * Groq what each of its tools has. Each address counts once.
+ */
+export function readSources(
+  { citations, search_results: found, web_search: searched }: ChatReply,
+  message: ChatMessage,
+): Citation[] {
+  const ofTools = listOf(message.executed_tools).flatMap((tool) =>
+    listOf(member<ChatSource>(member<ChatSource>(tool, 'search_results'), 'results')),
+  );
+  const sources = new Map<string, Citation>();
+  for (const source of [citations, found, searched].flatMap(listOf).concat(ofTools)) {
+    const url =
+      asText(source) || asText(member<ChatSource>(source, 'url')) || asText(member<ChatSource>(source, 'link'));
+    const title = sources.get(url)?.title ?? (asText(member<ChatSource>(source, 'title')) || undefined);
+    if (url !== '') sources.set(url, { url, title, quote: undefined, start: undefined, end: undefined });
+  }
+  return [...sources.values()];
 }
 
 function readCitation(annotation: JsonValue): Citation[] {

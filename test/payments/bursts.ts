@@ -90,7 +90,7 @@ async function runRush(
 async function buy({ bank }: Shop, accountId: string): Promise<(SoakOrder & { readonly wait: number }) | undefined> {
   const came = performance.now();
   const made = await orderPlan(bank, { accountId, days }, look);
-  if (made === undefined) return undefined;
+  if ('failure' in made) return undefined;
   const { id, reference } = made;
   const wait = (performance.now() - came) / 1_000;
   bank.pay(reference);

@@ -54,6 +54,12 @@ export async function insertAccounts(database: Database, count: number): Promise
   return rows.map(({ id }) => id);
 }
 
+/** An order that can be paid, or what the last try to make one got. */
+export type Made = { readonly id: string; readonly reference: string } | { readonly failure: string };
+
+/** Ms for which a buyer tries: two crashes, one after the other, must not cost him his order. */
+const endurance = 180_000;
+
 /**
  * Orders as a buyer whose page was not answered would: again, at another gateway, until there is something to pay.
  *
@@ -63,8 +69,10 @@ export async function orderPlan(
   { gateways }: Bank,
   order: { readonly accountId: string; readonly days: number },
   pause: number,
-): Promise<{ id: string; reference: string } | undefined> {
-  for (let tries = 0; tries < 120; tries++) {
+): Promise<Made> {
+  const until = performance.now() + endurance;
+  let failure = 'no gateway runs';
+  for (let tries = 0; performance.now() < until; tries++) {
     const gateway = gateways[tries % Math.max(1, gateways.length)];
     try {
       const response = await fetch(`${gateway}/soak/orders`, {
@@ -73,12 +81,15 @@ export async function orderPlan(
         headers: { 'content-type': 'application/json' },
         signal: AbortSignal.timeout(15_000),
       });
-      const made = (response.ok ? await response.json() : {}) as { id?: string; reference?: string };
+      const text = await response.text();
+      const made = (response.ok ? JSON.parse(text) : {}) as { id?: string; reference?: string };
       if (made.id !== undefined && made.reference !== undefined) return { id: made.id, reference: made.reference };
-    } catch {
+      failure = `${response.status} ${text}`;
+    } catch (error) {
       // The gateway has been killed.
+      failure = String(error);
     }
     await setTimeout(pause);
   }
-  return undefined;
+  return { failure };
 }

@@ -124,7 +124,7 @@ class Soak {
     const days = plans[index % plans.length] ?? 7;
     const way = wayOf(index);
     const made = await orderPlan(this.#bank, { accountId, days }, 500);
-    if (made === undefined) return void this.#failures.push(`${accountId}, ${days} days`);
+    if ('failure' in made) return void this.#failures.push(`${accountId}, ${days} days: ${made.failure}`);
     const { id, reference } = made;
     if (index % 7 === 0) this.#deliveries.push(this.#bank.forge(reference));
     if (way !== 'never') this.#bank.pay(reference, way === 'wrong' ? 1 : undefined);

@@ -17,8 +17,10 @@ import type { PaymentAttempt } from './entities.ts';
 
 /** Seconds before the next check of an attempt whose charge has failed. */
 const retryAfter = 5;
-/** Seconds for which an attempt belongs to the process that charges it, or that waits for its turn to do so. */
-const lease = 30;
+/** Seconds for which an attempt belongs to the process that waits for its turn to charge it, which it does for 15 at most. */
+const waitingLease = 20;
+/** Seconds after which a charge request has completed or timed out: for so long, the attempt belongs to the process that charges it. */
+export const longestCharge = 15;
 /** Ms that a buyer waits for a charge before the page that says that it is being made. */
 const patience = 2_000;
 /** Attempts of one order. */
@@ -32,7 +34,7 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
        clock_timestamp() + make_interval(secs => ?)
      from plan_order o, lateral (select coalesce(max(number), 0) + 1 as n from payment_attempt where order_id = o.id) m
      where o.id = ? returning reference`,
-    [lease, orderId],
+    [waitingLease, orderId],
   );
   if (attempt === undefined) throw new Error(`order ${orderId} not found`);
   return attempt.reference;
@@ -87,7 +89,7 @@ async function beginCharge({ database }: Host, reference: string): Promise<void>
      from plan_order o
      where a.reference = ? and a.charge = 'none' and o.id = a.order_id and o.state in ('created', 'pending')
        and o.expires_at > clock_timestamp() returning 1`,
-    [lease, reference],
+    [longestCharge, reference],
   );
   if (begun.length === 0) throw new NotOurs();
 }

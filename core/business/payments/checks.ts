@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
-import { chargeSoon, insertAttempt, mostAttempts } from './attempts.ts';
+import { chargeSoon, insertAttempt, longestCharge, mostAttempts } from './attempts.ts';
 import { enqueueCheck, nextCheck, whileNotified } from './check-schedule.ts';
 import { expireOrder } from './expiry.ts';
 import type { OrderState } from './order-types.ts';
@@ -10,8 +10,11 @@ import { settle } from './settle.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt } from './entities.ts';
 
-/** Seconds for which a check belongs to its worker; afterwards another one may take it. */
-const lease = 60;
+/**
+ * Seconds for which a check belongs to its worker; afterwards another one may take it. The longest reads a status, cancels the
+ * charge and reads again, each within 12 seconds, turn included.
+ */
+const lease = 45;
 /** Seconds that a job may be earlier than the database's clock. */
 const tolerance = 2;
 /** Seconds between checks that fail. */
@@ -20,8 +23,6 @@ const backoff = { first: 5, longest: 300 };
 const longestFailing = 7 * 86_400;
 /** Seconds after a notification of a provider during which the next ones are expected too. */
 const news = 30;
-/** Seconds after which a charge request has completed or timed out. */
-const longestCharge = 15;
 
 /** An attempt whose check has been claimed. */
 interface ClaimedRow extends Fields<

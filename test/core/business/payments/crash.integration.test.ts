@@ -91,7 +91,39 @@ async function payWithDeathAfter(statements: number): Promise<boolean> {
   return dying.isDead;
 }
 
+/** Orders through a process that dies after so many statements; another one goes on when the leases of the first are over. */
+async function orderWithDeathAfter(statements: number): Promise<boolean> {
+  const fake = new FakeProvider();
+  const healthy = createPaymentHost(database, [fake.provider]);
+  const accountId = await createBuyer(database);
+  const dying = new DyingDatabase(statements);
+  await startOrder(createPaymentHost(dying.open(), [fake.provider]), accountId, 7).catch(() => undefined);
+  // The buyer tries again, and gets the order that there is.
+  let order = await startOrder(healthy, accountId, 7);
+  for (let sweeps = 0; order.attempt?.qr === undefined && sweeps < 3; sweeps++) {
+    const [due] = await database.query<{ delay: number }>(
+      `update payment_attempt a set next_check_at = clock_timestamp(), created_at = a.created_at - interval '20 s'
+       from payment_attempt old where a.reference = old.reference and a.order_id = ? and old.next_check_at is not null
+       returning extract(epoch from old.next_check_at - clock_timestamp())::float8 as delay`,
+      [order.id],
+    );
+    expect(due?.delay, `the next check after ${statements} statements`).toBeLessThanOrEqual(20);
+    await sweepPayments(healthy);
+    order = (await readOrder(database, { id: order.id })) ?? order;
+  }
+  expect(order.state, `after ${statements} statements`).toBe('pending');
+  expect(order.attempt?.qr, `after ${statements} statements`).toBeDefined();
+  return dying.isDead;
+}
+
 describe('a process that dies', () => {
+  it('at any statement of an order leaves one that can be paid, and is looked at within 20 seconds', async () => {
+    let statements = 0;
+    while (await orderWithDeathAfter(statements)) statements++;
+    // The account, the order, its attempt, the beginning and the end of its charge.
+    expect(statements).toBeGreaterThan(8);
+  });
+
   it('at any statement between a notification and its end leaves an order that is activated once', async () => {
     let statements = 0;
     while (await payWithDeathAfter(statements)) statements++;

@@ -1,4 +1,4 @@
-import type { Block, Citation, ReplyEvent, BlockHead, CallHead } from './reply.ts';
+import type { Block, Citation, ReplyEvent, BlockHead, CallHead, Logprob } from './reply.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { MediaSource, StateKind } from './conversation.ts';
 import type { NamedTool } from './tool-names.ts';
@@ -49,9 +49,10 @@ export class BlockQueue {
     return block;
   }
 
-  append(block: OpenBlock, text: string): void {
+  append(block: OpenBlock, text: string, logprobs?: readonly Logprob[]): void {
     block.text += text;
-    if (this.#isLive(block)) this.#delta(block, text);
+    if (logprobs !== undefined && block instanceof TextBlock) block.logprobs.push(...logprobs);
+    if (this.#isLive(block)) this.#delta(block, text, logprobs);
   }
 
   cite(block: TextBlock, citation: Citation): void {
@@ -88,7 +89,7 @@ export class BlockQueue {
 
   /** Emits what a block has buffered while another was live. */
   #release(block: OpenBlock): void {
-    this.#delta(block, block.text);
+    this.#delta(block, block.text, block instanceof TextBlock ? block.logprobs : undefined);
     for (const citation of block instanceof TextBlock ? block.citations : []) this.#citation(citation);
   }
 
@@ -108,9 +109,10 @@ export class BlockQueue {
     this.#options.emit({ type: 'block_start', index: this.#index, block: block.head });
   }
 
-  #delta(block: OpenBlock, text: string): void {
+  #delta(block: OpenBlock, text: string, logprobs: readonly Logprob[] = []): void {
     this.#announce(block);
-    this.#options.emit({ type: 'block_delta', index: this.#index, block: block.head, text });
+    const tokens = logprobs.length > 0 ? { logprobs: [...logprobs] } : {};
+    this.#options.emit({ type: 'block_delta', index: this.#index, block: block.head, text, ...tokens });
   }
 
   #citation(citation: Citation): void {
@@ -151,6 +153,7 @@ export abstract class OpenBlock {
 export class TextBlock extends OpenBlock {
   readonly head: { readonly type: 'text' | 'refusal' };
   readonly citations: Citation[] = [];
+  readonly logprobs: Logprob[] = [];
 
   constructor(type: 'text' | 'refusal') {
     super();
@@ -158,8 +161,9 @@ export class TextBlock extends OpenBlock {
   }
 
   complete(): Block {
-    const { text } = this;
-    return this.head.type === 'text' ? { type: 'text', text, citations: this.citations } : { type: 'refusal', text };
+    const { text, citations, logprobs } = this;
+    if (this.head.type === 'refusal') return { type: 'refusal', text };
+    return { type: 'text', text, citations, ...(logprobs.length > 0 && { logprobs }) };
   }
 }
 

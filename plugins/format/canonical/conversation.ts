@@ -36,6 +36,8 @@ export interface Conversation {
   readonly wantsImages?: boolean | undefined;
   /** How long the client wants the beginning of the prompt to be cached, where it is longer than by default. */
   readonly cacheLife?: '1h' | undefined;
+  /** The most likely tokens wanted beside each token of the answer, for a client that wants log probabilities. */
+  readonly topLogprobs?: number | undefined;
   /** The client's own labels; undefined when there are none. */
   readonly metadata?: JsonObject | undefined;
   /** Number of answers requested; 1 by default. */

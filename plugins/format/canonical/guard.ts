@@ -18,6 +18,7 @@ import {
   type CompleteReply,
   type FinishReason,
   type Fragment,
+  type Logprob,
   type ReplyEvent,
   resolveFinish,
   truncatedCall,
@@ -40,6 +41,8 @@ export interface GuardOptions extends GuardedRoute {
   readonly endsWithAnswer?: boolean | undefined;
   /** The images that the client's format has in answers; any when left out. */
   readonly images?: ShownImages | undefined;
+  /** True when the client's format has log probabilities in answers. */
+  readonly hasLogprobs?: boolean | undefined;
   /** Called with the answer once it is complete. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }
@@ -65,6 +68,8 @@ export class GrammarGuard {
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #tier: string | undefined;
+  /** Of tokens whose text has not come yet. */
+  readonly #logprobs: Logprob[] = [];
   #outputBytes = 0;
   /** `#outputBytes` when the upstream gave its finish reason. */
   #finishedAt = 0;
@@ -144,6 +149,8 @@ export class GrammarGuard {
   #take(fragment: Fragment): void {
     switch (fragment.type) {
       case 'text':
+        this.#say(fragment);
+        return;
       case 'refusal':
       case 'reasoning':
         this.#text(fragment.type, fragment.text);
@@ -192,6 +199,14 @@ export class GrammarGuard {
         else this.failure = fragment.error;
         return;
     }
+  }
+
+  #say({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
+    if (logprobs.length === 0) return this.#text('text', text);
+    if (this.#options.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
+    else this.#logprobs.push(...logprobs);
+    // Text comes with its tokens, and with those before it that have none.
+    this.#text('text', text);
   }
 
   #text(type: 'text' | 'refusal' | 'reasoning', text: string): void {
@@ -293,7 +308,9 @@ export class GrammarGuard {
 
   #append(block: OpenBlock, text: string): void {
     this.#usage.wrote(text.length);
-    if (this.#hasRoom(text.length)) this.#queue.append(block, text);
+    const logprobs = block.head.type === 'text' && this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
+    const size = logprobs === undefined ? 0 : JSON.stringify(logprobs).length;
+    if (this.#hasRoom(text.length + size)) this.#queue.append(block, text, logprobs);
   }
 
   /** Counts what is added to the answer, and fails one that becomes too large. */

@@ -89,7 +89,7 @@ export class Notes {
 
 /** Notes the settings of a conversation for which neither Gemini nor Ollama has a parameter. */
 export function dropSettings(conversation: Conversation, notes: Notes): void {
-  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
+  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata, topLogprobs } = conversation;
   notes.dropSet({
     user,
     safety_identifier: safetyId,
@@ -97,6 +97,8 @@ export function dropSettings(conversation: Conversation, notes: Notes): void {
     prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
     service_tier: serviceTier,
     metadata,
+    logprobs: topLogprobs,
+    top_logprobs: topLogprobs || undefined,
   });
 }
 

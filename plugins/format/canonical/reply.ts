@@ -9,8 +9,8 @@ import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
  * open blocks, interleaved calls and repeated endings.
  */
 export type Fragment =
-  /** The next piece of the answer. */
-  | { readonly type: 'text'; readonly text: string }
+  /** The next piece of the answer. Its text is empty for a token that is a part of a character. */
+  | { readonly type: 'text'; readonly text: string; readonly logprobs?: readonly Logprob[] | undefined }
   | { readonly type: 'refusal'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   /**
@@ -59,6 +59,9 @@ export type FinishReason =
   | 'content_filter'
   | 'pause';
 
+/** A token of the answer, as both formats of OpenAI describe it: `token`, `logprob`, `bytes`, `top_logprobs`. */
+export type Logprob = JsonObject;
+
 export interface Citation {
   readonly url: string;
   readonly title: string | undefined;
@@ -77,7 +80,13 @@ export type ReplyEvent =
   | { readonly type: 'start'; readonly usage: Usage; readonly tier?: string | undefined }
   | { readonly type: 'block_start'; readonly index: number; readonly block: BlockHead }
   /** Never empty. */
-  | { readonly type: 'block_delta'; readonly index: number; readonly block: BlockHead; readonly text: string }
+  | {
+      readonly type: 'block_delta';
+      readonly index: number;
+      readonly block: BlockHead;
+      readonly text: string;
+      readonly logprobs?: readonly Logprob[] | undefined;
+    }
   | { readonly type: 'citation'; readonly index: number; readonly citation: Citation }
   | { readonly type: 'block_stop'; readonly index: number; readonly block: Block }
   | { readonly type: 'finish'; readonly reply: CompleteReply };
@@ -99,7 +108,12 @@ export interface CallHead {
 }
 
 export type Block =
-  | { readonly type: 'text'; readonly text: string; readonly citations: readonly Citation[] }
+  | {
+      readonly type: 'text';
+      readonly text: string;
+      readonly citations: readonly Citation[];
+      readonly logprobs?: readonly Logprob[] | undefined;
+    }
   | { readonly type: 'refusal'; readonly text: string }
   /** `state` is tagged, as the client gets it and sends it back. `isRedacted`: there is no text for it. */
   | { readonly type: 'reasoning'; readonly text: string; readonly state: string; readonly isRedacted: boolean }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from './codec.ts';
 import type { Notes } from './notes.ts';
-import { type Fragment, textFragment } from './reply.ts';
+import { droppedPart, type Fragment, textFragment } from './reply.ts';
 
 /**
  * Truncates the answer before the first stop sequence that the upstream does not support. The rest is read to its end
@@ -32,7 +32,8 @@ export class StopCutter implements ReplyDecoder {
     if (fragment.type === 'usage' || fragment.type === 'tier') return [fragment];
     if (this.#isCut) return isLast(fragment) ? [{ type: 'end' }] : [];
     if (fragment.type === 'dropped') return [fragment];
-    if (fragment.type === 'text') return this.#text(fragment.text);
+    // Tokens do not end where the text is cut.
+    if (fragment.type === 'text') return [...noteTokens(fragment), ...this.#text(fragment.text)];
     const held = this.#held;
     this.#held = '';
     return [...textFragment('text', held), fragment];
@@ -69,6 +70,10 @@ export class StopCutter implements ReplyDecoder {
     while (at < text.length && !this.#sequences.some((sequence) => sequence.startsWith(text.slice(at)))) at++;
     return at;
   }
+}
+
+function noteTokens({ logprobs = [] }: Extract<Fragment, { type: 'text' }>): Fragment[] {
+  return logprobs.length > 0 ? [droppedPart('logprobs', '')] : [];
 }
 
 interface Match {

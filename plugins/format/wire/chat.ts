@@ -93,6 +93,7 @@ export type ChatAllowedTools = Loose<chat.ChatCompletionAllowedTools>;
 /** A whole reply or a chunk. */
 export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, Undeclared['reply']>;
 export type ChatChoice = Loose<chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice, Undeclared['choice']>;
+export type ChatLogprobs = Loose<chat.ChatCompletion.Choice.Logprobs>;
 export type ChatUsage = Loose<completions.CompletionUsage, Undeclared['usage']>;
 export type ChatUsageDetails = Loose<
   completions.CompletionUsage.PromptTokensDetails | completions.CompletionUsage.CompletionTokensDetails,

@@ -45,6 +45,7 @@ export const chat: ClientTextFormat = {
     text: {
       ...chatCodec,
       omitResultImages,
+      hasLogprobs: true,
       isSingleAnswer,
       callsWithoutReasoning,
       hasBrokenCalls,

@@ -102,6 +102,8 @@ export interface ClientTextSide extends ClientCodec {
   readonly endsWithAnswer?: boolean;
   /** The images that answers can hold; any when left out. */
   readonly answerImages?: ShownImages;
+  /** True for a format that has log probabilities in answers. */
+  readonly hasLogprobs?: boolean;
   /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
   /**

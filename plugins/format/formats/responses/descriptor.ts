@@ -62,6 +62,7 @@ export const responses: ClientTextFormat = {
       omitResultImages,
       endsWithAnswer: true,
       answerImages: 'data',
+      hasLogprobs: true,
       isSingleAnswer: () => true,
       hasFreeformTools: ({ tools }: ResponsesRequest) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
       writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),

@@ -27,12 +27,10 @@ export function isResumable(request: ClientRequest, translator: CallTranslator):
   if (!request.isStream || request.purpose !== 'answer') return false;
   try {
     const { conversation, notes } = translator.read();
-    const { candidates, output, tools, wantsImages } = conversation;
-    const isText = output === undefined && wantsImages !== true;
+    const { candidates, output, tools, wantsImages, topLogprobs } = conversation;
+    const isText = output === undefined && wantsImages !== true && topLogprobs === undefined;
     const isPlain = candidates === 1 && isText && tools.every(({ form }) => form !== 'web_search');
-    return (
-      isPlain && !notes.entries.some((note) => /^dropped (tool |(top_)?logprobs|generationConfig\.response)/.test(note))
-    );
+    return isPlain && !notes.entries.some((note) => /^dropped (tool |generationConfig\.response)/.test(note));
   } catch (error) {
     // A route that speaks the client's format may still understand it.
     if (error instanceof GatewayError) return false;

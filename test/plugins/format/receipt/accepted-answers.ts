@@ -11,6 +11,7 @@ const safety = 'how harmless the vendor finds an answer that it gives';
 const aboutPart = 'it describes a part that is noted itself';
 const inHistory = 'ids and states of items that arrive';
 const noTier = 'Gemini’s answers name no tier';
+const noTokens = 'without tokens it says nothing';
 const hostedCounts = 'how often the vendor’s own tools ran; their items are noted';
 
 /** A chunk is an answer, so the same holds for both. */
@@ -46,6 +47,7 @@ export const acceptedOfAnswers: Readonly<Record<ClientFormatName, readonly Accep
     { members: /^(?:id|created|model|object|system_fingerprint|metadata)$/, reason: own },
     { members: /^choices\[\]\.(?:index|message|message\.role)$/, reason: 'there is one answer, the model’s' },
     { members: /\.type$/, reason: kinds },
+    { members: /^choices\[\]\.logprobs$/, reason: noTokens },
     { members: /url_citation\.(?:start|end)_index$/, reason: 'the place of a citation of the whole text' },
     { members: /^usage\.(?:\w+_details\.|total_tokens$)/, reason: partialCounts },
     { members: /^service_tier$/, reason: noTier },
@@ -85,6 +87,7 @@ export const acceptedOfEvents: Readonly<Record<ClientFormatName, readonly Accept
     { members: /^(?:id|created|model|object|obfuscation|system_fingerprint)$/, reason: own },
     { members: /^choices\[\](?:\.index|\.delta\.role)?$/, reason: 'there is one answer, the model’s' },
     { members: /tool_calls\[\]\.(?:index|type)$/, reason: kinds },
+    { members: /^choices\[\]\.logprobs$/, reason: noTokens },
     {
       members: /(?:function_call|function)\.arguments$/,
       reason: 'arguments that are empty are those that are missing',

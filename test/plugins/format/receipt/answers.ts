@@ -63,6 +63,7 @@ function readerBetween(upstream: ClientFormatName, client: ClientFormatName): Tr
     inputTokens: () => 25,
     endsWithAnswer: text.endsWithAnswer,
     images: text.answerImages,
+    hasLogprobs: text.hasLogprobs,
   });
   const reply = { decoder: conversational[upstream].text.createDecoder(), framer: new SseFramer() };
   return new TranslatingReader(reply, guard, text.createEncoder(context));

@@ -11,12 +11,12 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { member, parseBody } from '../../../wire/members.ts';
+import { asList, member, parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
-import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
 /**
  * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
@@ -97,9 +97,10 @@ export class ChatDecoder implements ReplyDecoder {
     const failure = readFailure(choice);
     if (failure !== undefined) return [{ type: 'error', error: failure }];
     const fragments: Fragment[] = [
-      ...(isJsonObject(choice.logprobs) ? [droppedPart('logprobs', '')] : []),
-      ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
-      ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
+      ...withTokens(choice.logprobs, [
+        ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
+        ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
+      ]),
       ...[delta, message].flatMap(readDropped),
     ];
     for (const one of fragments) if (one.type === 'citation') this.#cited.add(one.citation.url);
@@ -122,6 +123,21 @@ export class ChatDecoder implements ReplyDecoder {
     const { reasoning, text } = this.#tracker.finish();
     return [...textFragment('reasoning', reasoning), ...textFragment('text', text), ...this.#uncited()];
   }
+}
+
+/** Gives a text its tokens. Those of reasoning, calls and refusals have no place in other formats, and older shapes of them none. */
+function withTokens(given: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
+  if (!isJsonObject(given)) return fragments;
+  const { content, refusal }: ChatLogprobs = given;
+  const logprobs = asList(content).filter(isJsonObject);
+  const isOther = asList(refusal).length > 0 || !('content' in given);
+  const text = fragments.find(({ type }) => type === 'text');
+  const lost: Fragment[] = isOther ? [droppedPart('logprobs', '')] : [];
+  if (logprobs.length === 0) return [...lost, ...fragments];
+  if (text?.type === 'text') return [...lost, ...fragments.map((one) => (one === text ? { ...text, logprobs } : one))];
+  return fragments.length > 0
+    ? [droppedPart('logprobs', ''), ...fragments]
+    : [...lost, { type: 'text', text: '', logprobs }];
 }
 
 /** Parts of a message that other formats do not have. */

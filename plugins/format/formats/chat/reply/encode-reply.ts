@@ -1,7 +1,8 @@
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
-import type { CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
 import { member } from '../../../wire/members.ts';
 import { type BlockEvent, MessageDeltas, wholeMessage } from './message-deltas.ts';
 import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts';
@@ -31,8 +32,9 @@ export class ChatEncoder implements ReplyEncoder {
     // The first chunk says whether there is text, so it waits for the first block.
     if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#finish(event.reply);
+    const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
     return this.#deltasOf(event)
-      .map((delta) => this.#chunk(delta, null))
+      .map((delta) => this.#chunk(delta, null, {}, logprobs))
       .join('');
   }
 
@@ -50,9 +52,10 @@ export class ChatEncoder implements ReplyEncoder {
   whole(reply: CompleteReply): ChatReply {
     const message = wholeMessage(reply, this.#isOld);
     const finish_reason = writeFinish(reply.finish, this.#isOld);
+    const tokens = reply.blocks.flatMap((block) => (block.type === 'text' ? (block.logprobs ?? []) : []));
     return {
       ...this.#head('chat.completion'),
-      choices: [{ index: 0, message, logprobs: null, finish_reason }],
+      choices: [{ index: 0, message, logprobs: writeLogprobs(tokens), finish_reason }],
       usage: writeUsage(reply.usage),
       ...writeTier(reply),
     };
@@ -77,11 +80,16 @@ export class ChatEncoder implements ReplyEncoder {
     return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
   }
 
-  #chunk(delta: ChatMessage, finish_reason: string | null, members: ChatReply = {}): string {
+  #chunk(
+    delta: ChatMessage,
+    finish_reason: string | null,
+    members: ChatReply = {},
+    logprobs: readonly Logprob[] = [],
+  ): string {
     return write({
       ...this.#head('chat.completion.chunk'),
       ...members,
-      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      choices: [{ index: 0, delta, logprobs: writeLogprobs(logprobs), finish_reason }],
       ...(this.#wantsUsage && { usage: null }),
     });
   }
@@ -90,6 +98,10 @@ export class ChatEncoder implements ReplyEncoder {
     const { id, created, model } = this.#context;
     return { id: `chatcmpl-${id}`, object, created, model };
   }
+}
+
+function writeLogprobs(tokens: readonly Logprob[]): JsonObject | null {
+  return tokens.length === 0 ? null : { content: [...tokens], refusal: null };
 }
 
 function begin(content: '' | null): ChatMessage {

@@ -62,6 +62,7 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
     wantsImages: readTexts(body.modalities, 'modalities').includes('image') || undefined,
     cacheLife: readCacheLife(body.messages),
     metadata: readMetadata(body.metadata),
+    topLogprobs: readTopLogprobs(body),
     candidates: maybeInteger(body.n, 'n', 1, 128) ?? 1,
   };
 }
@@ -72,12 +73,15 @@ function checkUnsaid(body: ChatRequest, notes: Notes): void {
   if (maybeBoolean(body.store, 'store') === true) notes.drop('store');
   const options: ChatStreamOptions | undefined = maybeObject(body.stream_options, 'stream_options');
   maybeBoolean(options?.include_usage, 'stream_options.include_usage');
-  if (maybeBoolean(body.logprobs, 'logprobs') === true) notes.drop('logprobs');
-  if ((maybeInteger(body.top_logprobs, 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
   if (Object.keys(maybeObject(body.logit_bias, 'logit_bias') ?? {}).length > 0) notes.drop('logit_bias');
   if (readTexts(body.modalities, 'modalities').includes('audio')) {
     throw new GatewayError('not_supported', 'Audio output is not supported.', { param: 'modalities' });
   }
+}
+
+function readTopLogprobs({ logprobs, top_logprobs }: ChatRequest): number | undefined {
+  const top = maybeInteger(top_logprobs, 'top_logprobs', 0, 20) ?? 0;
+  return maybeBoolean(logprobs, 'logprobs') === true || top > 0 ? top : undefined;
 }
 
 /** Not part of the format: the mark that OpenRouter and LiteLLM pass on to Anthropic. */

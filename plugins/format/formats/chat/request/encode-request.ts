@@ -33,6 +33,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     response_format: nestFormat(format),
     max_completion_tokens: conversation.maxOutputTokens,
     ...writeSampling(conversation, target),
+    ...writeLogprobs(conversation),
     modalities: writeModalities(conversation, target),
     stop: conversation.stop.length === 0 ? undefined : [...conversation.stop],
     ...writeEndUser(conversation, target),
@@ -66,6 +67,10 @@ function writeModalities({ wantsImages }: Conversation, { profile, notes }: Enco
   if (profile.quirks.reasoning === 'openrouter') return ['image', 'text'];
   notes.drop('image output');
   return undefined;
+}
+
+function writeLogprobs({ topLogprobs }: Conversation): ChatRequest {
+  return topLogprobs === undefined ? {} : { logprobs: true, top_logprobs: topLogprobs || undefined };
 }
 
 function writeSampling({ sampling }: Conversation, { notes }: EncodeTarget): ChatRequest {

@@ -137,7 +137,7 @@ function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): stri
 
 /** Notes what the format cannot express. */
 function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
-  const { sampling, verbosity, cacheKey, isCacheKeyImplied, wantsImages } = conversation;
+  const { sampling, verbosity, cacheKey, isCacheKeyImplied, wantsImages, topLogprobs } = conversation;
   if (wantsImages === true) notes.drop('image output');
   const unsaid = {
     presence_penalty: sampling.presencePenalty || undefined,
@@ -145,6 +145,8 @@ function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
     seed: sampling.seed,
     verbosity,
     prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
+    logprobs: topLogprobs,
+    top_logprobs: topLogprobs || undefined,
   };
   notes.dropSet(unsaid);
 }

@@ -1,7 +1,7 @@
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
-import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
+import type { Block, BlockHead, Citation, CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
 import {
   isTruncated,
   responseId,
@@ -10,7 +10,15 @@ import {
   statusOf,
   renderResponseFailed,
 } from './reply-object.ts';
-import { itemId, writeCitation, writeItem, writeOpenItem, writePart, writeSummary } from './write-output.ts';
+import {
+  itemId,
+  writeCitation,
+  writeItem,
+  writeLogprobs,
+  writeOpenItem,
+  writePart,
+  writeSummary,
+} from './write-output.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
@@ -43,7 +51,7 @@ export class ResponsesEncoder implements ReplyEncoder {
       case 'block_start':
         return this.#open(event.index, event.block);
       case 'block_delta':
-        return this.#delta(event.index, event.block, event.text);
+        return this.#delta(event.index, event.block, event.text, event.logprobs);
       case 'citation':
         return this.#cite(event.index, event.citation);
       case 'block_stop':
@@ -99,12 +107,17 @@ export class ResponsesEncoder implements ReplyEncoder {
     return head.type === 'refusal' ? added + this.#part('added', index, { ...head, text: '' }) : added;
   }
 
-  #delta(index: number, head: BlockHead, delta: string): string {
+  #delta(index: number, head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
     if (this.#begun !== undefined) this.#begun.text += delta;
     const place = this.#place(index, head);
     switch (head.type) {
       case 'text':
-        return this.#write('response.output_text.delta', { ...place, content_index: 0, delta, logprobs: [] });
+        return this.#write('response.output_text.delta', {
+          ...place,
+          content_index: 0,
+          delta,
+          logprobs: writeLogprobs(tokens),
+        });
       case 'refusal':
         return this.#write('response.refusal.delta', { ...place, content_index: 0, delta });
       case 'reasoning':
@@ -151,7 +164,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     const place = this.#place(index, block);
     switch (block.type) {
       case 'text': {
-        const done = { ...place, content_index: 0, text: block.text, logprobs: [] };
+        const done = { ...place, content_index: 0, text: block.text, logprobs: writeLogprobs(block.logprobs) };
         return this.#write('response.output_text.done', done) + this.#part('done', index, block);
       }
       case 'refusal': {

@@ -57,8 +57,8 @@ export class ItemFragments {
       const key = `${place.part} ${numberOf(event[place.index])}`;
       const tracked = this.#tracker.find(event);
       return place.whole === undefined
-        ? addText(tracked, place.kind, key, asText(event.delta))
-        : completeText(tracked, place.kind, key, asText(event[place.whole]));
+        ? addText(tracked, place.kind, key, asText(event.delta), event.logprobs)
+        : completeText(tracked, place.kind, key, asText(event[place.whole]), event.logprobs);
     }
     switch (type) {
       case 'response.output_text.annotation.added':
@@ -100,19 +100,29 @@ export class ItemFragments {
   }
 }
 
-function addText(tracked: TrackedItem, kind: TextKind, part: string, text: string): Fragment[] {
-  if (text === '') return [];
+/** @param tokens of a text, which may be empty beside the first bytes of a character */
+function addText(tracked: TrackedItem, kind: TextKind, part: string, text: string, tokens?: JsonValue): Fragment[] {
+  const logprobs = kind === 'text' ? asList(tokens).filter(isJsonObject) : [];
+  if (text === '') return logprobs.length === 0 ? [] : [{ type: 'text', text, logprobs }];
+  const piece: Fragment = { type: kind, text, ...(logprobs.length > 0 && { logprobs }) };
   const isNext = tracked.lastPart !== undefined && tracked.lastPart !== part;
   tracked.lastPart = part;
   tracked.parts.set(part, (tracked.parts.get(part) ?? '') + text);
-  if (!isNext) return [{ type: kind, text }];
+  if (!isNext) return [piece];
   // Parts of reasoning are paragraphs of one text; parts of a message are separate.
-  return kind === 'reasoning' ? [{ type: kind, text: `\n\n${text}` }] : [{ type: 'break' }, { type: kind, text }];
+  return kind === 'reasoning' ? [{ type: kind, text: `\n\n${text}` }] : [{ type: 'break' }, piece];
 }
 
 /** Adds the missing end of a text. Text that differs from the deltas is ignored, because the client has those. */
-function completeText(tracked: TrackedItem, kind: TextKind, part: string, whole: string): Fragment[] {
+function completeText(
+  tracked: TrackedItem,
+  kind: TextKind,
+  part: string,
+  whole: string,
+  tokens?: JsonValue,
+): Fragment[] {
   const had = tracked.parts.get(part) ?? '';
+  if (had === '' && whole !== '') return addText(tracked, kind, part, whole, tokens);
   return whole.startsWith(had) ? addText(tracked, kind, part, whole.slice(had.length)) : [];
 }
 
@@ -124,7 +134,8 @@ function readMessage(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
     const key = `content ${index}`;
     if (member<ResponsesPart>(part, 'type') === 'refusal')
       return completeText(tracked, 'refusal', key, asText(member<ResponsesPart>(part, 'refusal')));
-    const text = completeText(tracked, 'text', key, asText(member<ResponsesPart>(part, 'text')));
+    const tokens = member<ResponsesPart>(part, 'logprobs');
+    const text = completeText(tracked, 'text', key, asText(member<ResponsesPart>(part, 'text')), tokens);
     return isCited ? text : [...text, ...cite(tracked, asList(member<ResponsesPart>(part, 'annotations')))];
   });
 }

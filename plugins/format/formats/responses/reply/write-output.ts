@@ -1,6 +1,7 @@
 import { describeImage } from '../../../canonical/made-images.ts';
-import type { Block, BlockHead, CallHead, Citation, ImageBlock } from '../../../canonical/reply.ts';
-import { parseInput } from '../../../wire/members.ts';
+import type { Block, BlockHead, CallHead, Citation, ImageBlock, Logprob } from '../../../canonical/reply.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { asList, parseInput } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 /** OpenAI's prefixes of item ids. */
@@ -71,7 +72,19 @@ function writeCall(id: string, head: CallHead, input: string, status: string): R
 
 export function writePart(block: Extract<Block, { type: 'text' | 'refusal' }>): ResponsesPart {
   if (block.type === 'refusal') return { type: 'refusal', refusal: block.text };
-  return { type: 'output_text', text: block.text, annotations: block.citations.map(writeCitation), logprobs: [] };
+  const { text, citations, logprobs } = block;
+  return { type: 'output_text', text, annotations: citations.map(writeCitation), logprobs: writeLogprobs(logprobs) };
+}
+
+/** Bytes are required; in Chat they may be null, which stands for a token without a text. */
+export function writeLogprobs(tokens: readonly Logprob[] = []): JsonObject[] {
+  return tokens.map((token) => ({
+    ...token,
+    bytes: token['bytes'] ?? [],
+    top_logprobs: asList(token['top_logprobs'])
+      .filter(isJsonObject)
+      .map((top) => ({ ...top, bytes: top['bytes'] ?? [] })),
+  }));
 }
 
 export function writeSummary(text: string): ResponsesPart {

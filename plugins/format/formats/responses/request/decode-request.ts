@@ -26,13 +26,15 @@ const known = new Set(
     'truncation top_logprobs'
   ).split(' '),
 );
-/** Values of `include`. */
+const tokens = 'message.output_text.logprobs';
+/** Values of `include` that every format is asked for: reasoning state always. */
+const served = new Set(['reasoning.encrypted_content', tokens]);
+/** The others. */
 const includable = new Set([
   'code_interpreter_call.outputs',
   'computer_call_output.output.image_url',
   'file_search_call.results',
   'message.input_image.image_url',
-  'message.output_text.logprobs',
   'web_search_call.action.sources',
   'web_search_call.results',
 ]);
@@ -72,6 +74,7 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
     cacheKey: filledText(body.prompt_cache_key, 'prompt_cache_key'),
     serviceTier: filledText(body.service_tier, 'service_tier'),
     metadata: readMetadata(body.metadata),
+    topLogprobs: readTopLogprobs(body),
     candidates: 1,
   };
 }
@@ -90,15 +93,19 @@ function refuseStored(body: ResponsesRequest): void {
 function checkRepeated(body: ResponsesRequest, notes: Notes): void {
   maybeBoolean(body.store, 'store');
   noteUnserved(readTexts(body.include, 'include'), notes);
-  if ((maybeInteger(body.top_logprobs, 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
   maybeInteger(body.max_tool_calls, 'max_tool_calls');
   if (maybeText(body.truncation, 'truncation') === 'auto') notes.drop('truncation');
 }
 
-/** Notes values of `include` that no other format has. Reasoning state is always included. */
+function readTopLogprobs({ include, top_logprobs }: ResponsesRequest): number | undefined {
+  const count = maybeInteger(top_logprobs, 'top_logprobs', 0, 20) ?? 0;
+  return readTexts(include, 'include').includes(tokens) || count > 0 ? count : undefined;
+}
+
+/** Notes values of `include` that no other format has. */
 function noteUnserved(wanted: readonly string[], notes: Notes): void {
   for (const entry of wanted) {
-    if (entry !== 'reasoning.encrypted_content') notes.drop(includable.has(entry) ? `include ${entry}` : 'include');
+    if (!served.has(entry)) notes.drop(includable.has(entry) ? `include ${entry}` : 'include');
   }
 }
 

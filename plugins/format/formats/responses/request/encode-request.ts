@@ -30,6 +30,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const items = writeItems(conversation.items, target);
   if (instruction !== undefined) items.unshift(developerMessage(instruction));
   noteUnsaid(conversation, target);
+  const { topLogprobs } = conversation;
   const request: ResponsesRequest = {
     model: target.model,
     instructions: instructionText(conversation) || undefined,
@@ -44,7 +45,8 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     prompt_cache_key: conversation.cacheKey && shortenId(conversation.cacheKey),
     service_tier: writeTier(conversation, target),
     metadata: writeMetadata(conversation, target),
-    include: ['reasoning.encrypted_content'],
+    include: ['reasoning.encrypted_content', ...(topLogprobs === undefined ? [] : ['message.output_text.logprobs'])],
+    top_logprobs: topLogprobs || undefined,
     store: false,
     stream: target.isStream,
   };

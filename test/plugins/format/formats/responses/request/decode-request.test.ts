@@ -316,7 +316,6 @@ describe('decoding settings of a Responses request', () => {
       'my own',
     ];
     expect(decode({ input: 'Hi', include }).notes).toEqual([
-      'dropped include message.output_text.logprobs',
       'dropped include web_search_call.results',
       'dropped include',
     ]);

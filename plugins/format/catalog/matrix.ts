@@ -1,5 +1,5 @@
 import { type LossText, type ModelFeature, modelFeatures } from '#core/config/catalog/abilities.ts';
-import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
+import type { Catalog, Model, Route } from '#core/config/catalog/catalog.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
 import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { ClientTextFormat, FormatDescriptor, TextFormat } from '../formats/contract/descriptor.ts';
@@ -137,19 +137,37 @@ function lossOfStructure({ capabilities }: Profile): LossText | undefined {
 export function describeMatrix({ models }: Catalog): string[] {
   const losses: LossText[] = [];
   const rows = models.flatMap((model) =>
-    model.routes.flatMap((route) => clientTextFormats.map((client) => describeRow(model.id, client, route, losses))),
+    model.routes.flatMap((route) =>
+      model.kind === 'chat'
+        ? clientTextFormats.flatMap((client) => describeRow(model, client, route, losses))
+        : describeOther(model, route),
+    ),
   );
-  const shown = rows.filter((row) => row !== undefined);
-  if (shown.length === 0) return [];
-  const head = `  ${'model'.padEnd(20)} ${'route'.padEnd(28)} ${'client'.padEnd(10)} ${'upstream'.padEnd(10)} ${modelFeatures.map((feature) => columnOf(feature, feature)).join(' ')}`;
-  return ['client formats', head, ...shown, ...losses.map((loss, index) => `  ${index + 1}: ${loss}`), ''];
+  if (rows.length === 0) return [];
+  const features = modelFeatures.map((feature) => columnOf(feature, feature));
+  const head = rowOf(['model', 'kind', 'route', 'client', 'upstream'], features);
+  return ['client formats', head, ...rows, ...losses.map((loss, index) => `  ${index + 1}: ${loss}`), ''];
 }
 
-function describeRow(model: string, client: ClientTextFormat, route: Route, losses: LossText[]): string | undefined {
+function describeRow(model: Model, client: ClientTextFormat, route: Route, losses: LossText[]): string[] {
   const upstream = preferredFormat(client, route.upstream.formats);
-  if (upstream === undefined) return undefined;
+  if (upstream === undefined) return [];
   const cells = modelFeatures.map((feature) => columnOf(feature, cellOf(supportOf(client, route, feature), losses)));
-  return `  ${model.padEnd(20)} ${route.id.padEnd(28)} ${client.name.padEnd(10)} ${upstream.name.padEnd(10)} ${cells.join(' ')}`.trimEnd();
+  return [rowOf([model.id, model.kind, route.id, client.name, upstream.name], cells)];
+}
+
+/** Endpoints of other kinds are called in their own format, but for embeddings, and have none of the features. */
+function describeOther({ id, kind }: Model, route: Route): string[] {
+  const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
+  const names = served.map(({ name }) => name).join(', ');
+  return [rowOf([id, kind, route.id, names, names])];
+}
+
+const widths = [20, 13, 28, 10, 10];
+
+function rowOf(names: readonly string[], cells: readonly string[] = []): string {
+  const padded = names.map((name, column) => name.padEnd(widths[column] ?? 0));
+  return `  ${[...padded, ...cells].join(' ')}`.trimEnd();
 }
 
 function cellOf(support: Support, losses: LossText[]): string {

@@ -85,9 +85,18 @@ describe('a route', () => {
 
 it('the matrix has a row for each route and client format, and names each loss once', () => {
   const lines = describeMatrix(hostOf([modelOf('a', ['chat']), modelOf('b', ['messages'])]).catalog);
-  expect(lines.filter((line) => /^ {2}[ab] +\S+\/model-there /.test(line))).toHaveLength(8);
+  expect(lines.filter((line) => /^ {2}[ab] +chat +\S+\/model-there /.test(line))).toHaveLength(8);
   const losses = lines.filter((line) => /^ {2}\d+: /.test(line)).map((line) => line.slice(5));
   expect(new Set(losses).size).toBe(losses.length);
+});
+
+it('the matrix names the kind of each model, and has one row for a route of a kind without conversations', () => {
+  const painter = modelOf('painter', ['images', 'chat'], { kind: 'image' });
+  const lines = describeMatrix(hostOf([modelOf('talker', ['chat']), painter]).catalog);
+  expect(lines.filter((line) => /^ {2}talker +chat +\S+\/model-there /.test(line))).toHaveLength(4);
+  const [row, ...others] = lines.filter((line) => line.startsWith('  painter '));
+  expect(row).toMatch(/^ {2}painter +image +\S+\/model-there +images +images$/);
+  expect(others).toEqual([]);
 });
 
 const backups = (formats: readonly Format[][]) =>

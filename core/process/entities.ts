@@ -6,6 +6,7 @@ import type { Entities } from '#core/platform/database/tables.ts';
 import * as modelHealth from '#core/business/model-health/entities.ts';
 import * as operatorActions from '#core/business/operator-actions/entities.ts';
 import * as payments from '#core/business/payments/entities.ts';
+import * as sales from '#core/business/sales/entities.ts';
 import * as records from '#core/gateway/records/entities.ts';
 
 /** The tables of core. Those of plugins are registered with `tables`. */
@@ -18,7 +19,7 @@ export const coreEntities: Entities = [
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,
-  ...[announcements, configHistory, database, modelHealth, operatorActions, payments, records].flatMap((room) =>
+  ...[announcements, configHistory, database, modelHealth, operatorActions, payments, records, sales].flatMap((room) =>
     Object.values(room),
   ),
 ];

@@ -1,5 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
+import { type FullLimits, fullLimits } from '#core/business/sales/availability.ts';
+import { placesOf } from '#core/business/sales/places.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { signInPath } from '#core/web/sessions/sign-in.ts';
@@ -10,13 +12,15 @@ import { describeSamples, type LandingSample } from './samples.ts';
 
 /** Everything that the front page shows, ready to be printed. It claims only what this configuration does. */
 export async function describeLanding(gateway: Registry, request: PageRequest) {
-  const { host, query, t } = request;
+  const { host, query, t, account } = request;
   const { catalog, service } = host;
   const hasSignIn = gateway.pages.some(({ path }) => path === signInPath);
   const isForSale = hasSignIn && configuredProvider(host) !== undefined;
   const backed = catalog.models.filter(({ routes }) => routes.length > 1).length;
   const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
   const command = hasSetup(gateway) ? oneCommand(request) : undefined;
+  const full = isForSale ? await readFull(request) : new Map<never, never>();
+  const held = full.size === 0 || account === undefined ? [] : await placesOf(host.database, account.id);
   const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
@@ -27,7 +31,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     rows: sampleRows(catalog, request),
     keyHint: `${service.prefix}-…k3Qd`,
     plansLead: t(haveEqualLimits(request) ? 'landing.plans_lead' : 'landing.plans_lead_limits'),
-    plans: describePlans(request, isForSale),
+    plans: describePlans(request, isForSale, full, held),
     connectLead: t(command === undefined ? 'landing.connect_lead' : 'landing.connect_lead_command'),
     code: describeSamples(query['sample'], { baseUrl: service.baseUrl, model, label: t('landing.samples') }, command),
     docs: hasDocs ? '/docs' : '',
@@ -36,6 +40,15 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     models: await describeModels(gateway, request),
     moreModels: gateway.pages.some(({ path }) => path === '/status') ? moreModels(request) : '',
   };
+}
+
+/** Without the database, the page claims nothing about places. */
+async function readFull({ host }: PageRequest): Promise<FullLimits> {
+  try {
+    return await fullLimits(host);
+  } catch {
+    return new Map();
+  }
 }
 
 /** The command for the reader's system, with what it does. */

@@ -1,10 +1,32 @@
 import { currencySection, labelIn, plansSection } from '#core/business/accounts/plans.ts';
+import { type FullLimits, soldOut } from '#core/business/sales/availability.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** The plans of gateway.yaml as cards. @param isForSale whether they can be bought here */
-export function describePlans({ host, t, format, language }: PageRequest, isForSale: boolean) {
+/**
+ * The plans of gateway.yaml as cards.
+ *
+ * @param isForSale whether they can be bought here
+ * @param held places of the reader, as `placesOf` returns them
+ */
+export function describePlans(
+  { host, t, format, language }: PageRequest,
+  isForSale: boolean,
+  full: FullLimits,
+  held: readonly (number | null)[],
+) {
   const currency = host.section(currencySection);
+  const describeSoldOut = (days: number) => {
+    const reason = isForSale ? soldOut(full, days, held) : undefined;
+    if (reason === undefined) return {};
+    const { freeAt } = reason;
+    const isKnown = freeAt !== undefined;
+    return {
+      soldOut: t('landing.sold_out'),
+      freeAt: isKnown ? t('landing.free_at', { time: format.shortDay(new Date(freeAt)).text }) : '',
+      buy: t('landing.wait'),
+    };
+  };
   return host.section(plansSection).map(({ days, price, label, recommended = false }) => ({
     days: format.number(days),
     unit: t('landing.days', { count: days }),
@@ -15,6 +37,7 @@ export function describePlans({ host, t, format, language }: PageRequest, isForS
     perDay: t('landing.per_day', { price: format.money(Math.round(price / days), currency) }),
     ticks: planTicks(days),
     isRecommended: recommended,
+    ...describeSoldOut(days),
   }));
 }
 

@@ -1,4 +1,5 @@
 import { findAnnouncement, isOpen } from '#core/business/announcements/announcements.ts';
+import { findReservation } from '#core/business/sales/waiting-list.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
@@ -113,6 +114,7 @@ const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | 
   'key.rotated': keyRotated,
   'account.email_changed': emailChanged,
   'announcement.published': announced,
+  'place.reserved': placeReserved,
 };
 
 async function receipt({ host, mail, t, format }: Context): Promise<Body | string> {
@@ -230,6 +232,22 @@ async function announced({ host, mail, language, t, format }: Context): Promise<
       audience === 'all'
         ? { label: t('announcement.status'), url: `${host.service.baseUrl}${wellKnownPaths.status}` }
         : home(host, t),
+  };
+}
+
+async function placeReserved({ host, mail, t, format }: Context): Promise<Body | string> {
+  const reservation = await findReservation(host.database, mail.payload['entryId'] ?? '');
+  if (reservation?.isOpen !== true) return 'the place is no longer reserved';
+  const { days, until } = reservation;
+  const time = format.time(until).text;
+  return {
+    subject: t('place.subject', { time }),
+    paragraphs: [t('place.text', { service: host.service.name })],
+    facts: [
+      [t('place.plan'), t('days', { count: days })],
+      [t('place.until'), time],
+    ],
+    action: { label: t('renew'), url: `${host.service.baseUrl}/buy?days=${days}` },
   };
 }
 

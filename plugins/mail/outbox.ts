@@ -15,6 +15,7 @@ export const mailedEvents = [
   'key.rotated',
   'account.email_changed',
   'announcement.published',
+  'place.reserved',
 ] as const satisfies readonly EventName[];
 
 /** Events that the operator is alerted to. */

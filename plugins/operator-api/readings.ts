@@ -10,6 +10,7 @@ import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
+import { readSales } from '#core/business/sales/sales-figures.ts';
 import { isDay, rangeOfDays } from '#core/extension/commands/days.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -110,6 +111,12 @@ export const readings: readonly ApiReading[] = [
     summary: 'list announcements of operators, the newest first',
     query: {},
     read: async ({ database }) => ({ announcements: await listAnnouncements(database, pageSize) }),
+  },
+  {
+    path: '/sales',
+    summary: 'read the places under each limit, the waiting list, and the limits of the last weeks',
+    query: {},
+    read: readSales,
   },
   {
     path: '/plans',

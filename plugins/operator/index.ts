@@ -18,6 +18,7 @@ import { refundPage } from './orders/refund-page.ts';
 import { overviewPage } from './overview/page.ts';
 import { resetPage, routesPage } from './routes/page.ts';
 import { actionRetentionJob } from './actions-section.ts';
+import { salesPage } from './sales/page.ts';
 import { RunningRequests } from './running-requests.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -44,6 +45,7 @@ export const plugin: GatewayPlugin = {
       accountPage,
       outagePage,
       heaviestPage,
+      salesPage,
       announcementsPage,
       newAnnouncementPage,
       editAnnouncementPage,

@@ -1,10 +1,14 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { providerName } from '#core/business/payments/connections.ts';
 import { paymentGauges } from '#core/business/payments/payment-figures.ts';
+import { salesJobs } from '#core/business/sales/jobs.ts';
+import { salesGauges } from '#core/business/sales/sales-figures.ts';
+import { salesSection } from '#core/business/sales/section.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { paymentDiagnosis } from './diagnosis.ts';
+import { salesCommand } from './sales-command.ts';
 import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
 import { addSandbox } from './sandbox/index.ts';
@@ -18,6 +22,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.section(paymentsSection);
+    gateway.section(salesSection);
     gateway.configReview({
       name: 'payments',
       describe: (host) => {
@@ -29,9 +34,10 @@ export const plugin: GatewayPlugin = {
     });
     addPages({ gateway });
     gateway.command(ordersCommand);
-    for (const job of paymentJobs) gateway.job(job);
+    gateway.command(salesCommand);
+    for (const job of [...paymentJobs, ...salesJobs]) gateway.job(job);
     gateway.diagnosis(paymentDiagnosis(gateway));
-    for (const gauge of paymentGauges) gateway.gauge(gauge);
+    for (const gauge of [...paymentGauges, ...salesGauges]) gateway.gauge(gauge);
     server.route(notificationRoute(() => server.host()));
     addSandbox(server);
   },

@@ -65,6 +65,13 @@ export const plansSection = defineSection({
           ],
         },
         recommended: { type: 'boolean', description: 'True for the one plan that pages recommend.' },
+        max_active: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 10_000_000,
+          description:
+            'Passes of this plan that may run at the same time, as `sales: { max_active }` limits all plans together. Default: no limit.',
+        },
         limits,
       },
       required: ['days', 'price'],

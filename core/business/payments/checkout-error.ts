@@ -18,6 +18,7 @@ export class CheckoutError extends Error {
  * - `too_many_days`: the account would hold more than a year, open orders included.
  * - `too_many_orders`: too many orders of the account are open.
  * - `too_many_charges`: the account or its network has made too many charges within an hour without paying.
+ * - `sold_out`: no place is free for the plan (`sales` in gateway.yaml).
  * - `blocked`: the account is blocked or deleted.
  * - `not_found`: there is no such order.
  * - `plan_changed`: the order was made for another price or provider, and a new one is needed.
@@ -37,6 +38,7 @@ export type CheckoutFailure =
   | 'too_many_days'
   | 'too_many_orders'
   | 'too_many_charges'
+  | 'sold_out'
   | 'blocked'
   | 'not_found'
   | 'plan_changed'

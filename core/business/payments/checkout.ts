@@ -5,6 +5,7 @@ import { currencySection, labelIn, plansSection } from '../accounts/plans.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
+import { claimPlace } from '../sales/claim-place.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
 import { checkLimits, isOpen, lockBuyer } from './order-limits.ts';
@@ -43,7 +44,7 @@ export interface Quote {
  * The order may have no charge yet (`created`) when the provider is slow, or takes no more calls for a moment: it is charged later.
  *
  * @param address of the buyer, whose network is limited as well; left out for a program
- * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `too_many_charges`, `blocked`
+ * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
  */
 export async function startOrder(host: Host, accountId: string, days: number, address?: string): Promise<Order> {
   const offer = findOffer(host, days);
@@ -53,6 +54,7 @@ export async function startOrder(host: Host, accountId: string, days: number, ad
     const open = await findOpenOrder(transaction, accountId, offer);
     if (open !== undefined) return { orderId: open, isNew: false };
     await checkLimits(host, transaction, accountId, offer.days, address);
+    await requirePlace(host, transaction, accountId, offer.days);
     return { orderId: await insertOrder(transaction, accountId, offer, minutes), isNew: true };
   });
   return isNew ? chargeSoon(host, orderId) : requireOrder(host, orderId);
@@ -63,7 +65,7 @@ export async function startOrder(host: Host, accountId: string, days: number, ad
  * is; one that turns out to be paid, too.
  *
  * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `too_many_days`,
- *   `too_many_orders`, `too_many_charges`, `blocked`
+ *   `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
  */
 export async function newCharge(host: Host, orderId: string, address?: string): Promise<Order> {
   const order = await checkNow(host, orderId);
@@ -193,6 +195,12 @@ async function findOrder(host: Host, orderId: string): Promise<Order> {
   return order;
 }
 
+/** Last, so that the lock of the places is held for a moment. @throws CheckoutError `sold_out` */
+async function requirePlace(host: Host, transaction: EntityManager, accountId: string, days: number): Promise<void> {
+  if (await claimPlace(host, transaction, accountId, days)) return;
+  throw new CheckoutError('sold_out', `All places for ${days} days are taken. Join the waiting list.`);
+}
+
 /** An order that has received a payment is not offered again: its charge takes no second one. */
 async function findOpenOrder(
   transaction: EntityManager,
@@ -259,6 +267,7 @@ async function reopen(
   if ((attempts?.count ?? 0) >= mostAttempts)
     throw new CheckoutError('not_open', `Order ${code} has been tried ${mostAttempts} times. Order the plan again.`);
   await checkLimits(host, transaction, accountId, days, address);
+  await requirePlace(host, transaction, accountId, days);
   await transaction.execute(
     `update plan_order set state = 'created', expires_at = clock_timestamp() + make_interval(mins => ?) where id = ?`,
     [host.section(paymentsSection).order_minutes, id],

@@ -37,6 +37,8 @@ export interface EventTypes {
   'day.reported': { readonly day: string };
   /** The operator has announced something, and mails it to this account. */
   'announcement.published': { readonly accountId: string; readonly announcementId: string };
+  /** A place is reserved for an account on the waiting list. */
+  'place.reserved': { readonly accountId: string; readonly entryId: string };
   /** The account has another e-mail address; its former one is in the account. */
   'account.email_changed': { readonly accountId: string };
   /** Someone has signed in to the account. */

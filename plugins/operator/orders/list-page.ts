@@ -38,7 +38,10 @@ export const ordersPage: Page = {
     return {
       path: '/operator/orders',
       heading: t('operator.orders'),
-      links: [{ path: '/operator/flags', label: t('operator.flags_open') }],
+      links: [
+        { path: '/operator/orders/places', label: t('operator.sales') },
+        { path: '/operator/flags', label: t('operator.flags_open') },
+      ],
       searchLabel: t('operator.orders_search'),
       words,
       state,

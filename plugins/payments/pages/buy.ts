@@ -2,6 +2,10 @@ import { hasOpenVouchers } from '#core/business/accounts/voucher-batches.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
+import { type FullLimits, fullLimits, soldOut } from '#core/business/sales/availability.ts';
+import { placesOf } from '#core/business/sales/places.ts';
+import { salesSection } from '#core/business/sales/section.ts';
+import { findWait, joinWaitingList, leaveWaitingList } from '#core/business/sales/waiting-list.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
@@ -12,17 +16,39 @@ import { daysOf, nextOf, viewOf } from './order-view.ts';
 /** Orders that are read to find an open one. */
 const recentOrders = 10;
 
-/** The price comes from gateway.yaml: a form names a plan, and nothing else. */
+/** The price comes from gateway.yaml: a form names a plan, and whether to wait for it. */
 const buyForm = defineForm({
-  fields: { type: 'object', properties: { days: { type: 'integer', minimum: 1 } }, required: ['days'] },
-  async submit({ days }, request) {
+  fields: {
+    type: 'object',
+    properties: { days: { type: 'integer', minimum: 1 }, wait: { const: '1' } },
+    required: ['days'],
+  },
+  async submit({ days, wait }, request) {
     try {
+      if (wait !== undefined) return await joinList(days, request);
       const { code } = await startOrder(request.host, accountOf(request).id, days, request.address);
       return new Redirect(`/orders/${code}`);
     } catch (error) {
       if (!(error instanceof CheckoutError)) throw error;
       throw new FieldErrors({ days: textOf(error) }, nextOf(error, request));
     }
+  },
+});
+
+async function joinList(days: number, request: PageRequest): Promise<Redirect> {
+  const { section, database } = request.host;
+  if (!section(plansSection).some((plan) => plan.days === days))
+    throw new FieldErrors({ days: 'payments.buy.plan_gone' });
+  await joinWaitingList({ database }, accountOf(request).id, days);
+  return new Redirect(`/buy?days=${days}`);
+}
+
+const leaveForm = defineForm({
+  path: '/buy/leave',
+  fields: { type: 'object' },
+  async submit(_input, request) {
+    await leaveWaitingList(request.host, accountOf(request).id);
+    return new Redirect('/buy');
   },
 });
 
@@ -33,6 +59,7 @@ function textOf({ kind }: CheckoutError): string {
     too_many_days: 'payments.buy.too_many_days',
     too_many_orders: 'payments.buy.too_many_orders',
     too_many_charges: 'payments.buy.too_many_charges',
+    sold_out: 'payments.buy.sold_out_now',
     blocked: 'payments.buy.blocked',
     no_provider: 'payments.buy.no_provider',
   };
@@ -55,15 +82,58 @@ export const buyPage: Page = {
       request,
     );
     const isActive = await hasTimeLeft(request);
+    const places = await readPlaces(request);
     return {
-      plans: await Promise.all(plans.map((plan) => describePlan(plan, plan.days === chosen, isActive, request))),
+      plans: await Promise.all(
+        plans.map((plan) => describePlan(plan, plan.days === chosen, isActive, places, request)),
+      ),
+      wait: describeWait(places.wait, request),
       isActive,
       openOrder: await findOpenOrder(request),
       canRedeem: await hasOpenVouchers(request.host.database),
     };
   },
-  forms: [buyForm],
+  forms: [buyForm, leaveForm],
 };
+
+interface Places {
+  readonly full: FullLimits;
+  /** What the account holds, as `placesOf` returns it. */
+  readonly held: readonly (number | null)[];
+  readonly wait: Awaited<ReturnType<typeof findWait>>;
+}
+
+async function readPlaces(request: PageRequest): Promise<Places> {
+  const { database } = request.host;
+  const { id } = accountOf(request);
+  const [full, wait] = await Promise.all([fullLimits(request.host), findWait(database, id)]);
+  return { full, wait, held: full.size === 0 ? [] : await placesOf(database, id) };
+}
+
+/** The place on the waiting list, or the one that is reserved; undefined for those who are not on it. */
+function describeWait(wait: Places['wait'], request: PageRequest) {
+  if (wait === undefined) return undefined;
+  const { t, format, host } = request;
+  const name = daysOf(wait.days, request);
+  const { reservedUntil, position } = wait;
+  if (reservedUntil !== undefined) {
+    const title = t('payments.buy.reserved', { time: format.time(reservedUntil).text });
+    return { kind: 'ok', title, text: t('payments.buy.reserved_more'), leave: t('payments.buy.give_up') };
+  }
+  return {
+    kind: 'info',
+    title: t('payments.buy.wait_position', { position: format.number(position), days: name }),
+    text: t('payments.buy.wait_more', { time: hoursText(host.section(salesSection).reserve_minutes, request) }),
+    leave: t('payments.buy.leave'),
+  };
+}
+
+/** `24 hours`; minutes where they are not whole hours. */
+function hoursText(minutes: number, { t }: Pick<PageRequest, 't'>): string {
+  return minutes % 60 === 0
+    ? t('payments.buy.hours', { count: minutes / 60 })
+    : t('payments.buy.minutes', { count: minutes });
+}
 
 /** The plan that was asked for, or the one in the middle. */
 function chooseDays(offered: readonly number[], { query, form }: PageRequest): number | undefined {
@@ -75,6 +145,7 @@ async function describePlan(
   { days, price, label }: { readonly days: number; readonly price: number; readonly label?: PlanLabel | undefined },
   isChosen: boolean,
   isActive: boolean,
+  places: Places,
   request: PageRequest,
 ) {
   const { t, format, host } = request;
@@ -91,7 +162,20 @@ async function describePlan(
     perDay: t('payments.buy.per_day', { price: format.money(Math.round(price / days), currency) }),
     pay: t('payments.buy.pay', { price: total }),
     ticks: planTicks(days),
+    soldOut: describeSoldOut(days, places, request),
     ...(await describeTime(days, isActive, request)),
+  };
+}
+
+/** Why a plan cannot be bought now, and whether there is a list to wait on; undefined when it can. */
+function describeSoldOut(days: number, { full, held, wait }: Places, { t, format }: PageRequest) {
+  const reason = soldOut(full, days, held);
+  if (reason === undefined) return undefined;
+  const { freeAt } = reason;
+  return {
+    title: t('payments.buy.sold_out'),
+    text: freeAt === undefined ? '' : t('payments.buy.free_at', { time: format.dayTime(new Date(freeAt)).text }),
+    join: wait === undefined ? t('payments.buy.join') : '',
   };
 }
 

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { endOrderPeriod } from '#core/business/accounts/ledger.ts';
-import { checkNow } from '#core/business/payments/checkout.ts';
+import { cancelOrder, checkNow, startOrder } from '#core/business/payments/checkout.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
 import { closeRefund } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { referenceOf } from '../../core/business/payments/fixture.ts';
+import { reserveFree } from '#core/business/sales/jobs.ts';
+import { findWait } from '#core/business/sales/waiting-list.ts';
+import { createBuyer, createPaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 import type { Browser } from '../../core/web/page-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { readQr } from '../../support/read-qr.ts';
@@ -457,5 +459,28 @@ describe('orders and receipts', () => {
     const path = await buy();
     const { payload } = await browser.get(path, { 'accept-language': 'id' });
     expect(textOf(payload)).toContain('Menunggu pembayaran Halaman ini otomatis berubah begitu pembayaran masuk.');
+  });
+});
+
+describe('a plan that is sold out', () => {
+  it('offers the waiting list in place of the payment, and shows the position and the reserved place', async () => {
+    const limited = await serveShop(database, provider, { sales: { max_active: 1 } });
+    await database.query(`update account set deleted_at = clock_timestamp()`);
+    const host = createPaymentHost(database, [provider.provider], { sales: { max_active: 1 } });
+    const order = await startOrder(host, await createBuyer(database), 7);
+    const { browser: waiting, accountId: waitingId } = await limited.signIn();
+    const page = (await waiting.get('/buy?days=7')).payload;
+    expect(textOf(page)).toContain('Sold out');
+    expect(page).not.toContain('Pay Rp');
+    expect((await waiting.send('/buy', { days: '7' })).statusCode).toBe(422);
+    expect((await waiting.send('/buy', { days: '8', wait: '1' })).statusCode).toBe(422);
+    expect((await waiting.send('/buy', { days: '7', wait: '1' })).statusCode).toBe(303);
+    expect(textOf((await waiting.get('/buy')).payload)).toContain('You are number 1 on the waiting list, for 7 days.');
+    await cancelOrder(host, order.id);
+    await reserveFree(host);
+    const reserved = (await waiting.get('/buy')).payload;
+    expect(textOf(reserved)).toContain('A place is reserved for you until');
+    await waiting.send('/buy/leave', {}, {}, '/buy');
+    expect(await findWait(database, waitingId)).toBeUndefined();
   });
 });

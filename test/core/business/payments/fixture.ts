@@ -7,13 +7,15 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { paymentsSection } from '#core/business/payments/section.ts';
+import type { salesSection } from '#core/business/sales/section.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
 
 /** Values of sections that a test sets; others have their defaults. */
 export interface PaymentSettings {
-  readonly plans?: readonly { days: number; price: number; label?: string; limits?: object }[];
+  readonly plans?: readonly { days: number; price: number; label?: string; limits?: object; max_active?: number }[];
+  readonly sales?: Partial<SectionValue<typeof salesSection>>;
   readonly currency?: string;
   readonly payments?: Partial<SectionValue<typeof paymentsSection>>;
 }
@@ -50,6 +52,7 @@ export function createPaymentHost(
     operators: [],
     service: { time_zone: 'UTC' },
     ...settings,
+    sales: { reserve_minutes: 1_440, ...settings.sales },
     payments: { ...defaults, provider: providers[0]?.name, ...settings.payments },
   };
   const enqueued: PaymentHost['enqueued'] = [];
@@ -61,6 +64,8 @@ export function createPaymentHost(
     log: silentLog,
     isProduction: false,
     now: () => Date.now(),
+    monotonic: () => performance.now(),
+    catalog: {} as Host['catalog'],
     keep: (key, create) => keeper.keep(key, create),
     section: <S extends Section>({ name }: S) => values[name] as SectionValue<S>,
     enqueued,

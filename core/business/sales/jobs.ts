@@ -1,0 +1,59 @@
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { lockPlaces } from './places.ts';
+import { countPlaces, type PlaceCount } from './sales-figures.ts';
+import { reservePlaces } from './waiting-list.ts';
+
+/** Seconds between two runs. */
+const interval = 15;
+const keptDays = 400;
+
+/** Gives free places to those who wait. In one transaction: killed anywhere, it has done all or nothing. */
+const reserveJob: JobDefinition = {
+  name: 'reserve-places',
+  description: 'Reserves free places for the waiting list, and notes the places of the day.',
+  schedule: { every: interval },
+  attempts: 1,
+  async run(_data, host) {
+    await reserveFree(host);
+    await recordDay(host, await countPlaces(host));
+  },
+};
+
+/** Gives free places to those who wait, whatever became of earlier runs. */
+export async function reserveFree(host: Pick<Host, 'database' | 'section'>): Promise<void> {
+  const [open] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
+  if (open === undefined) return;
+  await host.database.fork().transactional(async (transaction) => {
+    await lockPlaces(transaction);
+    await reservePlaces(host, transaction);
+  });
+}
+
+/** Raises the figures of today to what is held now, under each limit. */
+export async function recordDay(
+  { database, section }: Pick<Host, 'database' | 'section'>,
+  counts: readonly PlaceCount[],
+): Promise<void> {
+  for (const { days, max, held, byKind, waiting } of counts)
+    await database.query(
+      `insert into sales_day (day, plan_days, max_active, held, late, waiting)
+       values ((statement_timestamp() at time zone ?)::date, ?, ?, ?, ?, ?)
+       on conflict (day, plan_days, max_active) do update set held = greatest(sales_day.held, excluded.held),
+         late = greatest(sales_day.late, excluded.late), waiting = greatest(sales_day.waiting, excluded.waiting)
+       where excluded.held > sales_day.held or excluded.late > sales_day.late or excluded.waiting > sales_day.waiting`,
+      [section(service).time_zone, days ?? 0, max, held, byKind.late, waiting],
+    );
+}
+
+const retentionJob: JobDefinition = {
+  name: 'remove-old-sales-days',
+  description: `Deletes the places of days more than ${keptDays} days ago.`,
+  schedule: { pattern: '11 3 * * *' },
+  async run(_data, { database }) {
+    await database.query(`delete from sales_day where day < current_date - ${keptDays}`);
+  },
+};
+
+/** What the waiting list needs to be done in the background. */
+export const salesJobs = [reserveJob, retentionJob] as const;

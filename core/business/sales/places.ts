@@ -1,0 +1,38 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import type { Database } from '#core/platform/database/database.ts';
+
+/*
+ * A place is held by an account, not by an order: with a pass that runs or is to run, with an order that may still be paid, or with a
+ * reservation. Nothing but these rows says who holds one, so no count of places can be wrong. A new order and a reservation take
+ * a place under one lock, after counting under it. Everything else either keeps a place (an open order that is paid, in one
+ * transaction) or does not ask for one: money that came late, days that the operator adds, vouchers.
+ *
+ * Times are those of the statement, which begins after the wait for the lock, and not `clock_timestamp()`, which no index serves.
+ */
+
+/** Accounts that hold a place, each in as many rows as it has reasons; `days` is null for days that no plan brought. */
+export const heldPlaces = `(
+  select x.account_id, x.days, x.kind from (
+    select p.account_id, o.days, 'pass' as kind from ${periodsInForce} p left join plan_order o on o.id = p.order_id
+    where p.ends_at > statement_timestamp()
+    union all
+    select account_id, days, 'order' from plan_order where state in ('created', 'pending')
+    union all
+    select account_id, days, 'reservation' from waiting_entry where ended_at is null and reserved_until > statement_timestamp()
+  ) x join account a on a.id = x.account_id where a.deleted_at is null
+)`;
+
+/** Makes other takers of places wait until the transaction ends. Lock the account first, where both are locked. */
+export async function lockPlaces(transaction: EntityManager): Promise<void> {
+  await transaction.execute(`select pg_advisory_xact_lock(hashtext('sales-places'))`);
+}
+
+/** What an account holds: of which plans, by their days; null for days that no plan brought. Empty: no place. */
+export async function placesOf(database: Pick<Database, 'query'>, accountId: string): Promise<(number | null)[]> {
+  const rows = await database.query<{ days: number | null }>(
+    `select distinct days from ${heldPlaces} h where account_id = ?`,
+    [accountId],
+  );
+  return rows.map(({ days }) => days);
+}

@@ -1,0 +1,151 @@
+import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { heldPlaces } from './places.ts';
+import { hasLimits, placeLimits } from './section.ts';
+import { listWaiting, type Wait } from './waiting-list.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/**
+ * By what an account holds its place: a pass that was bought, that money brought which came after its order had ended, or that the
+ * operator or a voucher gave; an order that may still be paid; a reservation. A pass counts as it began: renewals change nothing.
+ */
+export const placeKinds = ['bought', 'late', 'given', 'ordered', 'reserved'] as const;
+export type PlaceKind = (typeof placeKinds)[number];
+
+/** The places under one limit. */
+export interface PlaceCount {
+  /** The plan, by its days; undefined: all together. */
+  readonly days: number | undefined;
+  readonly max: number;
+  readonly held: number;
+  readonly byKind: Readonly<Record<PlaceKind, number>>;
+  /** Accounts that wait, without a reservation, for a place under this limit. */
+  readonly waiting: number;
+}
+
+/** Counts what each limit is about, that of all plans first; nothing without limits. */
+export async function countPlaces({ database, section }: Pick<Host, 'database' | 'section'>): Promise<PlaceCount[]> {
+  const limits = placeLimits(section);
+  if (!hasLimits(limits)) return [];
+  const [counts, waits] = await Promise.all([countByKind(database), countWaits(database)]);
+  const scopes = [...(limits.all === undefined ? [] : [[0, limits.all] as const]), ...limits.byPlan];
+  return scopes.map(([scope, max]) => {
+    const byKind = Object.fromEntries(
+      placeKinds.map((kind) => [kind, counts.find((one) => one.scope === scope && one.kind === kind)?.count ?? 0]),
+    ) as Record<PlaceKind, number>;
+    const held = placeKinds.reduce((sum, kind) => sum + byKind[kind], 0);
+    const waiting = waits.reduce((sum, { days, count }) => (scope === 0 || days === scope ? sum + count : sum), 0);
+    return { days: scope === 0 ? undefined : scope, max, held, byKind, waiting };
+  });
+}
+
+/** Each account once in a scope: 0 for all plans, and the days of each plan. */
+function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKind; count: number }[]> {
+  return database.query(
+    `with held as materialized (select * from ${heldPlaces} h),
+     begun as (
+       select distinct on (p.account_id) p.account_id,
+         case when p.order_id is null then 'given' when o.is_late then 'late' else 'bought' end as kind
+       from ${periodsInForce} p left join plan_order o on o.id = p.order_id
+       where p.account_id in (select account_id from held where kind = 'pass') and not exists (
+         select from ${periodsInForce} q
+         where q.account_id = p.account_id and q.starts_at < p.starts_at and q.ends_at >= p.starts_at)
+       order by p.account_id, p.starts_at desc
+     ), named as (
+       select h.account_id, h.days,
+         case h.kind when 'pass' then begun.kind when 'order' then 'ordered' else 'reserved' end as kind,
+         case h.kind when 'pass' then 1 when 'order' then 2 else 3 end as rank
+       from held h left join begun using (account_id)
+     )
+     select scope, kind, count(*)::float8 as count from (
+       select distinct on (scope, account_id) scope, kind from (
+         select 0 as scope, account_id, kind, rank from named
+         union all select days, account_id, kind, rank from named where days is not null
+       ) x order by scope, account_id, rank
+     ) y group by scope, kind`,
+  );
+}
+
+function countWaits(database: Queries): Promise<{ days: number; count: number }[]> {
+  return database.query(
+    `select days, count(*)::float8 as count from waiting_entry
+     where ended_at is null and reserved_until is null group by days`,
+  );
+}
+
+/** A limit on one day, with the most that was counted under it. */
+export interface SalesDayRow {
+  readonly day: string;
+  /** Undefined: of all plans. */
+  readonly days: number | undefined;
+  readonly max: number;
+  readonly held: number;
+  readonly late: number;
+  readonly waiting: number;
+}
+
+/** The limits of the last days, the newest first. */
+export async function listSalesDays(database: Queries, days: number): Promise<SalesDayRow[]> {
+  const rows = await database.query<Omit<SalesDayRow, 'days'> & { days: number }>(
+    `select day::text, plan_days as days, max_active as max, held, late, waiting from sales_day
+     where day > current_date - ?::integer order by sales_day.day desc, plan_days, max_active limit 1000`,
+    [days],
+  );
+  return rows.map((row) => ({ ...row, days: row.days === 0 ? undefined : row.days }));
+}
+
+/** Entries of the waiting list, and days of the limits, that a report has at most. */
+const reported = { waits: 200, days: 28 };
+
+/** What operators look at together. */
+export interface SalesReport {
+  readonly places: readonly PlaceCount[];
+  readonly waiting: readonly Wait[];
+  readonly days: readonly SalesDayRow[];
+}
+
+/** Places, waiting list, and the limits of the last weeks. */
+export async function readSales(host: Pick<Host, 'database' | 'section'>): Promise<SalesReport> {
+  const [places, waiting, days] = await Promise.all([
+    countPlaces(host),
+    listWaiting(host.database, reported.waits),
+    listSalesDays(host.database, reported.days),
+  ]);
+  return { places, waiting, days };
+}
+
+const labelOf = (days: number | undefined) => (days === undefined ? 'all' : String(days));
+
+/** The same on each instance; no readings without limits. */
+export const salesGauges: readonly Gauge[] = [
+  {
+    name: 'sales_places',
+    description:
+      'Places that accounts hold, by what: bought, late, given, ordered, reserved; by the days of the plan, or all.',
+    labels: ['plan', 'kind'],
+    read: async (host) =>
+      (await countPlaces(host)).flatMap(({ days, byKind }) =>
+        placeKinds.map((kind) => ({ value: byKind[kind], labels: { plan: labelOf(days), kind } })),
+      ),
+  },
+  {
+    name: 'sales_max_active',
+    description: 'Places that there are, by the days of the plan, or all.',
+    labels: ['plan'],
+    read: (host) => {
+      const { all, byPlan } = placeLimits(host.section);
+      const limits = [...(all === undefined ? [] : [[undefined, all] as const]), ...byPlan];
+      return limits.map(([days, value]) => ({ value, labels: { plan: labelOf(days) } }));
+    },
+  },
+  {
+    name: 'sales_waiting',
+    description: 'Accounts that wait for a place, by the days of the plan, or all.',
+    labels: ['plan'],
+    read: async (host) =>
+      (await countPlaces(host)).map(({ days, waiting }) => ({ value: waiting, labels: { plan: labelOf(days) } })),
+  },
+];

@@ -1,0 +1,58 @@
+import { defineSection, type SectionValues } from '#core/config/section.ts';
+import { plansSection } from '../accounts/plans.ts';
+
+/** The section `sales`: how many passes may run at a time. Plans have limits as well, in `plans`. */
+export const salesSection = defineSection({
+  name: 'sales',
+  schema: {
+    type: 'object',
+    description: 'When plans are sold out. Without limits, here or in `plans`, they never are.',
+    properties: {
+      max_active: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 10_000_000,
+        description:
+          'Passes that may run at the same time, open orders and reserved places included. When all places are taken, new customers wait; who has a pass can always renew it. Default: no limit.',
+      },
+      reserve_minutes: {
+        type: 'integer',
+        minimum: 5,
+        maximum: 10_080,
+        default: 1_440,
+        description: 'Minutes for which a free place is reserved for the next customer on the waiting list.',
+      },
+    },
+    additionalProperties: false,
+    default: {},
+  },
+  check({ max_active: all }, report, values) {
+    if (all === undefined) return;
+    for (const [index, { days, max_active: most = 0 }] of values.get(plansSection).entries())
+      if (most > all)
+        report(
+          ['plans', index, 'max_active'],
+          `is ${most} for ${days === 1 ? '1 day' : `${days} days`}, over sales.max_active, which is ${all}`,
+          'use at most as many',
+        );
+  },
+});
+
+/** How many accounts may hold a place. */
+export interface PlaceLimits {
+  /** Whatever their plan; undefined: without a limit. */
+  readonly all: number | undefined;
+  /** By the days of the plan; plans without a limit are missing. */
+  readonly byPlan: ReadonlyMap<number, number>;
+}
+
+export function placeLimits(section: SectionValues['get']): PlaceLimits {
+  const limited = section(plansSection).flatMap(({ days, max_active: most }) =>
+    most === undefined ? [] : [[days, most] as const],
+  );
+  return { all: section(salesSection).max_active, byPlan: new Map(limited) };
+}
+
+export function hasLimits({ all, byPlan }: PlaceLimits): boolean {
+  return all !== undefined || byPlan.size > 0;
+}

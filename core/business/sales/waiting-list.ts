@@ -1,0 +1,197 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../accounts/account-events.ts';
+import { lockAccount } from '../accounts/ledger.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { WaitingEntry } from './entities.ts';
+import { heldPlaces } from './places.ts';
+import { type PlaceLimits, placeLimits, salesSection } from './section.ts';
+
+/** Entries that get a place in one transaction. */
+const batchSize = 500;
+
+/** The wait of one account. */
+export interface Wait {
+  readonly id: string;
+  readonly accountId: string;
+  readonly days: number;
+  readonly joinedAt: Date;
+  /** Until when a place is reserved; undefined while it waits. */
+  readonly reservedUntil: Date | undefined;
+  /** 1 for the next one; 0 with a reservation. */
+  readonly position: number;
+}
+
+/** Puts an account on the waiting list for a plan, at its end; one that is on it stays where it is. */
+export async function joinWaitingList(
+  { database }: Pick<Host, 'database'>,
+  accountId: string,
+  days: number,
+): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
+    const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
+    if (blockedAt !== null || deletedAt !== null) return;
+    await transaction.execute(
+      `insert into waiting_entry (id, account_id, days) values (?, ?, ?)
+       on conflict (account_id) where ended_at is null do nothing`,
+      [randomUUIDv7(), accountId, days],
+    );
+  });
+}
+
+/** Takes an account off the waiting list; a reserved place goes to the next one. */
+export async function leaveWaitingList({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
+  await database.query(
+    `update waiting_entry set ended_at = clock_timestamp(), outcome = 'left' where account_id = ? and ended_at is null`,
+    [accountId],
+  );
+}
+
+/**
+ * Reserves free places for those who wait, in the order in which they came; each gets an event, which is mailed once. One whose
+ * plan is full does not hold up those who wait for another plan. The caller holds the lock of `lockPlaces`.
+ */
+export async function reservePlaces({ section }: Pick<Host, 'section'>, transaction: EntityManager): Promise<void> {
+  const limits = placeLimits(section);
+  await endWaits(transaction, limits);
+  const [waiting] = await transaction.execute<unknown[]>(
+    'select 1 from waiting_entry where ended_at is null and reserved_until is null limit 1',
+  );
+  if (waiting === undefined) return;
+  const free = await countFree(transaction, limits);
+  for (const { id, account_id: accountId, days, holds, holds_plan: holdsPlan } of await findNext(transaction, free)) {
+    const ofPlan = free.byPlan.get(days) ?? Infinity;
+    if ((!holds && free.all <= 0) || (!holdsPlan && ofPlan <= 0)) continue;
+    if (!holds) free.all--;
+    if (!holdsPlan) free.byPlan.set(days, ofPlan - 1);
+    await reserve(transaction, { id, accountId }, section(salesSection).reserve_minutes);
+  }
+}
+
+async function reserve(
+  transaction: EntityManager,
+  { id, accountId }: Pick<Wait, 'id' | 'accountId'>,
+  minutes: number,
+): Promise<void> {
+  await transaction.execute(
+    'update waiting_entry set reserved_until = clock_timestamp() + make_interval(mins => ?) where id = ?',
+    [minutes, id],
+  );
+  await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
+}
+
+/** Ends waits that have led to a pass, of which the reservation is over, or whose account can no longer buy. */
+async function endWaits(transaction: EntityManager, { byPlan }: PlaceLimits): Promise<void> {
+  // A pass of another plan ends no wait for a plan that has its own limit.
+  const limited = `{${[...byPlan.keys()].join(',')}}`;
+  await transaction.execute(
+    `with passes as materialized (select account_id, days from ${heldPlaces} h where kind = 'pass'),
+     ending as (
+       select e.id, case when a.deleted_at is not null or a.blocked_at is not null then 'left'
+         when exists (
+           select from passes p where p.account_id = e.account_id and (p.days = e.days or not e.days = any(?::integer[]))
+         ) then 'bought'
+         when e.reserved_until <= statement_timestamp() then 'expired' end as outcome
+       from waiting_entry e join account a on a.id = e.account_id where e.ended_at is null
+     )
+     update waiting_entry e set ended_at = clock_timestamp(), outcome = ending.outcome
+     from ending where e.id = ending.id and e.ended_at is null and ending.outcome is not null`,
+    [limited],
+  );
+}
+
+interface Free {
+  all: number;
+  /** By the days of plans that have a limit. */
+  readonly byPlan: Map<number, number>;
+}
+
+async function countFree(transaction: EntityManager, { all, byPlan }: PlaceLimits): Promise<Free> {
+  const rows = await transaction.execute<{ days: number | null; held: number }[]>(
+    `select null::integer as days, count(distinct account_id)::float8 as held from ${heldPlaces} h
+     union all
+     select days, count(distinct account_id)::float8 from ${heldPlaces} h where days = any(?::integer[]) group by days`,
+    [`{${[...byPlan.keys()].join(',')}}`],
+  );
+  const held = new Map(rows.map((row) => [row.days, row.held]));
+  return {
+    all: all === undefined ? Infinity : all - (held.get(null) ?? 0),
+    byPlan: new Map([...byPlan].map(([days, most]) => [days, most - (held.get(days) ?? 0)])),
+  };
+}
+
+interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days'> {
+  /** The account has a place, and needs none but that of the plan. */
+  readonly holds: boolean;
+  readonly holds_plan: boolean;
+}
+
+/** Those that can be given what is free, in their order. */
+async function findNext(transaction: EntityManager, free: Free): Promise<NextEntry[]> {
+  const full = [...free.byPlan].flatMap(([days, left]) => (left <= 0 ? [days] : []));
+  return transaction.execute<NextEntry[]>(
+    `with held as materialized (select account_id, days from ${heldPlaces} h)
+     select * from (
+       select e.id, e.account_id, e.days, e.joined_at,
+         exists (select from held h where h.account_id = e.account_id) as holds,
+         exists (select from held h where h.account_id = e.account_id and h.days = e.days) as holds_plan
+       from waiting_entry e where e.ended_at is null and e.reserved_until is null
+     ) x
+     where (holds or ?::boolean) and (holds_plan or not days = any(?::integer[])) order by joined_at, id limit ${batchSize}`,
+    [free.all > 0, `{${full.join(',')}}`],
+  );
+}
+
+const columns = `id, account_id, days, ${epochs('joined_at', 'reserved_until')}`;
+type WaitRow = Row<typeof WaitingEntry, 'id' | 'account_id' | 'days' | 'joined_at' | 'reserved_until'> & {
+  readonly position: number;
+};
+
+/** The waiting list: those with a reserved place first, then those that wait, in their order. @param limit at most 1,000 */
+export async function listWaiting(database: Pick<Database, 'query'>, limit: number): Promise<Wait[]> {
+  const rows = await database.query<WaitRow>(
+    `select ${columns}, case when reserved_until is null
+       then row_number() over (partition by reserved_until is null order by joined_at, id) else 0 end::float8 as position
+     from waiting_entry e where ended_at is null order by e.reserved_until is null, e.joined_at, id limit ?`,
+    [Math.min(limit, 1_000)],
+  );
+  return rows.map(toWait);
+}
+
+/** The wait of an account, with its position; undefined when it is not on the list. */
+export async function findWait(database: Pick<Database, 'query'>, accountId: string): Promise<Wait | undefined> {
+  const [row] = await database.query<WaitRow>(
+    `select ${columns}, case when reserved_until is not null then 0 else 1 + (
+       select count(*) from waiting_entry f where f.ended_at is null and f.reserved_until is null
+         and (f.joined_at, f.id) < (e.joined_at, e.id)) end::float8 as position
+     from waiting_entry e where account_id = ? and ended_at is null`,
+    [accountId],
+  );
+  return row && toWait(row);
+}
+
+/** An entry of the list by its id, whether it has ended or not. */
+export async function findReservation(
+  database: Pick<Database, 'query'>,
+  id: string,
+): Promise<{ readonly days: number; readonly until: Date; readonly isOpen: boolean } | undefined> {
+  const [row] = await database.query<{ days: number; reserved_until: number; is_open: boolean }>(
+    `select days, ${epochs('reserved_until')}, ended_at is null and e.reserved_until > statement_timestamp() as is_open
+     from waiting_entry e where id::text = ? and e.reserved_until is not null`,
+    [id],
+  );
+  return row && { days: row.days, until: new Date(row.reserved_until), isOpen: row.is_open };
+}
+
+function toWait(row: WaitRow): Wait {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    days: row.days,
+    joinedAt: new Date(row.joined_at),
+    reservedUntil: row.reserved_until === null ? undefined : new Date(row.reserved_until),
+    position: row.position,
+  };
+}

@@ -1,0 +1,70 @@
+import type { Command } from '#core/extension/commands/command.ts';
+import { type ZoneOptions, zoneOf, zoneOption } from '#core/extension/commands/days.ts';
+import { formatTable } from '#core/extension/commands/table-text.ts';
+import type { PlaceCount, SalesReport } from '#core/business/sales/sales-figures.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
+
+interface Options extends ZoneOptions {
+  readonly json?: true;
+}
+
+/** `daypass sales`: places, waiting list, and what the limits were. Works beside a running gateway. */
+export const salesCommand: Command = {
+  name: 'sales',
+  define(parser, context) {
+    parser
+      .description('print the places under each limit, the waiting list, and the limits of the last 28 days')
+      .option('--json', 'print JSON')
+      .addOption(zoneOption())
+      .addHelpText('after', '\nLimits are sales: { max_active } and max_active of plans in gateway.yaml.')
+      .action((options: Options) =>
+        context.withHost(async (host) => {
+          // Loaded when it runs: MikroORM would slow all other commands down.
+          const { readSales } = await import('#core/business/sales/sales-figures.ts');
+          const report = await readSales(host);
+          if (options.json === true) return context.print(JSON.stringify(report, null, 2));
+          const zone = zoneOf(host, options);
+          const time = (at: Date) => {
+            const { day, clock } = localTime(at, zone);
+            return `${day} ${clock}`;
+          };
+          for (const line of describe(report, time)) context.print(line);
+        }),
+      );
+  },
+};
+
+function* describe({ places, waiting, days }: SalesReport, time: (at: Date) => string): Generator<string> {
+  if (places.length === 0) yield 'no limit: set sales: { max_active } in gateway.yaml';
+  else yield* formatTable(placesHeading, places.map(placesRow), { numbers: [1, 2, 3, 4, 5, 6, 7, 8] });
+  if (waiting.length > 0) {
+    yield '';
+    const rows = waiting.map(({ accountId, days: plan, joinedAt, position, reservedUntil }) => [
+      position === 0 ? '' : String(position),
+      accountId,
+      planName(plan),
+      time(joinedAt),
+      reservedUntil === undefined ? 'waits' : `reserved until ${time(reservedUntil)}`,
+    ]);
+    yield* formatTable(['', 'account', 'plan', 'since', 'state'], rows, { numbers: [0] });
+  }
+  if (days.length === 0) return;
+  yield '';
+  const rows = days.map((row) => [
+    row.day,
+    planName(row.days),
+    ...[row.max, row.held, row.late, row.waiting].map(String),
+  ]);
+  yield* formatTable(['day', 'plan', 'limit', 'held', 'paid late', 'waiting'], rows, { numbers: [2, 3, 4, 5] });
+}
+
+const placesHeading = ['plan', 'limit', 'held', 'bought', 'paid late', 'given', 'ordered', 'reserved', 'waiting'];
+
+function placesRow({ days, max, held, byKind, waiting }: PlaceCount): string[] {
+  const { bought, late, given, ordered, reserved } = byKind;
+  return [planName(days), ...[max, held, bought, late, given, ordered, reserved, waiting].map(String)];
+}
+
+function planName(days: number | undefined): string {
+  return days === undefined ? 'all' : `${days} d`;
+}

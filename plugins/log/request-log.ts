@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
@@ -9,6 +10,7 @@ import { Leftovers } from './leftovers.ts';
 import { PostgresRecordStore, PublishingStore, type RecordStore } from './record-store.ts';
 import { Rejected } from './rejected.ts';
 import { Shipper, type ShippingFailure } from './shipper.ts';
+import { FileSpool } from './spool.ts';
 
 /** Ms for which records are shipped on shutdown; the remaining ones wait for the next start. */
 const stopDeadline = 5_000;
@@ -16,6 +18,8 @@ const stopDeadline = 5_000;
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
   readonly dataFolder: string;
   readonly store: RecordStore;
+  /** Bytes of records that may wait for a collector; without it, none are kept for one. */
+  readonly spoolBytes?: number | undefined;
   /** Ms between two checks of the files of the journal; default one second. */
   readonly checkEvery?: number;
 }
@@ -25,11 +29,13 @@ export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
   /** What dead instances have left. */
   readonly leftovers: Leftovers;
+  /** Records that the database has, for a collector. */
+  readonly spool: FileSpool | undefined;
   readonly #lock: InstanceLock;
   readonly #shipper: Shipper;
   readonly #timer: NodeJS.Timeout;
 
-  constructor({ dataFolder, store, checkEvery = 1_000, ...options }: RequestLogOptions) {
+  constructor({ dataFolder, store, spoolBytes, checkEvery = 1_000, ...options }: RequestLogOptions) {
     const { instance, log } = options;
     const path = join(dataFolder, 'journal');
     const folder = new JournalFolder(path);
@@ -41,7 +47,9 @@ export class RequestLog implements AsyncDisposable {
     });
     this.journal = new Journal({ ...options, folder });
     this.leftovers = new Leftovers(path, instance, log);
+    if (spoolBytes !== undefined) this.spool = new FileSpool({ journal: path, instance, maxBytes: spoolBytes, log });
     this.#shipper = new Shipper({
+      spool: this.spool,
       journal: this.journal,
       leftovers: this.leftovers,
       store,
@@ -80,9 +88,11 @@ export class RequestLog implements AsyncDisposable {
 
 /** Creates the log of this instance, with its records in the database. There is one per process. */
 export function createRequestLog(
-  host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'database' | 'shared' | 'keep'>,
+  host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'database' | 'shared' | 'keep' | 'section'>,
 ): RequestLog {
+  const telemetry = host.section(telemetrySection);
   return new RequestLog({
+    spoolBytes: isSent(telemetry, 'records') ? telemetry.max_waiting_bytes : undefined,
     instance: host.instance,
     dataFolder: host.dataFolder,
     log: host.log,

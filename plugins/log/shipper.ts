@@ -8,12 +8,15 @@ import { startOf } from './record-line.ts';
 import { isPersistent, isRefused, type RecordStore } from './record-store.ts';
 import type { Rejected } from './rejected.ts';
 import { parseSegmentName, type Segment, UnreadableSegment } from './segment.ts';
+import type { FileSpool } from './spool.ts';
 
 export interface ShipperParts {
   readonly journal: Journal;
   readonly leftovers: Leftovers;
   readonly store: RecordStore;
   readonly rejected: Rejected;
+  /** Gets what the database has; undefined when no collector wants it. */
+  readonly spool?: FileSpool | undefined;
   readonly log: Logger;
 }
 
@@ -165,7 +168,10 @@ export class Shipper {
     if (segment === undefined) return this.#forget(leftover);
     if (!leftover.isInterruptedShipped) {
       const records = await interruptedRecords(segments);
-      for (const batch of batches(records)) await this.#insert(segment.path, batch);
+      for (const batch of batches(records)) {
+        await this.#insert(segment.path, batch);
+        await this.#parts.spool?.add(batch);
+      }
       leftover.isInterruptedShipped = true;
       this.#parts.log.info(
         `dead instance ${instance} left ${segments.length} segments and ${records.length} interrupted requests`,
@@ -201,6 +207,7 @@ export class Shipper {
     await this.#insert(path, records);
     const contents = lines.filter((line) => line.startsWith(startOf.content));
     await this.#insert(path, contents, (_, some) => this.#parts.store.insertContent(some));
+    await this.#parts.spool?.add([...records, ...contents]);
     for (const line of lines) {
       if (!isKnown(line)) await this.#parts.rejected.add(path, line, 'unknown kind of line');
     }

@@ -2,6 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { replyListener } from '#core/gateway/pipeline/reply.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
+import { openRecordSpool } from '#core/gateway/records/record-spool.ts';
 import { ContentLines, Excerpt } from './content.ts';
 import { openLog } from './open-log.ts';
 import { createRetention, retentionKey } from './partitions.ts';
@@ -65,6 +66,7 @@ export const logStage = defineStage({
     const recording: Stage = {
       activate() {
         Object.assign(openLog(host), { requestLog, lateAfter: options.late_after * 1000 });
+        openRecordSpool(host).spool = requestLog.spool;
         journal.maxBytes = options.max_journal_bytes;
         host.keep(retentionKey, createRetention).keepDays = options.keep_days;
       },

@@ -1,6 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Metrics } from './metrics.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
+import { metricSource } from '#core/gateway/health/metric-source.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
 import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
@@ -28,7 +29,9 @@ export const plugin: GatewayPlugin = {
     // load what counts.
     server.ext('onPreStart', async () => {
       const { Metrics } = await import('./metrics.ts');
-      metrics = new Metrics(gateway.gauges.values(), () => server.host());
+      const opened = new Metrics(gateway.gauges.values(), () => server.host());
+      metrics = opened;
+      metricSource(server.host()).read = () => opened.families();
     });
     gateway.operatorRoute({
       method: 'GET',

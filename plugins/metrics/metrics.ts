@@ -1,5 +1,6 @@
 import { Counter, Gauge as PromGauge, Registry } from 'prom-client';
 import { noteFailure } from '#core/platform/background.ts';
+import type { MetricFamily } from '#core/gateway/health/metric-source.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
@@ -23,6 +24,12 @@ export class Metrics {
 
   get contentType(): string {
     return this.#registry.contentType;
+  }
+
+  /** The same, for others than Prometheus. */
+  families(): Promise<readonly MetricFamily[]> {
+    // prom-client types the names of its kinds as a number, and its values as those of a gauge.
+    return this.#registry.getMetricsAsJSON() as unknown as Promise<readonly MetricFamily[]>;
   }
 
   /** Those who ask at the same time get the same: readings are replaced in several turns of the event loop. */

@@ -1,3 +1,4 @@
+import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { adapter, delivery } from '#core/gateway/facts.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
@@ -29,6 +30,7 @@ export const upstreamStage = defineStage({
   }),
   create(options, host) {
     const health = healthOf(host);
+    const telemetry = host.section(telemetrySection);
     const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));
     const parts: RelayParts = {
       options: relayOptions(options),
@@ -41,6 +43,7 @@ export const upstreamStage = defineStage({
       failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
       routeHeaders: new RouteHeaders(host.service, options.route_headers),
       notesHeader: notesHeaderName(host.service),
+      traceSample: isSent(telemetry, 'traces') ? telemetry.sample : 0,
       now: () => host.now(),
       monotonic: () => host.monotonic(),
     };

@@ -10,6 +10,7 @@ const environment = {
   ANTHROPIC_API_KEY: 'sk-2',
   OPENROUTER_API_KEY: 'sk-3',
   MIDTRANS_SERVER_KEY: 'Mid-server-1',
+  COLLECTOR_TOKEN: 'token',
   GOOGLE_CLIENT_ID: 'id',
   GOOGLE_CLIENT_SECRET: 'secret',
   OKTA_ID: 'id',

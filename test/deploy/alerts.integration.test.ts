@@ -54,6 +54,7 @@ const healthy: Readonly<Record<string, string>> = {
   [`daypass_jobs_waiting_oldest_seconds{${gateway}}`]: '3x2000',
   [`daypass_background_failures_total{${gateway},work="updates of open pages"}`]: '0+0.1x2000',
   [`daypass_log_writes_lost_total{${gateway}}`]: '7x2000',
+  [`daypass_telemetry_dropped_total{${gateway},signal="traces"}`]: '3x2000',
   [`daypass_order_flags_open{${gateway},kind="wrong_amount"}`]: '0x2000',
   [`daypass_payment_unconfirmed_oldest_seconds{${gateway}}`]: '20x2000',
   [`daypass_payment_provider_calls_total{${gateway},provider="midtrans",result="ok"}`]: '0+6x2000',
@@ -97,6 +98,7 @@ const failures: Readonly<Record<string, { readonly at?: string; readonly series:
     DaypassJobsFailed: { series: { daypass_jobs: '1x2000' } },
     DaypassBackgroundFailures: { at: '70m', series: { daypass_background_failures_total: '0+1x2000' } },
     DaypassLogLinesLost: { series: { daypass_log_writes_lost_total: '7x20 9x2000' } },
+    DaypassTelemetryDropped: { series: { daypass_telemetry_dropped_total: '3x20 9x2000' } },
     DaypassFlagsOpen: { series: { daypass_order_flags_open: '1x2000' } },
     DaypassPaymentsUnconfirmed: { series: { daypass_payment_unconfirmed_oldest_seconds: '0+60x2000' } },
     DaypassPaymentProviderFailing: {

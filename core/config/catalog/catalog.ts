@@ -50,6 +50,8 @@ export interface Upstream {
   readonly headers: Readonly<Record<string, string>>;
   /** Whom requests name as their end user: whom the client names, or the account, by a keyed hash. */
   readonly endUser: 'client' | 'hash';
+  /** True when requests have the headers of W3C Trace Context. */
+  readonly continuesTraces?: boolean;
   /** Of a cloud, in place of keys. */
   readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;

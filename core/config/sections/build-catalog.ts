@@ -148,6 +148,7 @@ function readUpstream(
     apiKeys,
     headers: { ...vendor?.headers, ...lowerCased(value.headers) },
     endUser: value.end_user,
+    continuesTraces: value.trace_context,
     credentials,
     isDemo: vendor?.isDemo === true,
     // A self-hosted endpoint may work without a key; a vendor's does not.

@@ -56,6 +56,12 @@ export const upstreams = defineSection({
             'Whom requests name as their end user, where the vendor has a field for it: whom the client names, or the account, by a keyed ' +
             'hash that `daypass account find` takes.',
         },
+        trace_context: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Continues the trace of a request at this upstream, by the headers traceparent and tracestate (W3C Trace Context).',
+        },
       },
       additionalProperties: false,
     },

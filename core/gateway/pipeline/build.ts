@@ -1,5 +1,7 @@
 import type { Host } from '../host/host.ts';
+import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { type NamedStage, Pipeline } from './pipeline.ts';
+import { timed } from './stage-times.ts';
 import type { AnyStageDefinition, Observer, Stage } from './stage.ts';
 import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
 
@@ -31,7 +33,10 @@ export async function buildPipeline(
       throw new Error(`stage "${definition.name}" could not be created`, { cause: error });
     }
   }
-  return new Pipeline(created, host.log, observers, stageTimeout);
+  const wanted = [...observers].filter((observer) => observer.isWanted?.(host) ?? true);
+  const telemetry = host.section(telemetrySection);
+  const isTimed = telemetry.stages && isSent(telemetry, 'traces');
+  return new Pipeline(isTimed ? created.map(timed) : created, host.log, wanted, stageTimeout);
 }
 
 async function create(definition: AnyStageDefinition, options: unknown, host: Host): Promise<Stage> {

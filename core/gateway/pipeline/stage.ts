@@ -62,6 +62,8 @@ export interface Stage {
  */
 export interface Observer {
   readonly name: string;
+  /** False when this configuration has no use for it: no request pays for it then. Wanted without this. */
+  isWanted?(host: Host): boolean;
   start?(exchange: Exchange): void;
   done?(exchange: Exchange, outcome: Outcome): void;
 }

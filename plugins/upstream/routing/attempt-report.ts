@@ -21,7 +21,7 @@ export class AttemptReport {
   readonly #delivery: Delivery;
   readonly #admitted: AdmittedRoute;
   readonly #choice: AttemptChoice;
-  readonly #startedAt: number; // ms since the exchange began
+  readonly startedAt: number; // ms since the exchange began
   #contentAfter: number | undefined; // ms
 
   constructor(
@@ -35,13 +35,13 @@ export class AttemptReport {
     this.#delivery = exchange.get(delivery);
     this.#admitted = admitted;
     this.#choice = choice;
-    this.#startedAt = exchange.elapsed;
+    this.startedAt = exchange.elapsed;
   }
 
   /** The first content has arrived. */
   noteContent(): void {
     const { route, keys, admission } = this.#admitted;
-    this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
+    this.#contentAfter = this.#exchange.elapsed - this.startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
     keys.accept(this.#choice.key);
     this.#parts.health.noteContent(route, admission);
@@ -63,7 +63,7 @@ export class AttemptReport {
     if (fault?.error.details.upstream?.isPolicyRefusal === true) this.#delivery.isPolicyRefusal = true;
     const { route, admission } = this.#admitted;
     if (fault !== undefined) return this.#applyEffects(fault);
-    const duration = this.#exchange.elapsed - this.#startedAt;
+    const duration = this.#exchange.elapsed - this.startedAt;
     const timing = measured && { firstContentAfter: this.#contentAfter ?? 0, duration, ...measured };
     this.#parts.health.served(route, admission, timing, () => conversationOf(this.#exchange));
   }
@@ -109,13 +109,13 @@ export class AttemptReport {
   #record(fault: Fault | undefined, status: number | undefined): void {
     const isAborted = fault === undefined ? this.#exchange.isAborted : fault.kind === 'gone';
     const { attempts } = this.#delivery;
-    const later = attempts.findLastIndex(({ startedAt }) => startedAt <= this.#startedAt) + 1;
+    const later = attempts.findLastIndex(({ startedAt }) => startedAt <= this.startedAt) + 1;
     attempts.splice(later, 0, {
       route: this.#admitted.route.id,
       format: this.#choice.format,
       status,
-      startedAt: this.#startedAt,
-      duration: this.#exchange.elapsed - this.#startedAt,
+      startedAt: this.startedAt,
+      duration: this.#exchange.elapsed - this.startedAt,
       outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
       fault: fault?.kind,
       error: fault === undefined ? undefined : this.#describe(fault),

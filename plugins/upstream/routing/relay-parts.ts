@@ -30,6 +30,8 @@ export interface RelayParts {
   readonly routeHeaders: RouteHeaders;
   /** Name of the header and trailer for the notes of a translation. */
   readonly notesHeader: string;
+  /** Share of the traces that are recorded, for upstreams that continue them; default none. */
+  readonly traceSample?: number;
   keys(route: Route): KeyPool;
   /** Of an upstream with credentials of a cloud; missing where no upstream has some. */
   tokens?(route: Route): TokenSource;

@@ -2,6 +2,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
+import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
@@ -112,7 +113,7 @@ export class RouteAttempts {
       end(fault);
       if (fault !== undefined) this.#reportBreak(fault);
     };
-    const address = addressed(this.#context, route, credential, request);
+    const address = addressed(this.#context, route, credential, request, report.startedAt);
     const attempt = new Attempt(
       {
         ...address,
@@ -159,12 +160,17 @@ export class RouteAttempts {
   }
 }
 
-/** Address, key, body and limits of the request to a route. */
+/**
+ * Address, key, body and limits of the request to a route.
+ *
+ * @param startedAt of the attempt, ms since the exchange began
+ */
 function addressed(
   { parts, exchange, adapter, allowance, candidates, isResumable }: RelayContext,
   route: Route,
   key: string,
   { path, headers, body }: UpstreamRequest,
+  startedAt: number,
 ) {
   const { options, connections, now } = parts;
   const firstByteTimeout = route.firstByteTimeout ?? options.firstByteTimeout;
@@ -176,7 +182,13 @@ function addressed(
     agent: connections.pool(origin, route.connectTimeout ?? options.connectTimeout),
     origin,
     path: base + path,
-    headers: { ...route.upstream.headers, ...headers, ...authHeaders(route.upstream.auth, key) },
+    headers: {
+      ...route.upstream.headers,
+      ...headers,
+      ...authHeaders(route.upstream.auth, key),
+      ...(route.upstream.continuesTraces === true &&
+        outgoingTrace(exchange, parts.traceSample ?? 0, attemptSpanId(exchange, route.id, startedAt))),
+    },
     body,
     isStream: adapter.isStream,
     isResumable,

@@ -1,3 +1,4 @@
+import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -31,6 +32,7 @@ export class TestHost implements AsyncDisposable {
       shared: new MemoryShared(),
       now,
       keep: (key, create) => this.keeper.keep(key, create),
+      section: createTestHost().section,
     } satisfies Partial<Host> as Partial<Host> as Host;
   }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Host } from '#core/gateway/host/host.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
 import { silentLog } from '../../../support/database.ts';
 
-const host = { log: silentLog } as Host;
+const host: Host = { ...createTestHost(), log: silentLog };
 const define = (name: string, create: (options: unknown) => Stage | Promise<Stage>) => ({
   definition: defineStage({ name, description: name, options: { type: 'object' }, create }),
   options: { of: name },

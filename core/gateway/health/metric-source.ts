@@ -1,0 +1,25 @@
+import type { Host } from '../host/host.ts';
+
+/** A metric with its readings, as `/metrics` has them. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  readonly values: readonly MetricValue[];
+}
+
+/** Of a histogram, also its cumulative buckets (label `le`), `…_sum` and `…_count`, which `metricName` tells apart. */
+export interface MetricValue {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly metricName?: string | undefined;
+}
+
+interface MetricSource {
+  read: (() => Promise<readonly MetricFamily[]>) | undefined;
+}
+
+/** Where the metrics of the process can be read by others than Prometheus. */
+export function metricSource(host: Pick<Host, 'keep'>): MetricSource {
+  return host.keep('metrics/source', () => ({ read: undefined }) as MetricSource);
+}

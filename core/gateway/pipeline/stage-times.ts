@@ -1,0 +1,41 @@
+import type { Exchange } from './exchange.ts';
+import { defineFact } from './fact.ts';
+import type { NamedStage } from './pipeline.ts';
+import type { DeferredAnswer, Stage } from './stage.ts';
+import type { Reply } from './reply.ts';
+
+/** The time that a stage took to enter; ms, `startedAt` since the exchange began. */
+export interface StageTime {
+  readonly stage: string;
+  readonly startedAt: number;
+  readonly duration: number;
+}
+
+/** Written where the operator wants spans of stages. */
+export const stageTimes = defineFact<StageTime[]>('stage_times');
+
+/** The same stage, whose `enter` is timed. */
+export function timed({ name, stage }: NamedStage): NamedStage {
+  const { enter } = stage;
+  if (enter === undefined) return { name, stage };
+  const timedEnter: Stage['enter'] = (exchange) => {
+    const startedAt = exchange.elapsed;
+    const end = () => note(exchange, { stage: name, startedAt, duration: exchange.elapsed - startedAt });
+    let isWaiting = false;
+    try {
+      const result = enter.call(stage, exchange);
+      if (!(result instanceof Promise)) return result;
+      isWaiting = true;
+      return result.finally(end) as Promise<Reply | DeferredAnswer | void>;
+    } finally {
+      if (!isWaiting) end();
+    }
+  };
+  return { name, stage: Object.create(stage, { enter: { value: timedEnter } }) as Stage };
+}
+
+function note(exchange: Exchange, time: StageTime): void {
+  const times = exchange.find(stageTimes);
+  if (times === undefined) exchange.set(stageTimes, [time]);
+  else times.push(time);
+}

@@ -1,0 +1,37 @@
+import { isSent, telemetrySection, telemetrySignals } from '#core/config/sections/telemetry-section.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { Telemetry } from './telemetry.ts';
+
+/** Sends traces, metrics and request records to an OpenTelemetry collector. Without one, nothing of it is loaded. */
+export const plugin: GatewayPlugin = {
+  name: 'telemetry',
+  register(server) {
+    const { gateway } = server;
+    let telemetry: Telemetry | undefined;
+    gateway.section(telemetrySection);
+    gateway.observer({
+      name: 'telemetry',
+      isWanted: (host) => isSent(host.section(telemetrySection), 'traces'),
+      done: (exchange, outcome) => telemetry?.trace(exchange, outcome),
+    });
+    gateway.gauge({
+      name: 'telemetry_dropped_total',
+      description: 'Spans, reports of metrics and request records that the collector did not get since the start.',
+      labels: ['signal'],
+      isCounter: true,
+      read: () => telemetrySignals.map((signal) => ({ value: telemetry?.dropped(signal) ?? 0, labels: { signal } })),
+    });
+    gateway.gauge({
+      name: 'telemetry_waiting_records',
+      description: 'Request records on disk that wait for the collector.',
+      read: () => (telemetry === undefined ? [] : [{ value: telemetry.waiting }]),
+    });
+    // Once there is a database: `daypass check` sends nothing.
+    server.ext('onPreStart', async () => {
+      const host = server.host();
+      if (host.section(telemetrySection).endpoint === '') return;
+      const { Telemetry } = await import('./telemetry.ts');
+      telemetry = host.keep('telemetry', () => new Telemetry(host));
+    });
+  },
+};

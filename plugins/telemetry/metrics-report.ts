@@ -1,0 +1,77 @@
+import type { MetricFamily, MetricValue } from '#core/gateway/health/metric-source.ts';
+import { attributesOf } from './otlp.ts';
+
+const cumulative = 2;
+
+/**
+ * The metrics of `/metrics` as OTLP metrics, under the same names. Counters and histograms are sums since the start of the process,
+ * so that a report that is lost loses nothing.
+ *
+ * @param startedAt of the process, @param now ns as texts
+ */
+export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: string, now: string): object[] {
+  const times = { startTimeUnixNano: startedAt, timeUnixNano: now };
+  return families.flatMap((family) => {
+    const { name, help: description, type, values } = family;
+    if (values.length === 0) return [];
+    if (type === 'histogram') {
+      const dataPoints = histogramPoints(family, times);
+      return { name, description, unit: unitOf(name), histogram: { aggregationTemporality: cumulative, dataPoints } };
+    }
+    const dataPoints = values.map(({ value, labels }) => ({
+      ...times,
+      attributes: attributesOf(labels),
+      asDouble: value,
+    }));
+    if (type === 'counter')
+      return {
+        name,
+        description,
+        unit: unitOf(name),
+        sum: { aggregationTemporality: cumulative, isMonotonic: true, dataPoints },
+      };
+    return { name, description, unit: unitOf(name), gauge: { dataPoints } };
+  });
+}
+
+/** UCUM, by the unit that names end with. */
+function unitOf(name: string): string {
+  if (/_seconds(_total)?$/.test(name)) return 's';
+  return /_bytes(_total)?$/.test(name) ? 'By' : '1';
+}
+
+interface Times {
+  readonly startTimeUnixNano: string;
+  readonly timeUnixNano: string;
+}
+
+function histogramPoints({ name, values }: MetricFamily, times: Times): object[] {
+  const series = Map.groupBy(values, ({ labels }) => JSON.stringify(withoutBound(labels)));
+  return [...series.values()].map((own) => {
+    const buckets = own
+      .filter(({ labels }) => labels['le'] !== undefined)
+      .map(({ labels, value }) => ({ bound: boundOf(labels['le']), value }))
+      .toSorted((one, other) => one.bound - other.bound);
+    return {
+      ...times,
+      attributes: attributesOf(withoutBound(own[0]?.labels ?? {})),
+      count: String(valueOf(own, `${name}_count`)),
+      sum: valueOf(own, `${name}_sum`),
+      explicitBounds: buckets.map(({ bound }) => bound).filter(Number.isFinite),
+      // Those of Prometheus include all smaller ones.
+      bucketCounts: buckets.map(({ value }, index) => String(value - (buckets[index - 1]?.value ?? 0))),
+    };
+  });
+}
+
+function withoutBound(labels: MetricValue['labels']): MetricValue['labels'] {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'le'));
+}
+
+function boundOf(le: string | number | undefined): number {
+  return le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le);
+}
+
+function valueOf(values: readonly MetricValue[], metricName: string): number {
+  return values.find((value) => value.metricName === metricName)?.value ?? 0;
+}

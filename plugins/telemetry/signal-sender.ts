@@ -1,0 +1,86 @@
+import type { TelemetrySignal } from '#core/config/sections/telemetry-section.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { Backoff } from '#core/platform/timing/backoff.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import type { Collector } from './collector.ts';
+
+/** Ms between two attempts while the collector takes nothing. */
+const retries = { first: 1_000, longest: 30_000 };
+/** Ms between two log lines about it. */
+const remindEvery = 60_000;
+
+/** Sends items of one signal until the collector has answered for them. */
+export class SignalSender {
+  readonly #collector: Pick<Collector, 'send'>;
+  readonly #signal: TelemetrySignal;
+  readonly #log: Logger;
+  readonly #closing = Promise.withResolvers<void>();
+  readonly #backoff = new Backoff(retries);
+  readonly #reminder = new Throttle(remindEvery);
+  #isClosing = false;
+  #dropped = 0;
+
+  constructor(collector: Pick<Collector, 'send'>, signal: TelemetrySignal, log: Logger) {
+    this.#collector = collector;
+    this.#signal = signal;
+    this.#log = log;
+  }
+
+  /** Items that the collector did not get. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  drop(count: number): void {
+    this.#dropped += count;
+  }
+
+  /** From now on each delivery is tried once more and no longer. */
+  close(): void {
+    this.#isClosing = true;
+    this.#closing.resolve();
+  }
+
+  /** Resolves after some ms, or when this closes. */
+  async pause(milliseconds: number): Promise<void> {
+    await firstOrTimeout([this.#closing.promise], milliseconds);
+  }
+
+  /**
+   * Waits for as long as the collector is away.
+   *
+   * @returns false when this closed before it took them; then they are not counted as dropped
+   */
+  async deliver(items: readonly object[]): Promise<boolean> {
+    for (;;) {
+      const sent = await this.#collector.send(this.#signal, items);
+      if (sent.kind !== 'later') {
+        const lost = sent.kind === 'refused' ? items.length : sent.rejected;
+        this.#noteAnswer(lost, sent.reason);
+        return true;
+      }
+      this.#report(`the collector takes no ${this.#signal}; retrying: ${sent.reason}`);
+      const wait = Math.max(this.#backoff.next(), sent.after);
+      if (this.#isClosing) return false;
+      await this.pause(wait);
+    }
+  }
+
+  #noteAnswer(lost: number, reason: string): void {
+    if (lost > 0) {
+      this.#dropped += lost;
+      this.#report(`the collector refused ${lost} ${this.#signal}: ${reason}`);
+    } else if (this.#backoff.failures > 0) this.#log.info(`the collector takes ${this.#signal} again`);
+    if (this.#backoff.failures > 0) this.#reminder.reset();
+    this.#backoff.reset();
+  }
+
+  #report(message: string): void {
+    if (this.#reminder.pass()) this.#log.warn(message);
+  }
+}

@@ -1,0 +1,48 @@
+import { guarded, inBackground } from '#core/platform/background.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { SignalSender } from './signal-sender.ts';
+import type { OtlpSpan } from './otlp.ts';
+
+/** Spans that wait at most, in a request to the collector, and ms until they are sent. */
+const limits = { queue: 8_192, batch: 512, delay: 2_000 };
+
+/** Spans on their way to the collector. While it is away, as many wait as there is room for, and the others are dropped. */
+export class SpanQueue implements AsyncDisposable {
+  readonly #sender: SignalSender;
+  readonly #log: Logger;
+  readonly #waiting: OtlpSpan[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #sending: Promise<void> | undefined;
+
+  constructor(sender: SignalSender, log: Logger) {
+    this.#sender = sender;
+    this.#log = log;
+    this.#timer = setInterval(
+      guarded(log, 'sending traces', () => this.#flush()),
+      limits.delay,
+    ).unref();
+  }
+
+  add(spans: readonly OtlpSpan[]): void {
+    if (this.#waiting.length + spans.length > limits.queue) return this.#sender.drop(spans.length);
+    this.#waiting.push(...spans);
+    if (this.#waiting.length >= limits.batch) inBackground(this.#log, 'sending traces', () => this.#flush());
+  }
+
+  #flush(): Promise<void> {
+    this.#sending ??= this.#send().finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, limits.batch);
+      if (!(await this.#sender.deliver(batch))) this.#sender.drop(batch.length);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flush();
+  }
+}

@@ -1,0 +1,132 @@
+import { guarded, noteFailure } from '#core/platform/background.ts';
+import { isSent, type TelemetrySignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
+import { metricSource } from '#core/gateway/health/metric-source.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Outcome } from '#core/gateway/pipeline/stage.ts';
+import { openRecordSpool, type RecordSpool } from '#core/gateway/records/record-spool.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { version } from '#core/platform/version.ts';
+import { Collector, pairsOf } from './collector.ts';
+import { SignalSender } from './signal-sender.ts';
+import { toOtlpMetrics } from './metrics-report.ts';
+import { attributesOf, nanoseconds, type Resource } from './otlp.ts';
+import { logRecordsOf } from './record-logs.ts';
+import { SpanQueue } from './span-queue.ts';
+import { spansOf } from './spans.ts';
+
+/** Ms that the last spans and metrics may take on a stop. Records wait on disk for the next start. */
+const flushTimeout = 3_000;
+/** Ms between two looks for records of dead instances. */
+const searchEvery = 10_000;
+
+/** What this process sends to the collector. There is one, from the start to the stop. */
+export class Telemetry implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #senders: Readonly<Record<TelemetrySignal, SignalSender>>;
+  readonly #sample: number;
+  readonly #spans: SpanQueue | undefined;
+  readonly #spool: RecordSpool | undefined;
+  readonly #startedAt = nanoseconds(Date.now() - process.uptime() * 1000);
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #shipping: Promise<void> | undefined;
+  #wake: () => void = () => {};
+  #reporting: Promise<void> | undefined;
+
+  constructor(host: Host) {
+    const settings = host.section(telemetrySection);
+    const collector = new Collector(settings, resourceOf(host));
+    const sender = (signal: TelemetrySignal) => new SignalSender(collector, signal, host.log);
+    this.#host = host;
+    this.#senders = { traces: sender('traces'), metrics: sender('metrics'), records: sender('records') };
+    this.#sample = settings.sample;
+    if (isSent(settings, 'traces')) this.#spans = new SpanQueue(this.#senders.traces, host.log);
+    if (isSent(settings, 'metrics')) {
+      const report = guarded(host.log, 'sending metrics', () => this.#report());
+      this.#timer = setInterval(report, settings.metrics_interval * 1000).unref();
+    }
+    this.#spool = openRecordSpool(host).spool;
+    if (this.#spool !== undefined) this.#shipping = this.#ship(this.#spool);
+  }
+
+  trace(exchange: Exchange, outcome: Outcome): void {
+    if (this.#spans === undefined) return;
+    const spans = spansOf(exchange, outcome, this.#sample);
+    if (spans.length > 0) this.#spans.add(spans);
+  }
+
+  /** Items that the collector did not get since the start. */
+  dropped(signal: TelemetrySignal): number {
+    return this.#senders[signal].dropped + (signal === 'records' ? (this.#spool?.dropped ?? 0) : 0);
+  }
+
+  /** Records on disk that wait for the collector. */
+  get waiting(): number {
+    return this.#spool?.waiting ?? 0;
+  }
+
+  /** A report that comes while the last one still waits for the collector has what that one has. */
+  #report(): Promise<void> {
+    this.#reporting ??= this.#sendMetrics().finally(() => (this.#reporting = undefined));
+    return this.#reporting;
+  }
+
+  async #sendMetrics(): Promise<void> {
+    const families = (await metricSource(this.#host).read?.()) ?? [];
+    const metrics = toOtlpMetrics(families, this.#startedAt, nanoseconds(Date.now()));
+    if (metrics.length > 0) await this.#senders.metrics.deliver(metrics);
+  }
+
+  async #ship(spool: RecordSpool): Promise<void> {
+    const { records } = this.#senders;
+    spool.onAdded = () => this.#wake();
+    while (!records.isClosing) {
+      try {
+        if (!(await this.#shipOldest(spool))) await this.#pause();
+      } catch (error) {
+        noteFailure(this.#host.log, 'sending request records', error);
+        await records.pause(searchEvery);
+      }
+    }
+  }
+
+  /** @returns false when none waits */
+  async #shipOldest(spool: RecordSpool): Promise<boolean> {
+    const oldest = spool.oldest();
+    if (oldest === undefined) return false;
+    for await (const lines of oldest.read()) {
+      const logs = lines.flatMap((line) => logRecordsOf(line, Date.now()));
+      // The file stays for the next start.
+      if (logs.length > 0 && !(await this.#senders.records.deliver(logs))) return true;
+    }
+    await oldest.remove();
+    return true;
+  }
+
+  async #pause(): Promise<void> {
+    const added = new Promise<void>((resolve) => (this.#wake = resolve));
+    await Promise.race([added, this.#senders.records.pause(searchEvery)]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    for (const sender of Object.values(this.#senders)) sender.close();
+    const last = [this.#spans?.[Symbol.asyncDispose](), this.#timer && this.#report(), this.#shipping];
+    await firstOrTimeout([Promise.allSettled(last)], flushTimeout);
+  }
+}
+
+function resourceOf(host: Host): Resource {
+  const { service_name: name, resource } = host.section(telemetrySection);
+  return {
+    attributes: attributesOf({
+      'service.name': name || host.service.slug,
+      'service.version': version,
+      'service.instance.id': host.instance,
+      'telemetry.sdk.name': 'daypass',
+      'telemetry.sdk.language': 'nodejs',
+      'telemetry.sdk.version': version,
+      ...Object.fromEntries(pairsOf(resource)),
+    }),
+  };
+}

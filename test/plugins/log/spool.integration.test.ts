@@ -1,0 +1,59 @@
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createLogger } from '#core/platform/logger.ts';
+import { InstanceLock } from '../../../plugins/log/instance-lock.ts';
+import { FileSpool } from '../../../plugins/log/spool.ts';
+import { TemporaryFolder } from './fixture.ts';
+
+const silent = { prepare: () => undefined, onLost: () => undefined, onFailure: () => undefined };
+
+function open(journal: string, instance = 'one', maxBytes = 1_000) {
+  const lines: string[] = [];
+  const spool = new FileSpool({ journal, instance, maxBytes, log: createLogger((line) => lines.push(line)) });
+  return { spool, lines };
+}
+
+async function takeOldest(spool: FileSpool): Promise<string[]> {
+  const oldest = spool.oldest();
+  const lines: string[] = [];
+  for await (const some of oldest?.read() ?? []) lines.push(...some);
+  await oldest?.remove();
+  return lines;
+}
+
+it('records wait in the order in which they came, until they are removed', async () => {
+  using folder = new TemporaryFolder();
+  const { spool } = open(folder.path);
+  let added = 0;
+  spool.onAdded = () => added++;
+  await spool.add(['{"a":1}', '{"a":2}']);
+  await spool.add(['{"a":3}']);
+  expect([spool.waiting, added]).toEqual([3, 2]);
+  expect(await takeOldest(spool)).toEqual(['{"a":1}', '{"a":2}']);
+  expect(await takeOldest(spool)).toEqual(['{"a":3}']);
+  expect([spool.oldest(), spool.waiting, readdirSync(join(folder.path, 'telemetry'))]).toEqual([undefined, 0, []]);
+});
+
+it('records of a dead instance are found by the next one, and those of a living one are its own', async () => {
+  using folder = new TemporaryFolder();
+  using _lock = new InstanceLock(folder.path, 'alive', silent);
+  await open(folder.path, 'dead').spool.add(['{"of":"dead"}']);
+  await open(folder.path, 'alive').spool.add(['{"of":"alive"}']);
+  const { spool } = open(folder.path, 'next');
+  expect(await takeOldest(spool)).toEqual(['{"of":"dead"}']);
+  expect(spool.oldest()).toBeUndefined();
+});
+
+it('over the limit of bytes, and on a disk that refuses them, records are counted as dropped and nothing fails', async () => {
+  using folder = new TemporaryFolder();
+  const { spool, lines } = open(folder.path, 'one', 10);
+  await spool.add(['{"a":1}', '{"a":2}']);
+  expect([spool.dropped, spool.oldest()]).toEqual([2, undefined]);
+  expect(lines).toEqual([expect.stringContaining('10 bytes wait for the collector already; the database has them')]);
+  await writeFile(join(folder.path, 'file'), '');
+  const { spool: broken } = open(join(folder.path, 'file'));
+  await broken.add(['{"a":1}']);
+  expect(broken.dropped).toBe(1);
+});

@@ -67,11 +67,11 @@ function describeTiles(reading: ModelReading, { t, format }: PageRequest) {
   const { firstToken, speed } = describeSpeed(reading, format);
   const week = t('models.last_week');
   const limit = (count: number | undefined) => ({
-    value: count === undefined ? '–' : format.limit(count),
+    value: count === undefined ? '—' : format.limit(count),
     note: count === undefined ? t('models.unknown') : t('models.tokens', { count: format.number(count) }),
   });
   const figure = (value: string) => ({
-    value: value === '' ? '–' : value,
+    value: value === '' ? '—' : value,
     note: value === '' ? t('models.unmeasured') : week,
   });
   return [
@@ -87,7 +87,7 @@ function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
     const share = reading.uptime(days);
     return {
       label: t('models.last_days', { count: days }),
-      value: share === undefined ? '–' : format.percent(share, uptimeDigits),
+      value: share === undefined ? '—' : format.percent(share, uptimeDigits),
     };
   });
 }

@@ -4,6 +4,7 @@ import { readPaid } from '#core/business/payments/revenue.ts';
 import { type KeyUse, readKeyUse } from '#core/gateway/records/key-use.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 
 /** Days of requests by which the use of a key is told. */
 export const keyUseDays = 7;
@@ -32,7 +33,9 @@ export async function describeAccountTiles(
     {
       label: t('operator.fact.pass'),
       value:
-        left <= 0 ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over') : format.remaining(left).text,
+        left <= 0
+          ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over')
+          : withoutSeconds(format.remaining(left)),
       note:
         end === undefined
           ? ''
@@ -50,6 +53,11 @@ export async function describeAccountTiles(
     },
     describeKeyUse(use.get(id), { t, format }),
   ];
+}
+
+/** This figure does not count down. */
+function withoutSeconds({ days, unit, clock }: FormattedRemaining): string {
+  return days === '' ? clock : `${days} ${unit} ${clock.slice(0, -3)}`;
 }
 
 function describeKeyUse(use: KeyUse | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {

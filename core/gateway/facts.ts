@@ -1,3 +1,4 @@
+import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Adapter, Usage } from './model-call/adapter.ts';
 import { defineFact } from './pipeline/fact.ts';
 
@@ -129,3 +130,8 @@ export const adapter = defineFact<Adapter>('adapter');
 export const cachedCall = defineFact<CachedCall>('cached_call');
 /** How the answer was obtained; written by `upstream`. */
 export const delivery = defineFact<Delivery>('delivery');
+/**
+ * The model, with the route to try, of a request that the gateway itself makes to find out what a route does. It names no account,
+ * and changes neither breakers nor keys nor the budget of retries. Written by who makes the request.
+ */
+export const trialModel = defineFact<Model>('trial_model');

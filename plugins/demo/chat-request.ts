@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { ChatRequestError } from './chat-error.ts';
+import { describePicture } from './picture.ts';
 import { countTokens } from './tokens.ts';
 
 /** What the demo reads from a Chat Completions request. */
@@ -19,6 +20,8 @@ export interface DemoRequest {
   /** JSON Schema that the answer must satisfy. */
   readonly schema: JsonObject | undefined;
   readonly maxTokens: number | undefined;
+  /** Texts before which an answer ends. */
+  readonly stops: readonly string[];
   readonly inputTokens: number;
 }
 
@@ -58,6 +61,7 @@ export function readChatRequest(body: JsonObject): DemoRequest {
     wantsReasoning: typeof effort === 'string' ? effort !== 'none' : undefined,
     schema: readSchema(body['response_format']),
     maxTokens: readLimit(body, 'max_completion_tokens') ?? readLimit(body, 'max_tokens'),
+    stops: [body['stop']].flat().filter((stop) => typeof stop === 'string' && stop !== '') as string[],
     inputTokens: countTokens(messages) + countTokens(tools),
   };
 }
@@ -80,11 +84,15 @@ function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
   });
 }
 
-/** Joins the text parts of a content; other parts appear as their type. */
+/** Joins the text parts of a content; pictures appear as what is seen of them, other parts as their type. */
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return objectsIn(content)
-    .map(({ text, type }) => (typeof text === 'string' ? text : `[${String(type)}]`))
+    .map(({ text, type, image_url: image }) => {
+      if (typeof text === 'string') return text;
+      const seen = type === 'image_url' ? describePicture(member(image, 'url')) : undefined;
+      return seen === undefined ? `[${String(type)}]` : `[picture of ${seen}]`;
+    })
     .join('\n');
 }
 

@@ -33,7 +33,7 @@ export function writeScript(request: DemoRequest): DemoScript {
   const reasons = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(promptOf(request));
   const written = [
     ...(reasons ? [say('reasoning', reasoningText(request, tools))] : []),
-    ...(tools.length > 0 ? callTools(request, tools) : [say('text', answerText(request))]),
+    ...(tools.length > 0 ? callTools(request, tools) : [say('text', beforeStop(answerText(request), request.stops))]),
   ];
   const { steps, isTruncated } = truncate(written, request.maxTokens ?? Infinity);
   const finish = isTruncated ? 'length' : tools.length > 0 ? 'tool_calls' : 'stop';
@@ -58,6 +58,11 @@ export function isToolCall(step: ScriptStep): step is ToolCallStep {
 
 function say(type: 'reasoning' | 'text', text: string): ScriptStep {
   return { type, tokens: splitIntoTokens(text) };
+}
+
+function beforeStop(text: string, stops: readonly string[]): string {
+  const ends = stops.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
+  return text.slice(0, Math.min(text.length, ...ends));
 }
 
 function count(steps: readonly ScriptStep[]): number {
@@ -105,10 +110,24 @@ function answerText(request: DemoRequest): string {
   if (request.schema !== undefined) return JSON.stringify(sampleOf(request.schema, findHints(prompt)));
   const results = openToolResults(request);
   if (results.length > 0) return `This is the demo upstream. The tools have answered. ${results.map(report).join(' ')}`;
+  const followed = follow(lastUserText(request));
+  if (followed !== undefined) return followed;
   const answer =
     `Hello! This is the demo upstream of your gateway: no model is involved. You wrote: “${shorten(prompt, 160)}”. ` +
     `For real answers, set an API key for an upstream in gateway.yaml and give this model a route to it.`;
   return `${answer}${fillerText(prompt)}`;
+}
+
+/** What a prompt asks for that needs no model: to count, to find codes in a text, to name what a picture has. */
+function follow(prompt: string): string | undefined {
+  const [, from, to] = /\bnumbers from (\d{1,4}) to (\d{1,4})\b/i.exec(prompt) ?? [];
+  if (from !== undefined && to !== undefined)
+    return Array.from({ length: Math.max(1, Number(to) - Number(from) + 1) }, (_, index) => Number(from) + index).join(
+      ' ',
+    );
+  const codes = [...prompt.matchAll(/\bcode is (\w{1,40})/gi)].map(([, code]) => code);
+  if (codes.length > 0) return codes.join(', ');
+  return /\[picture of ([^\]]+)\]/.exec(prompt)?.[1];
 }
 
 function report({ text, tool }: DemoMessage): string {

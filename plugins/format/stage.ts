@@ -1,7 +1,7 @@
 import { endUserIds } from '#core/business/accounts/end-user-id.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
-import { adapter } from '#core/gateway/facts.ts';
+import { adapter, trialModel } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
@@ -24,11 +24,12 @@ import { ThreadStore } from './state/threads.ts';
 /** A request to count tokens that has gone to a route. */
 const countRequest = defineFact<ClientRequest>('count_request');
 
-/** The client gets an estimate when the route cannot count tokens after all, but its own errors are reported. */
+/** The client gets an estimate when the route cannot count tokens after all, but its own errors are reported. A trial is to find out. */
 function counted(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
-  return request !== undefined && isFailed && !exchange.isAborted ? countTokens(request) : reply;
+  const isTrial = exchange.find(trialModel) !== undefined;
+  return request !== undefined && isFailed && !isTrial && !exchange.isAborted ? countTokens(request) : reply;
 }
 
 /** Set for a thread that one route of several can continue. */
@@ -84,7 +85,7 @@ export const formatStage = defineStage({
         // Awaits only pending work: each `await` would create two promises.
         const stored = store.enter(exchange, read);
         const asked = stored instanceof Promise ? await stored : stored;
-        const model = findModel(host, asked.model);
+        const model = exchange.find(trialModel) ?? findModel(host, asked.model);
         requireKind(model, asked.model, format);
         const request = asked.with({ model: nameInReply(model, asked.model) });
         const { content } = request;

@@ -1,5 +1,6 @@
 import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
-import { adapter, delivery } from '#core/gateway/facts.ts';
+import { adapter, delivery, trialModel } from '#core/gateway/facts.ts';
+import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { Connections } from './connections/connections.ts';
@@ -11,6 +12,7 @@ import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
 import { RetryBudget } from './routing/allowance.ts';
 import { describeRouteHeaders, RouteHeaders } from './routing/route-headers.ts';
+import { trialParts } from './routing/trial-parts.ts';
 
 /**
  * Sends the request to the routes of its model until one serves it.
@@ -36,6 +38,7 @@ export const upstreamStage = defineStage({
       options: relayOptions(options),
       connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
       health,
+      demoted: demotedRoutes(host),
       budget,
       keys: ({ upstream }) => keysOf(upstream, host),
       tokens: ({ upstream }) => tokensOf(upstream, host),
@@ -58,7 +61,7 @@ export const upstreamStage = defineStage({
       enter(exchange) {
         const { isStream } = exchange.find(adapter) ?? {};
         if (isStream === undefined) return;
-        const relay = new Relay(parts, exchange);
+        const relay = new Relay(exchange.find(trialModel) === undefined ? parts : trialParts(parts), exchange);
         return () => (isStream ? withEarlyHead(relay.run(), options.keep_alive_after, exchange) : relay.run());
       },
     };

@@ -1,3 +1,4 @@
+import { longNames } from './long-names.ts';
 import type { Reader, ScreenWorld } from './world.ts';
 
 /** A page, or one of its states, as the screenshots and the audit visit it. */
@@ -18,7 +19,7 @@ const minor = new Set(
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-sales operator-announcements',
-    'operator-routes operator-health',
+    'operator-routes operator-probes operator-probe operator-health',
   ].flatMap((names) => names.split(' ')),
 );
 
@@ -74,6 +75,8 @@ export function screensOf({
     ['operator-requests', 'operator', '/operator/requests', 'table'],
     ['operator-request', 'operator', `/operator/requests/${failover}`, '.attempts'],
     ['operator-routes', 'operator', '/operator/routes', 'table'],
+    ['operator-probes', 'operator', '/operator/probes', 'table'],
+    ['operator-probe', 'operator', `/operator/probes/route?route=other/${longNames.backup}`, 'table'],
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['not-found', 'visitor', '/nothing', 'h1'],
   ];

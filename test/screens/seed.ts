@@ -266,3 +266,43 @@ async function write(database: Database, accountId: string, records: readonly Dr
     ids.push(...(await book.write(...whole.slice(start, start + 1000))));
   return ids;
 }
+
+/** What probes found: a route that does what it declares, one that drifted, and one behind which another model serves. */
+export async function writeProbes(database: Database, now: number): Promise<void> {
+  const drifted = `other/${longNames.backup}`;
+  const rows = [
+    ['openai/gpt-5', 'streams', 'ok', null, null, 640, 71.5, null],
+    ['openai/gpt-5', 'fingerprint', 'ok', null, null, null, null, 97],
+    ['claude/claude-sonnet-4-5', 'fingerprint', 'failed', 'other_maker', 'Anthropic → DeepSeek', null, null, 31],
+    [drifted, 'answers', 'ok', null, null, null, null, null],
+    [drifted, 'streams', 'ok', null, null, 1_480, 38.2, null],
+    [
+      drifted,
+      'tool',
+      'failed',
+      'no_call',
+      'I cannot look up the weather, but in Jakarta it is usually warm and humid.',
+      null,
+      null,
+      null,
+    ],
+    [
+      drifted,
+      'schema',
+      'failed',
+      'not_json',
+      'Jakarta is the capital and largest city of Indonesia.',
+      null,
+      null,
+      null,
+    ],
+    [drifted, 'stop', 'unknown', 'throttled', 'throttled: retry after 30 s', null, null, null],
+  ];
+  for (const row of rows)
+    await database.query(
+      `insert into probes_result (id, route, upstream, check_name, state, reason, detail, first_content_ms, tokens_per_second, score,
+         started_at, tokens)
+       values (?, ?, split_part(?::text, '/', 1), ?, ?, ?, ?, ?, ?, ?, ?, 184)`,
+      [randomUUIDv7(), row[0], ...row, new Date(now - 3 * hour)],
+    );
+}

@@ -5,7 +5,7 @@ import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
-import { grantWeek, writeAccount, writeTraffic } from './seed.ts';
+import { grantWeek, writeAccount, writeProbes, writeTraffic } from './seed.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
 const yaml = `
@@ -101,6 +101,7 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   await grantWeek(database, customer.accountId, now);
   const failover = await writeAccount(database, customer.accountId, now, days);
   await writeTraffic(database, others.accountId, now, days);
+  await writeProbes(database, now);
   return {
     url: gateway.url,
     sessions,

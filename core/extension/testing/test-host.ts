@@ -90,6 +90,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     catalog: options.catalog ?? emptyCatalog,
     now: () => clock.now,
     monotonic,
+    stages: [],
     documentation: () => [],
     keep: (key, create) => keeper.keep(key, create),
     section: <S extends Section>({ name, schema }: S) =>

@@ -63,13 +63,18 @@ export interface Host extends Services {
   readonly catalog: Catalog;
   /** The plugin's own part of gateway.yaml, validated, defaults filled in. */
   section<S extends Section>(section: S): SectionValue<S>;
-  /** What the stages in force add to the API, in their order. */
+  /** The stages in force, in their order. */
+  readonly stages: readonly StageInForce[];
+  /** What they add to the API. */
   documentation(): readonly StageDocumentation[];
 }
 
-/** A stage that gateway.yaml lists, as far as its documentation goes. */
-interface DocumentedStage {
-  readonly definition: { documentation?(options: unknown, host: Host): StageDocumentation };
+/** A stage that gateway.yaml lists, as far as its name, options and documentation go. */
+interface StageInForce {
+  readonly definition: {
+    readonly name: string;
+    documentation?(options: unknown, host: Host): StageDocumentation;
+  };
   readonly options: unknown;
 }
 
@@ -78,7 +83,7 @@ export function createHost(
   services: Services,
   config: SectionValues,
   catalog: Catalog,
-  stages: readonly DocumentedStage[] = [],
+  stages: readonly StageInForce[] = [],
 ): Host {
   const { name, prefix, base_url: baseUrl = '', contact, terms, privacy } = config.get(service);
   const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
@@ -97,6 +102,7 @@ export function createHost(
     },
     catalog,
     section: (section) => config.get(section),
+    stages,
     documentation: () => stages.map(({ definition, options }) => definition.documentation?.(options, host) ?? {}),
   };
   return host;

@@ -66,7 +66,8 @@ export function createContext(file: () => string, log: Logger): CoreCommandConte
         mode: 'command',
         host: () => host,
       });
-      const host = createHost(open.services, config, buildCatalog(config, registry.vendors, registry.formats));
+      const catalog = buildCatalog(config, registry.vendors, registry.formats);
+      const host = createHost(open.services, config, catalog, config.stages);
       return await work(host);
     },
   };

@@ -32,7 +32,7 @@ export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
     path: '/operator/routes',
     role: 'operator',
     title: 'operator.routes',
-    navigation: { label: 'operator.routes', icon: 'routes', order: 40 },
+    navigation: { label: 'operator.routes', icon: 'routes', order: 40, covers: ['/operator/probes'] },
     template: viewPath('operator/routes.eta'),
     styles: ['operator.css', 'tables.css'],
     show: values,

@@ -22,7 +22,7 @@ export interface FailedRoute {
   readonly fault: Fault;
 }
 
-type CandidateParts = Pick<RelayParts, 'health' | 'keys' | 'monotonic'>;
+type CandidateParts = Pick<RelayParts, 'health' | 'demoted' | 'keys' | 'monotonic'>;
 
 /** The routes of a model that a request has not tried yet, in their order, and why some were skipped. */
 export class Candidates {
@@ -40,8 +40,10 @@ export class Candidates {
   constructor(parts: CandidateParts, allowance: Allowance, { routes }: Model, session: string | undefined) {
     this.#parts = parts;
     this.#allowance = allowance;
+    const { demoted } = parts;
+    const ordered = orderRoutes(routes, session);
     this.#routes = availableFirst(
-      orderRoutes(routes, session),
+      demoted.size === 0 ? ordered : availableFirst(ordered, ({ id }) => !demoted.has(id)),
       (route) => parts.keys(route).isReady(parts.monotonic(), route.model) && parts.health.isAvailable(route),
     );
   }

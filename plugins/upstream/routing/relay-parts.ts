@@ -19,11 +19,19 @@ export interface RelayOptions {
   readonly deadline: number;
 }
 
+/** What a relay asks and reports of the health of routes. */
+export type HealthReports = Pick<
+  RouteHealth,
+  'admit' | 'isHealthy' | 'isAvailable' | 'noteContent' | 'served' | 'failed' | 'lacksModel' | 'released' | 'waitFor'
+>;
+
 /** Dependencies of every relay of a stage. */
 export interface RelayParts {
   readonly options: RelayOptions;
   readonly connections: Connections;
-  readonly health: RouteHealth;
+  readonly health: HealthReports;
+  /** Ids of routes that are tried after the others of their model. */
+  readonly demoted: ReadonlySet<string>;
   readonly budget: RetryBudget;
   readonly log: Logger;
   readonly failures: FailureLog;

@@ -197,6 +197,7 @@ export function createRelayFixture(
           failures,
           routeHeaders: new RouteHeaders({ slug: 'daypass' }, exposure),
           notesHeader: 'x-daypass-notes',
+          demoted: new Set(),
           keys,
           now: () => fixture.now + fixture.step,
           monotonic: () => fixture.now,

@@ -1,0 +1,129 @@
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { TrialReply, TrialRequest } from '../trials.ts';
+
+/** What is found out about a route, in the order in which it is. */
+export const checkNames = [
+  'answers',
+  'streams',
+  'usage',
+  'tool',
+  'two_tools',
+  'schema',
+  'image',
+  'reasoning',
+  'max_tokens',
+  'stop',
+  'count_tokens',
+  'context',
+  'fingerprint',
+] as const;
+export type CheckName = (typeof checkNames)[number];
+
+/** Why a check failed, or could not be done. */
+export const reasons = [
+  'refused',
+  'unreachable',
+  'throttled',
+  'key',
+  'no_model',
+  'empty',
+  'not_streamed',
+  'no_usage',
+  'overbilled',
+  'no_call',
+  'wrong_arguments',
+  'one_call',
+  'not_json',
+  'not_schema',
+  'blind',
+  'no_reasoning',
+  'over_limit',
+  'past_stop',
+  'miscounted',
+  'cut',
+  'overflow',
+  'other_answers',
+  'other_maker',
+  'unclear',
+  'over_budget',
+] as const;
+export type Reason = (typeof reasons)[number];
+
+/** The result of a check. `unknown`: it could not be found out, which says nothing about the route. */
+export type CheckVerdict =
+  | { readonly state: 'ok'; readonly detail?: string | undefined }
+  | { readonly state: 'failed' | 'unknown'; readonly reason: Reason; readonly detail?: string | undefined };
+
+/** Sends a request to the route that is tried; `model` is added to its body. */
+export type Ask = (request: TrialRequest) => Promise<TrialReply>;
+
+export interface Check {
+  readonly name: CheckName;
+  /** Whether the route declares what is checked. */
+  isDeclared(route: Route): boolean;
+  /** Tokens that one try takes at most, input and output together. */
+  cost(route: Route): number;
+  /** Tries until it counts as failed: models do not always do what they can. */
+  readonly tries: number;
+  run(route: Route, ask: Ask): Promise<CheckVerdict>;
+}
+
+export const ok: CheckVerdict = { state: 'ok' };
+
+export function failed(reason: Reason, detail?: string): CheckVerdict {
+  return { state: 'failed', reason, detail: detail?.slice(0, 300) };
+}
+
+export function unknown(reason: Reason, detail?: string): CheckVerdict {
+  return { state: 'unknown', reason, detail: detail?.slice(0, 300) };
+}
+
+/** The profile of a route for requests of Chat clients, which go to an endpoint of that format where there is one. */
+export function profileOf({ profile, upstream }: Route): Profile {
+  return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
+}
+
+/** Whether a route answers Chat clients. */
+export function isConversational({ upstream: { formats } }: Route): boolean {
+  return formats.some((format) => ['chat', 'responses', 'messages', 'gemini', 'ollama'].includes(format));
+}
+
+function isReasoning(route: Route): boolean {
+  const { capabilities, quirks } = profileOf(route);
+  return capabilities.reasoning && quirks.reasoning !== 'none';
+}
+
+/** Output tokens that a model that reasons may need before it says a word. */
+const thought = 2_048;
+
+/** Output tokens for a short answer, with room for the reasoning of a model that reasons. */
+export function room(route: Route, tokens: number): number {
+  return isReasoning(route) ? tokens + thought : tokens;
+}
+
+/** A question in the Chat format. */
+export function question(route: Route, content: JsonValue, tokens: number, members: JsonObject = {}): TrialRequest {
+  const effort = isReasoning(route) ? { reasoning_effort: 'low' } : {};
+  const messages = [{ role: 'user', content }];
+  return { endpoint: 'chat', body: { messages, max_tokens: room(route, tokens), ...effort, ...members } };
+}
+
+/** What a request without an answer says about the route; undefined when there is an answer. */
+export function faultOf({ fault, error }: TrialReply): CheckVerdict | undefined {
+  switch (fault) {
+    case undefined:
+      return undefined;
+    case 'client':
+    case 'overflow':
+    case 'request':
+      return failed('refused', error);
+    case 'key':
+    case 'throttled':
+    case 'no_model':
+      return unknown(fault, error);
+    default:
+      return unknown('unreachable', error);
+  }
+}

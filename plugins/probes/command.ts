@@ -1,0 +1,144 @@
+import type { Registry } from '#core/extension/registry.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { formatTable, formatTime, paint, type TextCell } from '#core/extension/commands/table-text.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { CheckResult } from './probe-route.ts';
+
+interface Options {
+  readonly baseline?: true;
+  readonly json?: true;
+  readonly key?: string;
+  readonly model?: string;
+}
+
+const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
+
+/** `daypass probe`: the last results of all routes; of a route, tries it now; of a URL, tries a vendor that is not configured. */
+export function probeCommand(gateway: Pick<Registry, 'endpoints' | 'vendors' | 'formats' | 'stages'>): Command {
+  return {
+    name: 'probe',
+    define(parser, context) {
+      parser
+        .description('try whether a route does what it declares, or a vendor before it is bought')
+        .argument(
+          '[target]',
+          'a route, such as openai/gpt-5, or the base URL of a vendor; without one, lists the last results',
+        )
+        .option('--baseline', 'take the answers of the route as those that later fingerprints are compared with')
+        .option('--model <model>', 'of a URL: the vendor’s name of the model')
+        .option(
+          '--key <key>',
+          'of a URL: the API key; better in the environment variable PROBE_KEY, or `-` to read it from stdin',
+        )
+        .option('--json', 'print JSON')
+        .addHelpText(
+          'after',
+          `
+
+The requests of a probe are billed by the vendor, count towards probes.daily_tokens and are not limited by it.
+Of a URL it prints what gateway.yaml needs, with what the vendor deviates in; the key is not part of it.
+
+Examples:
+  daypass probe openai/gpt-5
+  PROBE_KEY=… daypass probe https://api.example.com/v1 --model example-large >> gateway.yaml
+
+Exit codes: 0 success, 1 a check failed or nothing could be found out, 2 invalid usage.`,
+        )
+        .action(async (target: string | undefined, options: Options) => {
+          if (target === undefined) return listResults(context, options);
+          return tryRoute(gateway, context, target, options);
+        });
+    },
+  };
+}
+
+async function listResults({ withHost, print }: CommandContext, { json }: Options): Promise<void> {
+  const { readProbedRoutes } = await import('./state.ts');
+  await withHost(async (host) => {
+    const routes = await readProbedRoutes(host);
+    if (json) return print(JSON.stringify(routes));
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const rows = routes.map(({ route, results, drifted, changed }): TextCell[] => {
+      const wrong = [...drifted, ...(changed === undefined ? [] : [changed])];
+      const at = results.length === 0 ? undefined : new Date(Math.max(...results.map(({ startedAt }) => +startedAt)));
+      const state = results.length === 0 ? 'not tried' : drifted.length > 0 ? 'drifted' : changed ? 'changed' : 'ok';
+      const style = state === 'ok' ? 'green' : state === 'drifted' ? 'red' : 'yellow';
+      const what = wrong.map(
+        ({ check, reason, detail }) => `${check}: ${reason}${detail === undefined ? '' : ` (${detail})`}`,
+      );
+      return [route, { text: state, style }, formatTime(at, zone), what.join('; ')];
+    });
+    for (const line of formatTable(['route', 'state', 'last tried', ''], rows, { longest: Infinity })) print(line);
+  });
+}
+
+async function tryRoute(
+  gateway: Pick<Registry, 'endpoints' | 'stages' | 'vendors'>,
+  { withHost, print }: CommandContext,
+  id: string,
+  { baseline, json }: Options,
+): Promise<void> {
+  const [{ checksOf, probe, routesOf }, { Trials }] = await Promise.all([
+    import('./probe-route.ts'),
+    import('./trials.ts'),
+  ]);
+  const results = await withHost(async (host) => {
+    const found = routesOf(host).find(({ route }) => route.id === id);
+    if (found === undefined) {
+      const known = routesOf(host).map(({ route }) => route.id);
+      throw new CommandFailed(`Route "${id}" not found, or not of a kind that is probed. Routes: ${known.join(', ')}`);
+    }
+    await using stack = new AsyncDisposableStack();
+    const route = await reachable(found.route, gateway, host, stack);
+    const opened = await Trials.open(host, gateway);
+    if (opened === undefined)
+      throw new CommandFailed('The pipeline has no stages format and upstream, so nothing can be tried.');
+    const trials = stack.use(opened);
+    const done: CheckResult[] = [];
+    for (const check of checksOf(found.model, route)) {
+      const parts = { host, trials, budget: undefined, isBaseline: baseline === true };
+      const result = await probe(parts, found.model, route, check);
+      if (result === undefined) throw new CommandFailed(`Another process is trying ${id} now.`);
+      done.push(result);
+      if (!json) print(describe(result));
+      if (check.name === 'answers' && result.verdict.state !== 'ok') break;
+    }
+    return done;
+  });
+  if (json) print(JSON.stringify(results));
+  const failed = results.filter(({ verdict }) => verdict.state === 'failed').map(({ check }) => check);
+  if (failed.length > 0) throw new CommandFailed(`${id} does not do what it declares: ${failed.join(', ')}.`);
+}
+
+/** Where the gateway runs the vendor itself, as the demo, this process does. */
+async function reachable(
+  route: Route,
+  { vendors }: Pick<Registry, 'vendors'>,
+  { log }: Host,
+  stack: AsyncDisposableStack,
+): Promise<Route> {
+  const start = vendors.get(route.upstream.vendor ?? '')?.start;
+  if (start === undefined) return route;
+  const { baseUrl } = stack.use(await start({ log }));
+  return { ...route, upstream: { ...route.upstream, baseUrl } };
+}
+
+function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, score }: CheckResult): string {
+  const { state, detail } = verdict;
+  const said = [
+    verdict.state === 'ok' ? '' : verdict.reason,
+    detail ?? '',
+    firstContentMs === undefined ? '' : `first token after ${Math.round(firstContentMs)} ms`,
+    tokensPerSecond === undefined ? '' : `${Math.round(tokensPerSecond)} tokens/s`,
+    score === undefined ? '' : `${score}% like the baseline`,
+    `${tokens} tokens`,
+  ];
+  const words = said.filter((part) => part !== '').join(', ');
+  return (
+    formatTable([check, state, words], [], { widths: [13, 8], longest: Infinity })[0]?.replace(
+      state,
+      paint(styles[state], state),
+    ) ?? ''
+  );
+}

@@ -1,0 +1,38 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal } from '#core/platform/database/personal.ts';
+import { checkNames } from './checks/check.ts';
+import type { Samples } from './fingerprint.ts';
+
+/**
+ * One check of one route. The row is written before anything is sent, with the tokens that it may take at most, so that a process that
+ * is killed has not spent more than the table says; when the check is over, it has what was spent.
+ */
+export const ProbeResult = defineEntity({
+  name: 'ProbeResult',
+  tableName: 'probes_result',
+  properties: {
+    id: p.uuid().primary(),
+    route: impersonal(p.text()),
+    upstream: impersonal(p.text()),
+    checkName: p.enum(checkNames),
+    startedAt: p.datetime(),
+    /** `running` also of a process that was killed. `unknown`: it could not be found out. */
+    state: p.enum(['running', 'ok', 'failed', 'unknown'] as const),
+    /** Why it failed, or is unknown: a key of the texts. */
+    reason: impersonal(p.text().nullable()),
+    /** What the vendor said, cut. */
+    detail: impersonal(p.text().nullable()),
+    tokens: p.integer(),
+    firstContentMs: p.integer().nullable(),
+    tokensPerSecond: p.float().nullable(),
+    /** How much the answers resemble the baseline, 0 to 100. */
+    score: p.float().nullable(),
+    samples: impersonal(p.json<Samples>().nullable()),
+    /** True: later samples of the route are compared with these. */
+    isBaseline: p.boolean().default(false),
+  },
+  indexes: [
+    { name: 'probes_result_of_route', properties: ['route', 'checkName', 'startedAt'] },
+    { name: 'probes_result_of_upstream', properties: ['upstream', 'startedAt'] },
+  ],
+});

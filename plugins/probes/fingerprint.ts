@@ -1,0 +1,181 @@
+/** Answers by prompt, several of each. */
+export type Samples = Readonly<Record<string, readonly string[]>>;
+
+/** Answers to each prompt that are compared. */
+export const samplesPerPrompt = 3;
+
+/** Asks for who made the model. */
+export const makerPrompt = 'Who made you, and what is the name of your model? Answer in at most ten words.';
+
+/**
+ * Prompts whose short answers differ between models: what they say of themselves, what they know, compute and like. Never changed in
+ * place: a baseline has the answers to the prompts that it was taken with.
+ */
+export const prompts: readonly string[] = [
+  makerPrompt,
+  'Until which month and year does your knowledge go? Answer with month and year only.',
+  'Complete with one word: The old keeper opened the door of the lighthouse and saw a',
+  'Name one animal. Answer with one word.',
+  'Pick a number between 1 and 100. Answer with the number only.',
+  'Translate into Indonesian: The early bird catches the worm. Answer with the translation only.',
+  'What is 487 times 236? Answer with the number only.',
+  'How many times does the letter r occur in strawberry, raspberry and cranberry together? Answer with the number only.',
+  'Write a title for a short story about rain. Answer with the title only.',
+  'What is the 30th prime number? Answer with the number only.',
+  'Which element has the atomic number 76? Answer with one word.',
+  'Greet me as you usually do, in one sentence.',
+];
+
+export interface Comparison {
+  /** How much the answers resemble the baseline, 0 to 100; 100 where they differ no more than those of the baseline do. */
+  readonly score: number;
+  /** Chance that answers of the same model differ so much. */
+  readonly p: number;
+  /** The makers that most answers name, where they differ. */
+  readonly makers: readonly [before: string, now: string] | undefined;
+  /** The prompt whose answers differ most. */
+  readonly example: string;
+}
+
+/** Below this chance, twice in a row with new answers, the answers are those of another model. */
+export const significance = 0.001;
+/** Random exchanges of answers that the chance is estimated by. */
+const permutations = 4_999;
+
+/**
+ * A two-sample test on texts: are the answers drawn from the same distribution as those of the baseline? The statistic is the squared
+ * maximum mean discrepancy with the overlap of words as kernel; its distribution for the same model comes from exchanging answers of
+ * the same prompt at random. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?" (2024).
+ *
+ * @param random in [0, 1)
+ */
+export function compare(baseline: Samples, current: Samples, random: () => number = seeded(1)): Comparison {
+  const shared = Object.keys(baseline).filter(
+    (prompt) => (baseline[prompt]?.length ?? 0) > 1 && (current[prompt]?.length ?? 0) > 1,
+  );
+  const groups = shared.map((prompt) => new Group(prompt, baseline[prompt] ?? [], current[prompt] ?? []));
+  if (groups.length === 0) return { score: 100, p: 1, makers: undefined, example: '' };
+  const observed = sum(groups.map((group) => group.discrepancy(group.order)));
+  let extreme = 0;
+  for (let index = 0; index < permutations; index++) {
+    const drawn = sum(groups.map((group) => group.discrepancy(shuffled(group.order, random))));
+    if (drawn >= observed - 1e-9) extreme++;
+  }
+  const within = sum(groups.map((group) => group.within));
+  const across = sum(groups.map((group) => group.across));
+  const widest = groups.reduce((one, other) =>
+    other.discrepancy(other.order) > one.discrepancy(one.order) ? other : one,
+  );
+  return {
+    score: within === 0 ? 100 : Math.min(100, Math.round((100 * across) / within)),
+    p: (extreme + 1) / (permutations + 1),
+    makers: otherMaker(baseline[makerPrompt] ?? [], current[makerPrompt] ?? []),
+    example: widest.describe(),
+  };
+}
+
+/** The answers to one prompt, those of the baseline first, and how much each two resemble each other. */
+class Group {
+  readonly order: readonly number[];
+  readonly #prompt: string;
+  readonly #answers: readonly string[];
+  readonly #before: number;
+  readonly #kernel: readonly (readonly number[])[];
+
+  constructor(prompt: string, before: readonly string[], now: readonly string[]) {
+    this.#prompt = prompt;
+    this.#answers = [...before, ...now];
+    this.#before = before.length;
+    this.order = this.#answers.map((_, index) => index);
+    const words = this.#answers.map(wordsOf);
+    this.#kernel = words.map((one) => words.map((other) => overlap(one, other)));
+  }
+
+  /** @param order which answers count as those of the baseline: the first ones */
+  discrepancy(order: readonly number[]): number {
+    const before = order.slice(0, this.#before);
+    const now = order.slice(this.#before);
+    return this.#mean(before, before) + this.#mean(now, now) - 2 * this.#mean(before, now);
+  }
+
+  get within(): number {
+    const before = this.order.slice(0, this.#before);
+    return this.#mean(before, before);
+  }
+
+  get across(): number {
+    return this.#mean(this.order.slice(0, this.#before), this.order.slice(this.#before));
+  }
+
+  describe(): string {
+    const [before = '', now = ''] = [this.#answers[0], this.#answers[this.#before]];
+    return `${this.#prompt} Before: “${before.slice(0, 80)}”, now: “${now.slice(0, 80)}”`;
+  }
+
+  /** Of each answer with each other one. */
+  #mean(some: readonly number[], others: readonly number[]): number {
+    const pairs = some.flatMap((one) =>
+      others.filter((other) => other !== one).map((other) => this.#kernel[one]?.[other] ?? 0),
+    );
+    return sum(pairs) / Math.max(1, pairs.length);
+  }
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+}
+
+/** Share of the words of two texts that both have. */
+function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const all = one.union(other).size;
+  return all === 0 ? 1 : one.intersection(other).size / all;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function shuffled(order: readonly number[], random: () => number): number[] {
+  const mixed = [...order];
+  for (let index = mixed.length - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1));
+    [mixed[index], mixed[other]] = [mixed[other] as number, mixed[index] as number];
+  }
+  return mixed;
+}
+
+/** The same numbers each time, so that the same answers have the same result: mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** How models name those who made them. */
+const makers: Readonly<Record<string, RegExp>> = {
+  OpenAI: /\b(openai|gpt)\b/i,
+  Anthropic: /\b(anthropic|claude)\b/i,
+  Google: /\b(google|gemini|gemma)\b/i,
+  DeepSeek: /\bdeepseek\b/i,
+  Alibaba: /\b(alibaba|qwen|tongyi)\b/i,
+  Mistral: /\b(mistral|mixtral)\b/i,
+  Meta: /\b(meta ai|meta|llama)\b/i,
+  xAI: /\b(xai|grok)\b/i,
+  Moonshot: /\b(moonshot|kimi)\b/i,
+  'Z.ai': /\b(zhipu|z\.ai|glm)\b/i,
+  MiniMax: /\bminimax\b/i,
+};
+
+function makerOf(answers: readonly string[]): string | undefined {
+  const named = answers.flatMap((answer) => Object.keys(makers).find((maker) => makers[maker]?.test(answer)) ?? []);
+  return named.find((maker) => named.filter((other) => other === maker).length > answers.length / 2);
+}
+
+function otherMaker(before: readonly string[], now: readonly string[]): Comparison['makers'] {
+  const [one, other] = [makerOf(before), makerOf(now)];
+  return one === undefined || other === undefined || one === other ? undefined : [one, other];
+}

@@ -1,0 +1,25 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { probeCommand } from './command.ts';
+import { probeJobs } from './jobs.ts';
+import { probesPage, probedRoutePage } from './pages.ts';
+import { probesSection } from './section.ts';
+import { probeGauges, probesCheck } from './state.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Tries whether routes do what they declare, by schedule and by command. Off by default. */
+export const plugin: GatewayPlugin = {
+  name: 'probes',
+  register({ gateway }) {
+    gateway.section(probesSection);
+    gateway.tables({ name: 'probes', entities: async () => Object.values(await import('./entities.ts')) });
+    for (const job of probeJobs(gateway)) gateway.job(job);
+    gateway.healthCheck(probesCheck);
+    for (const gauge of probeGauges) gateway.gauge(gauge);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.page(probesPage);
+    gateway.page(probedRoutePage);
+    gateway.command(probeCommand(gateway));
+  },
+};

@@ -1,0 +1,80 @@
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import type { Check, CheckName } from './checks/check.ts';
+import { checksOf, probe, routesOf } from './probe-route.ts';
+import { readLastTries, removeOldResults } from './results.ts';
+import { probesSection } from './section.ts';
+import { probeState } from './state.ts';
+import { Trials, type TrialSources } from './trials.ts';
+
+const hour = 3_600_000;
+/** Seconds between two runs of the job, and ms for which one goes on. */
+const interval = 600;
+const longestRun = 480_000;
+/** Ms until something that could not be found out is tried again. */
+const retryAfter = hour;
+
+/** What is due, the route that was tried longest ago first. */
+export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
+  const settings = host.section(probesSection);
+  const routes = routesOf(host);
+  const tries = await readLastTries(
+    host.database,
+    routes.map(({ route }) => route.id),
+  );
+  const lastOf = ({ id }: Route, check: CheckName) => tries.get(`${id} ${check}`);
+  const isDue = (route: Route, name: CheckName): boolean => {
+    const every = (name === 'context' ? settings.context_every_days * 24 : settings.every_hours) * hour;
+    const { at, state } = lastOf(route, name) ?? { at: -Infinity, state: undefined };
+    const isKnown = state === 'ok' || (state === 'failed' && name !== 'answers');
+    return every > 0 && host.now() - at >= (isKnown ? every : Math.min(retryAfter, every));
+  };
+  const dueOf = (model: Model, route: Route): readonly Check[] => {
+    const due = checksOf(model, route).filter(({ name }) => isDue(route, name));
+    // A route that does not answer is asked nothing else.
+    const isSilent = (lastOf(route, 'answers')?.state ?? 'ok') !== 'ok' && due[0]?.name !== 'answers';
+    return isSilent ? [] : due;
+  };
+  const waiting = routes
+    .map(({ model, route }) => ({ model, route, due: dueOf(model, route) }))
+    .filter(({ due }) => due.length > 0)
+    .toSorted((one, other) => (lastOf(one.route, 'answers')?.at ?? 0) - (lastOf(other.route, 'answers')?.at ?? 0));
+  const until = host.monotonic() + longestRun;
+  for (const { model, route, due } of waiting) {
+    for (const check of due) {
+      if (host.monotonic() > until) return;
+      const result = await probe({ host, trials, budget: settings.daily_tokens }, model, route, check);
+      if (result === undefined) break;
+      const { verdict } = result;
+      if (verdict.state === 'failed')
+        host.log.warn(
+          `probe: route ${route.id} failed ${check.name}: ${verdict.reason} ${verdict.detail ?? ''}`.trimEnd(),
+        );
+      if (check.name === 'answers' && verdict.state !== 'ok') break;
+    }
+  }
+}
+
+export function probeJobs(gateway: TrialSources): readonly JobDefinition[] {
+  return [
+    {
+      name: 'probe-routes',
+      description: 'Tries the routes that have not been tried for a while, as `probes` in gateway.yaml has it.',
+      schedule: { every: interval },
+      attempts: 1,
+      async run(_data, host) {
+        if (!host.section(probesSection).enabled) return;
+        await using trials = await Trials.open(host, gateway);
+        if (trials === undefined) return;
+        await runDueProbes(host, trials);
+        await probeState(host).read(host);
+      },
+    },
+    {
+      name: 'remove-old-probes',
+      description: 'Deletes results of probes after 60 days.',
+      schedule: { pattern: '53 3 * * *' },
+      run: (_data, host) => removeOldResults(host.database, host.now()),
+    },
+  ];
+}

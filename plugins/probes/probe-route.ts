@@ -1,0 +1,210 @@
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { countTokens, embeds, answers, maxTokens, stop, streams, usage } from './checks/answers.ts';
+import { image, reasoning, schema, tool, twoTools } from './checks/abilities.ts';
+import { readChat } from './checks/chat-answer.ts';
+import {
+  type Ask,
+  type Check,
+  type CheckName,
+  failed,
+  faultOf,
+  isConversational,
+  ok,
+  question,
+  room,
+  unknown,
+  type CheckVerdict,
+} from './checks/check.ts';
+import { context } from './checks/context.ts';
+import { compare, type Comparison, prompts, type Samples, samplesPerPrompt, significance } from './fingerprint.ts';
+import { beginCheck, type Budget, endCheck, extendCheck, type Measured, readBaseline } from './results.ts';
+import type { TrialReply, Trials } from './trials.ts';
+
+/** Output tokens of an answer to a prompt of the fingerprint. */
+const shortAnswer = 48;
+
+/** Its run only asks; the answers are compared by `probe`. */
+const fingerprint: Check = {
+  name: 'fingerprint',
+  tries: 2,
+  isDeclared: isConversational,
+  // Most answers take a fraction of what they may: those to one prompt have all of their room.
+  cost: (route) => prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * room(route, shortAnswer),
+  run: async () => ok,
+};
+
+/** In the order in which they run: a route that does not answer is not asked anything else. */
+const conversational: readonly Check[] = [
+  answers,
+  streams,
+  usage,
+  tool,
+  twoTools,
+  schema,
+  image,
+  reasoning,
+  maxTokens,
+  stop,
+  countTokens,
+  context,
+  fingerprint,
+];
+
+/** The checks of what a route declares. Other kinds of models than these cost more than a probe is worth. */
+export function checksOf(model: Model, route: Route): readonly Check[] {
+  if (model.kind === 'embedding' && route.upstream.formats.includes('embeddings')) return [embeds];
+  if (model.kind !== 'chat' || !isConversational(route)) return [];
+  return conversational.filter((check) => check.isDeclared(route));
+}
+
+/** Each route once, with the first model that it serves. */
+export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {
+  const found = new Map<string, { readonly model: Model; readonly route: Route }>();
+  for (const model of catalog.models)
+    for (const route of model.routes) if (!found.has(route.id)) found.set(route.id, { model, route });
+  return [...found.values()].filter(({ model, route }) => checksOf(model, route).length > 0);
+}
+
+export interface ProbeParts {
+  readonly host: Pick<Host, 'database' | 'now'>;
+  readonly trials: Trials;
+  readonly budget: Budget;
+  /** True: the answers become what later ones are compared with. */
+  readonly isBaseline?: boolean;
+}
+
+export interface CheckResult extends Measured {
+  readonly check: CheckName;
+  readonly verdict: CheckVerdict;
+}
+
+/**
+ * Runs one check of a route, and stores the result.
+ *
+ * @returns undefined when another process runs it
+ */
+export async function probe(
+  parts: ProbeParts,
+  model: Model,
+  route: Route,
+  check: Check,
+): Promise<CheckResult | undefined> {
+  const { host, budget } = parts;
+  const { database } = host;
+  const id = await beginCheck(database, route, check.name, check.cost(route), budget, host.now());
+  if (id === undefined) return undefined;
+  if (id === 'over_budget')
+    return { check: check.name, verdict: unknown('over_budget', `${check.cost(route)} tokens`), tokens: 0 };
+  const meter = new Meter(parts.trials, model, route);
+  const extend = () => extendCheck(database, route, id, check.cost(route), budget, host.now());
+  const done =
+    check.name === 'fingerprint'
+      ? await compareFingerprint(parts, route, meter, extend)
+      : { verdict: await tryUntilSure(check, route, meter.ask, extend) };
+  const speed = check.name === 'streams' && done.verdict.state === 'ok' ? meter.speed : {};
+  const result = { check: check.name, ...done, ...speed, tokens: meter.tokens };
+  await endCheck(database, id, result.verdict, result);
+  return result;
+}
+
+/** What failed once is tried again: it counts when it fails each time. */
+async function tryUntilSure(
+  check: Check,
+  route: Route,
+  ask: Ask,
+  extend: () => Promise<boolean>,
+): Promise<CheckVerdict> {
+  let verdict = await check.run(route, ask);
+  for (let tries = 1; tries < check.tries && verdict.state !== 'ok'; tries++) {
+    if (verdict.state === 'unknown' && verdict.reason !== 'unclear') return verdict;
+    if (!(await extend())) return unknown('over_budget');
+    verdict = await check.run(route, ask);
+  }
+  return verdict;
+}
+
+/** Counts what the requests of a check take. */
+class Meter {
+  tokens = 0;
+  #last: TrialReply | undefined;
+  readonly #trials: Trials;
+  readonly #model: Model;
+  readonly #route: Route;
+
+  constructor(trials: Trials, model: Model, route: Route) {
+    this.#trials = trials;
+    this.#model = model;
+    this.#route = route;
+  }
+
+  readonly ask: Ask = async ({ body, ...request }) => {
+    const reply = await this.#trials.send(this.#model, this.#route, {
+      ...request,
+      body: { model: this.#model.publicName, ...body },
+    });
+    const { input = 0, output = 0 } = reply.usage ?? {};
+    this.tokens += input + output;
+    this.#last = reply;
+    return reply;
+  };
+
+  /** Of the last answer, which was streamed. What comes at once was held back, and has no speed. */
+  get speed(): Pick<Measured, 'firstContentMs' | 'tokensPerSecond'> {
+    const { firstContentAfter, duration = 0, usage: { output = 0 } = {} } = this.#last ?? {};
+    if (firstContentAfter === undefined) return {};
+    const time = duration - firstContentAfter;
+    return {
+      firstContentMs: firstContentAfter,
+      tokensPerSecond: time < 100 || output === 0 ? undefined : (output * 1000) / time,
+    };
+  }
+}
+
+interface Compared extends Pick<Measured, 'score' | 'samples' | 'isBaseline'> {
+  readonly verdict: CheckVerdict;
+}
+
+async function compareFingerprint(
+  { host, isBaseline = false }: ProbeParts,
+  route: Route,
+  { ask }: Meter,
+  extend: () => Promise<boolean>,
+): Promise<Compared> {
+  const baseline = isBaseline ? undefined : await readBaseline(host.database, route.id);
+  const first = await collect(route, ask);
+  if (!isSamples(first)) return { verdict: first };
+  if (baseline === undefined) return { verdict: ok, samples: first, isBaseline: true, score: 100 };
+  const compared = compare(baseline, first);
+  if (!isOther(compared)) return { verdict: ok, samples: first, score: compared.score };
+  if (!(await extend())) return { verdict: unknown('over_budget'), samples: first, score: compared.score };
+  const second = await collect(route, ask);
+  if (!isSamples(second)) return { verdict: second };
+  const again = compare(baseline, second);
+  const { score, makers, example } = again;
+  if (!isOther(again)) return { verdict: ok, samples: second, score };
+  const verdict = makers === undefined ? failed('other_answers', example) : failed('other_maker', makers.join(' → '));
+  return { verdict, samples: second, score };
+}
+
+function isOther({ p, makers }: Comparison): boolean {
+  return makers !== undefined || p <= significance;
+}
+
+function isSamples(collected: Samples | CheckVerdict): collected is Samples {
+  return !('state' in collected && typeof collected.state === 'string');
+}
+
+/** The answers to one prompt are asked for at once. */
+async function collect(route: Route, ask: Ask): Promise<Samples | CheckVerdict> {
+  const samples: Record<string, string[]> = {};
+  for (const prompt of prompts) {
+    const replies = await Promise.all(
+      Array.from({ length: samplesPerPrompt }, () => ask(question(route, prompt, shortAnswer))),
+    );
+    const [fault] = replies.flatMap((reply) => faultOf(reply) ?? []);
+    if (fault !== undefined) return unknown(fault.state === 'ok' ? 'unclear' : fault.reason, fault.detail);
+    samples[prompt] = replies.map((reply) => readChat(reply).text.trim().slice(0, 200));
+  }
+  return samples;
+}

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
+import type { Samples } from './fingerprint.ts';
+
+/** Ms after which a check that is not over belongs to a process that was killed. */
+const abandonedAfter = 20 * 60_000;
+/** Ms over which tokens are counted. */
+const budgetPeriod = 24 * 3_600_000;
+/** Days for which results are kept; baselines stay. */
+const keptDays = 60;
+
+/** The last check of a kind on a route that is over. */
+export interface LastResult {
+  readonly route: string;
+  readonly check: CheckName;
+  readonly startedAt: Date;
+  readonly state: 'ok' | 'failed' | 'unknown';
+  readonly reason: Reason | undefined;
+  readonly detail: string | undefined;
+  readonly tokens: number;
+  readonly firstContentMs: number | undefined;
+  readonly tokensPerSecond: number | undefined;
+  readonly score: number | undefined;
+}
+
+/** What a check has measured besides its verdict. */
+export interface Measured {
+  readonly tokens: number;
+  readonly firstContentMs?: number | undefined;
+  readonly tokensPerSecond?: number | undefined;
+  readonly score?: number | undefined;
+  readonly samples?: Samples | undefined;
+  readonly isBaseline?: boolean;
+}
+
+/** The budget of one upstream, in tokens of 24 hours; undefined for what an operator has ordered. */
+export type Budget = number | undefined;
+
+type Queries = Pick<Database, 'query' | 'fork'>;
+
+/**
+ * Notes that a check begins, with the tokens that it may take. Of several processes one begins it, unless an operator orders it.
+ *
+ * @returns its id; undefined when another process is at it, `over_budget` when its tokens are not left
+ */
+export function beginCheck(
+  database: Queries,
+  route: Route,
+  check: CheckName,
+  tokens: number,
+  budget: Budget,
+  now: number,
+): Promise<string | 'over_budget' | undefined> {
+  return database.fork().transactional(async (transaction) => {
+    await lock(transaction, route.upstream.name);
+    const isOrdered = budget === undefined;
+    const [running] = await transaction.execute<unknown[]>(
+      `select 1 from probes_result where route = ? and check_name = ? and state = 'running' and started_at > ?`,
+      [route.id, check, new Date(now - abandonedAfter)],
+    );
+    if (running !== undefined && !isOrdered) return undefined;
+    if (!(await fits(transaction, route.upstream.name, tokens, budget, now))) return 'over_budget';
+    const id = randomUUID();
+    await transaction.execute(
+      `insert into probes_result (id, route, upstream, check_name, started_at, state, tokens) values (?, ?, ?, ?, ?, 'running', ?)`,
+      [id, route.id, route.upstream.name, check, new Date(now), tokens],
+    );
+    return id;
+  });
+}
+
+/** Reserves tokens for another try. @returns false when they are not left */
+export function extendCheck(
+  database: Queries,
+  { upstream }: Route,
+  id: string,
+  tokens: number,
+  budget: Budget,
+  now: number,
+): Promise<boolean> {
+  return database.fork().transactional(async (transaction) => {
+    await lock(transaction, upstream.name);
+    if (!(await fits(transaction, upstream.name, tokens, budget, now))) return false;
+    await transaction.execute('update probes_result set tokens = tokens + ? where id = ?', [tokens, id]);
+    return true;
+  });
+}
+
+async function lock(transaction: EntityManager, upstream: string): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`probes ${upstream}`]);
+}
+
+async function fits(
+  transaction: EntityManager,
+  upstream: string,
+  tokens: number,
+  budget: Budget,
+  now: number,
+): Promise<boolean> {
+  if (budget === undefined) return true;
+  const [spent] = await transaction.execute<{ tokens: string }[]>(
+    'select coalesce(sum(tokens), 0) as tokens from probes_result where upstream = ? and started_at > ?',
+    [upstream, new Date(now - budgetPeriod)],
+  );
+  return Number(spent?.tokens ?? 0) + tokens <= budget;
+}
+
+export async function endCheck(
+  database: Queries,
+  id: string,
+  verdict: CheckVerdict,
+  measured: Measured,
+): Promise<void> {
+  const { tokens, firstContentMs, tokensPerSecond, score, samples, isBaseline = false } = measured;
+  const { state, detail } = verdict;
+  await database.query(
+    `update probes_result set state = ?, reason = ?, detail = ?, tokens = ?, first_content_ms = ?, tokens_per_second = ?, score = ?,
+       samples = ?::jsonb, is_baseline = ? where id = ?`,
+    [
+      state,
+      verdict.state === 'ok' ? null : verdict.reason,
+      detail ?? null,
+      tokens,
+      firstContentMs === undefined ? null : Math.round(firstContentMs),
+      tokensPerSecond ?? null,
+      score ?? null,
+      samples === undefined ? null : JSON.stringify(samples),
+      isBaseline,
+      id,
+    ],
+  );
+}
+
+interface ResultRow {
+  readonly route: string;
+  readonly check_name: CheckName;
+  readonly started_at: string;
+  readonly state: LastResult['state'];
+  readonly reason: Reason | null;
+  readonly detail: string | null;
+  readonly tokens: number;
+  readonly first_content_ms: number | null;
+  readonly tokens_per_second: number | null;
+  readonly score: number | null;
+}
+
+/** The last results of all checks of these routes. What could not be found out counts only where nothing else is known. */
+export async function readLastResults(
+  database: Pick<Database, 'query'>,
+  routes: readonly string[],
+): Promise<LastResult[]> {
+  const rows = await database.query<ResultRow>(
+    `select distinct on (route, check_name) route, check_name, started_at, state, reason, detail, tokens, first_content_ms,
+       tokens_per_second, score
+     from probes_result where route in (?) and state <> 'running'
+     order by route, check_name, state = 'unknown', started_at desc`,
+    [routes],
+  );
+  return rows.map((row) => ({
+    route: row.route,
+    check: row.check_name,
+    startedAt: new Date(row.started_at),
+    state: row.state,
+    reason: row.reason ?? undefined,
+    detail: row.detail ?? undefined,
+    tokens: row.tokens,
+    firstContentMs: row.first_content_ms ?? undefined,
+    tokensPerSecond: row.tokens_per_second ?? undefined,
+    score: row.score ?? undefined,
+  }));
+}
+
+/** How the last try of a check went. */
+export interface LastTry {
+  readonly at: number; // epoch ms of its beginning
+  readonly state: LastResult['state'] | 'running';
+}
+
+/** The last try of each check of these routes, by `route check`. */
+export async function readLastTries(
+  database: Pick<Database, 'query'>,
+  routes: readonly string[],
+): Promise<ReadonlyMap<string, LastTry>> {
+  const rows = await database.query<{ route: string; check_name: string; started_at: string; state: LastTry['state'] }>(
+    `select distinct on (route, check_name) route, check_name, started_at, state from probes_result where route in (?)
+     order by route, check_name, started_at desc`,
+    [routes],
+  );
+  return new Map(
+    rows.map(({ route, check_name: check, started_at: at, state }) => [
+      `${route} ${check}`,
+      { at: Date.parse(at), state },
+    ]),
+  );
+}
+
+/** The samples that later ones of a route are compared with. */
+export async function readBaseline(database: Pick<Database, 'query'>, route: string): Promise<Samples | undefined> {
+  const [row] = await database.query<{ samples: Samples }>(
+    `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,
+    [route],
+  );
+  return row?.samples;
+}
+
+/** Tokens that probes of each upstream took in 24 hours. */
+export async function readSpending(
+  database: Pick<Database, 'query'>,
+  now: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.query<{ upstream: string; tokens: string }>(
+    'select upstream, sum(tokens) as tokens from probes_result where started_at > ? group by upstream',
+    [new Date(now - budgetPeriod)],
+  );
+  return new Map(rows.map(({ upstream, tokens }) => [upstream, Number(tokens)]));
+}
+
+export async function removeOldResults(database: Pick<Database, 'query'>, now: number): Promise<void> {
+  await database.query('delete from probes_result where started_at < ? and not is_baseline', [
+    new Date(now - keptDays * 24 * 3_600_000),
+  ]);
+}

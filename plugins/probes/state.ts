@@ -1,0 +1,131 @@
+import { inBackground } from '#core/platform/background.ts';
+import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
+import type { HealthCheck } from '#core/gateway/health/health-check.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import { checksOf, routesOf } from './probe-route.ts';
+import { type LastResult, readLastResults } from './results.ts';
+import { probesSection } from './section.ts';
+
+/** Ms after which the results are read again: health checks ask every few seconds, on every instance. */
+const rereadAfter = 30_000;
+/** Routes that a message names. */
+const named = 5;
+
+/** What is known of a route. */
+export interface ProbedRoute {
+  readonly route: string;
+  readonly model: string; // public name
+  readonly results: readonly LastResult[];
+  /** What it declares and does not do. */
+  readonly drifted: readonly LastResult[];
+  /** The fingerprint, where it is not that of the baseline. */
+  readonly changed: LastResult | undefined;
+}
+
+/** All routes that can be probed, with the results of what they declare now: a corrected declaration ends a drift. */
+export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
+  const routes = routesOf(host);
+  const results = await readLastResults(
+    host.database,
+    routes.map(({ route }) => route.id),
+  );
+  const byRoute = Map.groupBy(results, ({ route }) => route);
+  return routes.map(({ model, route }) => {
+    const order = checksOf(model, route).map(({ name }) => name);
+    const declared = (byRoute.get(route.id) ?? [])
+      .filter(({ check }) => order.includes(check))
+      .toSorted((one, other) => order.indexOf(one.check) - order.indexOf(other.check));
+    const wrong = declared.filter(({ state }) => state === 'failed');
+    return {
+      route: route.id,
+      model: model.publicName,
+      results: declared,
+      drifted: wrong.filter(({ check }) => check !== 'fingerprint'),
+      changed: wrong.find(({ check }) => check === 'fingerprint'),
+    };
+  });
+}
+
+/** What this instance knows of the results, read again in the background. */
+class ProbeState {
+  routes: readonly ProbedRoute[] = [];
+  #readAt = -Infinity;
+
+  /** Reads the results if they are old, for the next caller. */
+  refresh(host: Host): void {
+    if (host.monotonic() - this.#readAt < rereadAfter) return;
+    this.#readAt = host.monotonic();
+    inBackground(host.log, 'reading the results of probes', () => this.read(host));
+  }
+
+  async read(host: Host): Promise<void> {
+    const { enabled, on_drift: onDrift } = host.section(probesSection);
+    this.routes = enabled ? await readProbedRoutes(host) : [];
+    const demoted = demotedRoutes(host);
+    demoted.clear();
+    if (onDrift === 'last') for (const { route, drifted } of this.routes) if (drifted.length > 0) demoted.add(route);
+  }
+}
+
+export function probeState(host: Pick<Host, 'keep'>): ProbeState {
+  return host.keep('probes/state', () => new ProbeState());
+}
+
+/** Fails while a route does not do what it declares, or answers like another model. It also keeps the state of the instance fresh. */
+export const probesCheck: HealthCheck = {
+  name: 'probes',
+  check(host) {
+    const state = probeState(host);
+    const { enabled } = host.section(probesSection);
+    if (enabled || state.routes.length > 0) state.refresh(host);
+    const wrong = state.routes.filter(({ drifted, changed }) => drifted.length > 0 || changed !== undefined);
+    if (wrong.length === 0) return { ok: true };
+    const since = Math.min(
+      ...wrong.flatMap(({ drifted, changed }) => [...drifted, changed ?? []].flat()).map(({ startedAt }) => +startedAt),
+    );
+    const names = wrong.slice(0, named).map(
+      ({ route, drifted, changed }) =>
+        `${route} (${[...drifted, changed ?? []]
+          .flat()
+          .map(({ check }) => check)
+          .join(', ')})`,
+    );
+    const more = wrong.length > named ? ` and ${wrong.length - named} more` : '';
+    const reason = `Routes do not do what they declare: ${names.join(', ')}${more}. Look at /operator/probes, or run daypass probe.`;
+    return { ok: false, reason, since };
+  },
+};
+
+function readings(host: Host, read: (route: ProbedRoute) => number | undefined): Reading[] {
+  return probeState(host).routes.flatMap((one) => {
+    const value = read(one);
+    return value === undefined ? [] : [{ value, labels: { route: one.route } }];
+  });
+}
+
+/** Without readings while probes are off. */
+export const probeGauges: readonly Gauge[] = [
+  {
+    name: 'route_drifted',
+    description: '1 while the last probe of a route has found that it does not do what it declares.',
+    labels: ['route'],
+    read: (host) =>
+      readings(host, ({ results, drifted }) => (results.length === 0 ? undefined : Number(drifted.length > 0))),
+  },
+  {
+    name: 'route_fingerprint_changed',
+    description: '1 while the answers of a route are not those of the model of its baseline.',
+    labels: ['route'],
+    read: (host) =>
+      readings(host, ({ results, changed }) =>
+        results.some(({ check }) => check === 'fingerprint') ? Number(changed !== undefined) : undefined,
+      ),
+  },
+  {
+    name: 'route_probe_tokens_per_second',
+    description: 'Output tokens per second of the last probe that was streamed.',
+    labels: ['route'],
+    read: (host) => readings(host, ({ results }) => results.find(({ check }) => check === 'streams')?.tokensPerSecond),
+  },
+];

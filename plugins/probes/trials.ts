@@ -1,0 +1,177 @@
+import { Readable } from 'node:stream';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import { adapter, delivery, type FaultKind, trialModel, type Usage } from '#core/gateway/facts.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { buildPipeline } from '#core/gateway/pipeline/build.ts';
+import { type BodySource, type Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
+import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+
+/** Ms that one request may take. */
+const longest = 120_000;
+/** Bytes of an answer that are read. */
+const longestAnswer = 4_194_304;
+/** Characters of an error that are kept. */
+const longestError = 300;
+
+/** What plugins have registered that trials are made of. */
+export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
+
+/** A request to a route, in the format of a client. */
+export interface TrialRequest {
+  readonly endpoint: string; // name: `chat`
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** What came back. */
+export interface TrialReply {
+  /** The whole answer; undefined for a stream, and when there is none. */
+  readonly body: JsonObject | undefined;
+  /** The events of a stream. */
+  readonly events: readonly JsonObject[];
+  /** Why there is no answer, or not all of it; `request` where the gateway itself refused the request. */
+  readonly fault: FaultKind | 'request' | undefined;
+  readonly error: string | undefined;
+  readonly usage: Usage | undefined;
+  /** What of the request the route did not get. */
+  readonly notes: readonly string[];
+  readonly firstContentAfter: number | undefined; // ms
+  readonly duration: number; // ms
+}
+
+/**
+ * Sends requests of the gateway itself to single routes, by the stages that send those of customers: formats, quirks, credentials and
+ * deadlines are the same. No other stage sees them, so that they are in no record, metric or limit.
+ */
+export class Trials implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #pipeline: Pipeline;
+  readonly #endpoints: ReadonlyMap<string, Endpoint>;
+
+  private constructor(host: Host, pipeline: Pipeline, endpoints: readonly Endpoint[]) {
+    this.#host = host;
+    this.#pipeline = pipeline;
+    this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
+  }
+
+  /** @returns undefined where no stage sends requests */
+  static async open(host: Host, { stages, endpoints }: TrialSources): Promise<Trials | undefined> {
+    const sending = host.stages.flatMap(({ definition: { name }, options }) => {
+      const definition = stages.get(name);
+      const isSending = definition?.writes?.some((fact) => fact === adapter || fact === delivery);
+      return definition !== undefined && isSending === true ? [{ definition, options }] : [];
+    });
+    if (sending.length < 2) return undefined;
+    return new Trials(host, await buildPipeline(sending, host), endpoints);
+  }
+
+  /** Never rejects because of the route: that is what it finds out. */
+  async send(model: Model, route: Route, { endpoint: name, params = {}, body }: TrialRequest): Promise<TrialReply> {
+    const endpoint = this.#endpoints.get(name);
+    if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
+    const exchange = this.#exchange(endpoint, params, body);
+    const only = { ...model, routes: [route], hedgeAfter: undefined, resume: false };
+    exchange.set(trialModel, only);
+    const tooLong = new GatewayError('upstream_timeout', `No complete answer within ${longest / 1000} seconds.`);
+    const timer = setTimeout(() => exchange.abort(tooLong), longest);
+    this.#pipeline.begin(exchange);
+    try {
+      const reply = await this.#pipeline.answer(exchange);
+      return read(exchange, reply, await textOf(reply));
+    } finally {
+      clearTimeout(timer);
+      exchange.memory.release();
+      await this.#pipeline.finish(exchange, {
+        kind: 'answered',
+        status: undefined,
+        error: undefined,
+        bytesSent: 0,
+        duration: exchange.elapsed,
+        firstByteAfter: undefined,
+      });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pipeline.retire();
+  }
+
+  #exchange(endpoint: Endpoint, params: Readonly<Record<string, string>>, body: JsonObject): Exchange {
+    const { now, memory } = this.#host;
+    const text = JSON.stringify(body);
+    const source: BodySource = {
+      bytes: async () => Buffer.from(text),
+      text: async () => text,
+      json: async () => structuredClone(body),
+    };
+    return new Exchange({
+      id: createRequestId(now()),
+      endpoint,
+      params,
+      dialect: endpoint.dialect ?? 'openai',
+      method: endpoint.method,
+      path: endpoint.path,
+      query: new URLSearchParams(),
+      headers: { 'content-type': 'application/json' },
+      remoteAddress: undefined,
+      receivedAt: now(),
+      body: source,
+      memory: memory.share('probes'),
+    });
+  }
+}
+
+/** The text of an answer, and what broke it off. */
+async function textOf(reply: Reply): Promise<{ readonly text: string; readonly broken: unknown }> {
+  const { body } = reply;
+  if (!(body instanceof Readable)) return { text: String(body ?? ''), broken: undefined };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer | string>) {
+      const bytes = Buffer.from(chunk as string);
+      size += bytes.length;
+      if (size > longestAnswer) throw new Error(`The answer has more than ${longestAnswer} bytes.`);
+      chunks.push(bytes);
+    }
+    return { text: Buffer.concat(chunks).toString(), broken: undefined };
+  } catch (error) {
+    discard(reply);
+    return { text: Buffer.concat(chunks).toString(), broken: error };
+  }
+}
+
+function read(
+  exchange: Exchange,
+  { status, headers }: Reply,
+  { text, broken }: { readonly text: string; readonly broken: unknown },
+): TrialReply {
+  const record = exchange.find(delivery);
+  const last = record?.attempts.at(-1);
+  const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
+  const isFailed = status >= 300 || broken !== undefined || record?.servedBy === undefined;
+  const failure = exchange.failure ?? (broken instanceof Error ? broken : undefined);
+  return {
+    body: isStream || isFailed ? undefined : parseObject(text),
+    events: isStream ? eventsIn(text) : [],
+    fault: isFailed ? (last?.fault ?? (record === undefined ? 'request' : 'route')) : undefined,
+    error: isFailed ? (last?.error ?? failure?.message ?? `status ${status}`).slice(0, longestError) : undefined,
+    usage: record?.usage,
+    notes: record?.notes ?? [],
+    firstContentAfter: record?.firstContentAfter,
+    duration: exchange.elapsed,
+  };
+}
+
+function eventsIn(text: string): JsonObject[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => parseObject(line.slice('data: '.length)))
+    .filter(isJsonObject);
+}

@@ -1,0 +1,40 @@
+import type { Upstream } from '#core/config/catalog/catalog.ts';
+import { RetryBudget } from './allowance.ts';
+import { FailureLog } from './failure-log.ts';
+import { KeyPool } from './key-pool.ts';
+import type { HealthReports, RelayParts } from './relay-parts.ts';
+
+/** Whatever a trial finds, requests of customers go on as before. */
+const unconcerned: HealthReports = {
+  admit: () => ({ isProbe: false }),
+  isHealthy: () => true,
+  isAvailable: () => true,
+  noteContent: () => undefined,
+  served: () => undefined,
+  failed: () => undefined,
+  lacksModel: () => undefined,
+  released: () => undefined,
+  waitFor: () => 0,
+};
+
+/**
+ * The parts of a relay for a trial: it uses the connections and the credentials of all requests, and leaves breakers, the cooldowns
+ * of keys, the budget of retries and the log of failures as they are. Its own result is all that it reports.
+ */
+export function trialParts(parts: RelayParts): RelayParts {
+  const pools = new Map<Upstream, KeyPool>();
+  return {
+    ...parts,
+    health: unconcerned,
+    demoted: new Set(),
+    traceSample: 0,
+    budget: new RetryBudget(0),
+    keys: ({ upstream }) => {
+      const pool = pools.get(upstream) ?? new KeyPool(upstream);
+      pools.set(upstream, pool);
+      return pool;
+    },
+    log: { info: () => undefined, warn: () => undefined, error: (...said) => parts.log.error(...said) },
+    failures: new FailureLog(parts.monotonic),
+  };
+}

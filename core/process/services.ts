@@ -76,6 +76,7 @@ export class OpenServices implements AsyncDisposable {
     try {
       const database = await openDatabase({
         url: environment['DATABASE_URL'] || undefined,
+        directUrl: environment['DATABASE_DIRECT_URL'] || undefined,
         dataFolder,
         log,
         mode,

@@ -10,7 +10,7 @@ export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export interface Database extends AsyncDisposable {
   /** `embedded`: runs under the data folder and stops with the gateway. */
   readonly kind: 'embedded' | 'external';
-  /** Connection string, password included: for the job queue's own connections. Never logged. */
+  /** Connection string without a pooler, password included: for sessions of one's own, such as the job queue's. Never logged. */
   readonly url: string;
   /** A fresh entity manager: one for each exchange, job or command. */
   fork(): EntityManager;

@@ -9,12 +9,15 @@ import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
+import { warnOfPooler } from './pooler.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 
 export interface OpenDatabaseOptions {
   /** DATABASE_URL; without it the embedded server is used. */
   readonly url?: string | undefined;
+  /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for what needs a session. Default: `url`. */
+  readonly directUrl?: string | undefined;
   readonly dataFolder: string;
   readonly log: Logger;
   /** `serve`: for a gateway. `command`: for a short command that may run next to a gateway. */
@@ -38,11 +41,14 @@ const idleTimeout = 30_000; // ms
 const connectionOptions = {
   connectionTimeoutMillis: deadlines.connect,
   query_timeout: deadlines.query + 1_000,
+  application_name: 'daypass',
+  keepAlive: true,
+};
+/** What PostgreSQL itself ends. */
+const sessionSettings = {
   statement_timeout: deadlines.query,
   lock_timeout: deadlines.lock,
   idle_in_transaction_session_timeout: deadlines.idleTransaction,
-  application_name: 'daypass',
-  keepAlive: true,
 };
 /** Ms that the embedded server has to stop after a failed start, before it is killed. */
 const failedStopTimeout = 1_500;
@@ -55,19 +61,23 @@ const abandonTimeout = 5_000;
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: given, log, signal } = options;
+  const { url: given, directUrl, mode, log, signal } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
+  if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
+  if (given !== undefined && directUrl === undefined && mode === 'serve') await warnOfPooler(given, log);
   const embedded = given === undefined ? await openEmbedded(options) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
-  const lifetime = new Lifetime(url, log, options, embedded);
+  const direct = directUrl ?? url;
+  const lifetime = new Lifetime(direct, log, options, embedded);
   try {
     // What an aborted start leaves behind here are connections, which end with the process.
     await unlessAborted(lifetime.begin(), signal);
-    const names = await unlessAborted(migrate(url, log, tables), signal);
+    const names = await unlessAborted(migrate(direct, log, tables), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
-    const orm = await unlessAborted(openOrm(url, await loadEntities(options.entities, tables)), signal);
-    return new PostgresDatabase(orm, url, log, lifetime);
+    const settings = { url, isPooled: direct !== url };
+    const orm = await unlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
+    return new PostgresDatabase(orm, createFirstPool(settings), direct, log, lifetime);
   } catch (error) {
     await lifetime.end(failedStopTimeout);
     throw given === undefined ? error : explainFailure(error, given);
@@ -89,14 +99,20 @@ async function loadEntities(ofCore: Entities = [], tables: readonly PluginTables
   return [...ofCore, ...ofPlugins.flat()];
 }
 
-async function openOrm(url: string, entities: Entities): Promise<MikroORM> {
+interface PoolSettings {
+  readonly url: string;
+  /** A pooler refuses settings of sessions: the role has them there (docs/scaling.md). */
+  readonly isPooled: boolean;
+}
+
+async function openOrm({ url, isPooled }: PoolSettings, entities: Entities): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
     entities,
     namingStrategy: GatewayNaming,
     schemaGenerator,
     pool: { min: 0, max: poolSize, idleTimeoutMillis: idleTimeout },
-    driverOptions: { ...connectionOptions, onPoolCreated: releaseLostClients },
+    driverOptions: { ...connectionOptions, ...(!isPooled && sessionSettings), onPoolCreated: releaseLostClients },
     discovery: { warnWhenNoEntities: false },
     // Failures reach the caller; the pool's own messages about lost connections would only repeat them.
     logger: () => undefined,
@@ -104,8 +120,13 @@ async function openOrm(url: string, entities: Entities): Promise<MikroORM> {
 }
 
 /** Connects at its first query. */
-function createFirstPool(url: string): pg.Pool {
-  const options = { ...connectionOptions, max: firstPoolSize, idleTimeoutMillis: idleTimeout };
+function createFirstPool({ url, isPooled }: PoolSettings): pg.Pool {
+  const options = {
+    ...connectionOptions,
+    ...(!isPooled && sessionSettings),
+    max: firstPoolSize,
+    idleTimeoutMillis: idleTimeout,
+  };
   const pool = new pg.Pool({ ...options, connectionString: url });
   // An idle connection was lost; the next query opens another one.
   pool.on('error', () => undefined);
@@ -127,12 +148,13 @@ class PostgresDatabase implements OpenedDatabase {
   readonly #first: pg.Pool;
   readonly #lifetime: Lifetime;
 
-  constructor(orm: MikroORM, url: string, log: Logger, lifetime: Lifetime) {
+  /** @param url without a pooler */
+  constructor(orm: MikroORM, first: pg.Pool, url: string, log: Logger, lifetime: Lifetime) {
     this.kind = lifetime.isEmbedded ? 'embedded' : 'external';
     this.url = url;
     this.notifications = new PostgresNotifications(url, log);
     this.#orm = orm;
-    this.#first = createFirstPool(url);
+    this.#first = first;
     this.#lifetime = lifetime;
   }
 
@@ -199,11 +221,14 @@ export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
   return { text, values };
 }
 
-/** @throws Error, without the URL, which may contain a password, when DATABASE_URL is not a PostgreSQL URL */
-export function checkUrl(url: string): void {
+/**
+ * @param name of the variable
+ * @throws Error, without the URL, which may contain a password, when it is not a PostgreSQL URL
+ */
+export function checkUrl(url: string, name = 'DATABASE_URL'): void {
   const protocol = URL.parse(url)?.protocol;
   if (protocol === 'postgres:' || protocol === 'postgresql:') return;
-  throw new Error('DATABASE_URL is not a valid PostgreSQL URL. Use postgres://user:password@host:5432/database.');
+  throw new Error(`${name} is not a valid PostgreSQL URL. Use postgres://user:password@host:5432/database.`);
 }
 
 /** Names the database of a connection error, without the password. Other errors are returned unchanged. */

@@ -51,7 +51,7 @@ async function restore(
   if (check) return;
   const dataFolder = resolve(dirname(context.file()), config.get(data).folder);
   const parts = { context, path, migrations, tables };
-  const databaseUrl = process.env['DATABASE_URL'] || undefined;
+  const databaseUrl = process.env['DATABASE_DIRECT_URL'] || process.env['DATABASE_URL'] || undefined;
   if (databaseUrl === undefined) await restoreFolder(parts, dataFolder, overwrite === true);
   else await restoreDatabase(parts, databaseUrl, dataFolder);
   const older = found.version === version ? '' : `, migrated from version ${found.version} to ${version}`;

@@ -1,6 +1,6 @@
 import type { RecordedRequest } from '../../support/faulty-upstream.ts';
 import { objectOf } from '../conversation.ts';
-import { formatOf, readAsk, signatureOf } from './looping-upstream.ts';
+import { formatOf, loop, readAsk, signatureOf } from './looping-upstream.ts';
 
 /** Files that clients send: bytes whose standard and url-safe base64 differ. */
 export const files = {
@@ -43,7 +43,8 @@ function isContinued(request: RecordedRequest): boolean {
 
 /** Files that do not arrive in standard base64. Gemini reads both forms, and a thread keeps those of its first request. */
 function findAltered(request: RecordedRequest): string[] {
-  if (isContinued(request)) return [];
+  // A request beside the loop has none.
+  if (isContinued(request) || !request.body.includes(loop.question)) return [];
   const format = formatOf(request);
   const written = JSON.stringify(request.json());
   const read = format === 'gemini' ? written.replaceAll('-', '+').replaceAll('_', '/') : written;

@@ -19,10 +19,20 @@ import type { ResponsesReply } from '../../wire/responses.ts';
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
 export async function getResponse(host: Host, exchange: Exchange): Promise<Reply> {
-  const { query } = exchange;
-  const after = readStartingAfter(query.get('starting_after'));
+  const after = readStartingAfter(exchange.query.get('starting_after'));
   const { response } = await load(host, exchange);
-  return query.get('stream') === 'true' ? streamOf(host, named(exchange), after) : json(response);
+  return (await wantsStream(exchange)) ? streamOf(host, named(exchange), after) : json(response);
+}
+
+/** Bytes of `{"stream":true}`, with room for spaces and other members. */
+const longestWish = 1_024;
+
+/** The query says it, or a body in spite of the method: openai-go 3 sends `{"stream":true}`. */
+async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
+  if (query.get('stream') === 'true') return true;
+  const length = Number(headers['content-length'] ?? 0);
+  if (!(length > 0 && length <= longestWish)) return false;
+  return (await body.json())['stream'] === true;
 }
 
 function readStartingAfter(text: string | null): number {

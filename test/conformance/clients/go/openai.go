@@ -3,14 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
 )
 
-// Chat completions. Gives every message back as the SDK converts it.
+// Chat completions. Gives every message back as the SDK converts it. Before that it reads a stored response as a stream.
 func runOpenAI(ctx context.Context, l loop) (string, error) {
 	client := openai.NewClient(option.WithBaseURL(l.url+"/v1"), option.WithAPIKey(l.key), option.WithMaxRetries(0))
+	if err := readStored(ctx, client, l.model); err != nil {
+		return "", err
+	}
 	look := openai.FunctionDefinitionParam{
 		Name:        "look",
 		Description: openai.String("Looks."),
@@ -62,6 +67,31 @@ func askOpenAI(
 		return openai.ChatCompletionMessage{}, errors.New("no choice")
 	}
 	return completion.Choices[0].Message, nil
+}
+
+// A stored response, streamed when it has ended, says what it said at first.
+func readStored(ctx context.Context, client openai.Client, model string) error {
+	params := responses.ResponseNewParams{
+		Model: model,
+		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Who are you?")},
+	}
+	first, err := client.Responses.New(ctx, params)
+	if err != nil {
+		return err
+	}
+	events := client.Responses.GetStreaming(ctx, first.ID, responses.ResponseGetParams{})
+	text, last := "", ""
+	for events.Next() {
+		event := events.Current()
+		last = event.Type
+		if event.Type == "response.output_text.delta" {
+			text += event.Delta
+		}
+	}
+	if events.Err() == nil && (last != "response.completed" || text == "" || text != first.OutputText()) {
+		return fmt.Errorf("the stream of a stored response says %q and ends with %q", text, last)
+	}
+	return events.Err()
 }
 
 func openAIParts(l loop) []openai.ChatCompletionContentPartUnionParam {

@@ -10,11 +10,12 @@ import com.anthropic.models.beta.messages.BetaContentBlockParam;
 import com.anthropic.models.beta.messages.BetaMessage;
 import com.anthropic.models.beta.messages.BetaRawMessageStreamEvent;
 import com.anthropic.models.beta.messages.MessageCreateParams;
+import com.anthropic.models.models.ModelInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The beta tool runner, which begins message threads. */
+/** The beta tool runner, which begins message threads. Answers and models satisfy the SDK's strict checks. */
 final class AnthropicLoop {
     static String run(Loops.Loop loop) {
         AnthropicClient client = AnthropicOkHttpClient.builder()
@@ -22,6 +23,8 @@ final class AnthropicLoop {
                 .apiKey(loop.key())
                 .maxRetries(0)
                 .build();
+        client.models().list().items().forEach(ModelInfo::validate);
+        client.models().retrieve(loop.model()).validate();
         MessageCreateParams params = MessageCreateParams.builder()
                 .model(loop.model())
                 .maxTokens(100)
@@ -30,7 +33,7 @@ final class AnthropicLoop {
                 .addTool(Loops.Look.class)
                 .build();
         BetaToolRunner runner = client.beta().messages().toolRunner(params);
-        return text(loop.stream() ? lastStreamed(runner) : last(runner));
+        return text((loop.stream() ? lastStreamed(runner) : last(runner)).validate());
     }
 
     private static BetaMessage last(BetaToolRunner runner) {

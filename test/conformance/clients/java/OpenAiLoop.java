@@ -12,10 +12,11 @@ import com.openai.models.chat.completions.ChatCompletionMessage;
 import com.openai.models.chat.completions.ChatCompletionMessageFunctionToolCall;
 import com.openai.models.chat.completions.ChatCompletionMessageToolCall;
 import com.openai.models.chat.completions.ChatCompletionToolMessageParam;
+import com.openai.models.models.Model;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Chat completions. Gives every message back as it came. */
+/** Chat completions. Gives every message back as it came. Answers and models satisfy the SDK's strict checks. */
 final class OpenAiLoop {
     static String run(Loops.Loop loop) {
         OpenAIClient client = OpenAIOkHttpClient.builder()
@@ -23,6 +24,8 @@ final class OpenAiLoop {
                 .apiKey(loop.key())
                 .maxRetries(0)
                 .build();
+        client.models().list().items().forEach(Model::validate);
+        client.models().retrieve(loop.model()).validate();
         ChatCompletionCreateParams.Builder params = ChatCompletionCreateParams.builder()
                 .model(loop.model())
                 .addSystemMessage(Loops.SYSTEM)
@@ -49,7 +52,7 @@ final class OpenAiLoop {
         ChatCompletion completion = isStream
                 ? askStreaming(client, params)
                 : client.chat().completions().create(params);
-        return completion.choices().get(0).message();
+        return completion.validate().choices().get(0).message();
     }
 
     private static ChatCompletion askStreaming(OpenAIClient client, ChatCompletionCreateParams params) {

@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import { request as undici } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../../support/faulty-upstream.ts';
 import { answerText, eventsBefore, responseBody, startStore, type StoreGateway } from './fixture.ts';
@@ -114,6 +115,20 @@ describe('a background response', () => {
     expect(rest.at(-1)).toMatchObject({ type: 'response.completed', response: { id, status: 'completed' } });
     const again = await Array.fromAsync(await client.responses.retrieve(id, { stream: true }));
     expect(again).toEqual([...first, ...rest]);
+  });
+
+  it('is streamed to openai-go, which asks for that in the body of a GET', async () => {
+    const { client, gateway, finish } = await setting();
+    const { id } = await client.responses.create(asks);
+    finish();
+    await ended(client, id);
+    const answer = await undici(`${gateway.url}/v1/responses/${id}`, {
+      method: 'GET',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: '{"stream":true}',
+    });
+    expect(answer.headers['content-type']).toContain('text/event-stream');
+    expect(await answer.body.text()).toContain('event: response.completed');
   });
 
   it('is cancelled, at its upstream too, and stays cancelled', async () => {

@@ -1,0 +1,70 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
+import { redisUrl } from '../support/redis.ts';
+import { answerText, eventsBefore } from '../plugins/format/state/responses-store/fixture.ts';
+
+type Streamed = OpenAI.Responses.ResponseStreamEvent;
+
+let upstream: FaultyUpstream;
+let home: GatewayHome;
+let runner: GatewayProcess;
+let other: GatewayProcess;
+
+const clientOf = ({ url }: GatewayProcess) => new OpenAI({ baseURL: `${url}/v1`, apiKey: home.key, maxRetries: 0 });
+
+const begin = () => clientOf(runner).responses.create({ model: 'test', input: 'Think long.', background: true });
+
+/** The stream from the instance that does not run it, up to its text; then the rest of it. */
+async function follow(id: string): Promise<{ text: string; rest: Promise<Streamed[]> }> {
+  const stream = await clientOf(other).responses.retrieve(id, { stream: true });
+  const events = stream[Symbol.asyncIterator]();
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done === true) throw new Error('the stream has ended');
+    if (value.type !== 'response.output_text.delta') continue;
+    return { text: value.delta, rest: Array.fromAsync({ [Symbol.asyncIterator]: () => events }) };
+  }
+}
+
+describe.skipIf(redisUrl === undefined)('a background response on two instances', { shuffle: false }, () => {
+  beforeAll(async () => {
+    // It begins an answer, and never ends it.
+    upstream = await createUpstream((_request, response) => response.sse(...eventsBefore(1).slice(0, 4)));
+    home = await createGatewayHome(yamlFor(`${upstream.url}/v1`, '[responses]'));
+    const environment = { REDIS_URL: redisUrl ?? '' };
+    [runner, other] = await Promise.all([home.start(environment), home.start(environment)]);
+  });
+  afterAll(async () => {
+    await home[Symbol.asyncDispose]();
+    await upstream[Symbol.asyncDispose]();
+  });
+
+  it('is streamed and cancelled by the one that does not run it', async () => {
+    const { id } = await begin();
+    const { text, rest } = await follow(id);
+    expect(text).toBe(answerText(1));
+    const count = upstream.requests.length;
+    expect(await clientOf(other).responses.cancel(id)).toMatchObject({ id, status: 'cancelled' });
+    expect(await upstream.waitForClose(count)).toBe('client left');
+    expect((await rest).at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'cancelled' } });
+    expect(await clientOf(runner).responses.retrieve(id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('whose instance is killed fails with a sentence on the other, and in streams of it', async () => {
+    const { id } = await begin();
+    const { rest } = await follow(id);
+    expect(await runner.end('SIGKILL')).toBe('SIGKILL');
+    expect(await clientOf(other).responses.retrieve(id)).toMatchObject({ status: 'in_progress' });
+    // Instead of waiting for the lease to end.
+    await home.database.query(`UPDATE response_store SET running_until = now() WHERE id = ?`, [id]);
+    const ending = (await rest).at(-1);
+    expect(ending).toMatchObject({ type: 'response.failed', response: { id, status: 'failed' } });
+    const failed = await clientOf(other).responses.retrieve(id);
+    expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('has stopped') } });
+    const again = await Array.fromAsync(await clientOf(other).responses.retrieve(id, { stream: true }));
+    expect(again.at(-1)).toEqual(ending);
+    expect(again.map(({ sequence_number: number }) => number)).toEqual(again.map((_, index) => index));
+  });
+});

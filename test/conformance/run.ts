@@ -5,6 +5,7 @@
  *
  *     npm run conformance -- --only messages,chat,reasoning   client, upstream or vendor, feature; `*` for all
  *     npm run conformance -- --only '*,*,tool loop'           the SDKs
+ *     npm run conformance -- --only '*,*,session'             sessions of twenty turns with official SDKs
  *     npm run conformance -- --write                          writes the tables into docs/conformance.md
  */
 import { parseArgs } from 'node:util';
@@ -12,6 +13,7 @@ import { execute, startPostgres, withDatabase } from '../support/global-postgres
 import { allCells, type Outcome, runCell } from './cell.ts';
 import { openConformanceFixture } from './fixture.ts';
 import { allLoops, type LoopCell, playLoops } from './loops/play-loops.ts';
+import { allSessions, playSessions, type SessionCell } from './sessions/play-sessions.ts';
 import { describeFailures, type Line, type PlayedCell, writePage, writeTables } from './table.ts';
 import { allVendorCells, runVendorCell } from './vendors/vendor-cell.ts';
 import { openVendorFixture } from './vendors/vendor-fixture.ts';
@@ -23,7 +25,8 @@ const { values } = parseArgs({
 const cells = allCells().filter(isChosen);
 const vendorCells = allVendorCells().filter(isChosen);
 const loops = allLoops().filter(isChosen);
-if (cells.length + vendorCells.length + loops.length === 0) {
+const sessions = allSessions().filter(isChosen);
+if (cells.length + vendorCells.length + loops.length + sessions.length === 0) {
   console.error(`--only ${values.only}: there is no such cell; write a client, an upstream and a feature, * for all`);
   process.exit(2);
 }
@@ -32,10 +35,14 @@ const lines = await play(openConformanceFixture, cells, runCell);
 const vendorLines = await play(openVendorFixture, vendorCells, runVendorCell);
 const all = [...lines, ...vendorLines];
 const ofLoops = loops.length === 0 ? undefined : await inDatabase((url) => playLoops(url, loops));
-const failures = [...describeFailures(all), ...(ofLoops?.failures ?? [])];
+const ofSessions = sessions.length === 0 ? undefined : await inDatabase((url) => playSessions(url, sessions));
+const failures = [...describeFailures(all), ...(ofLoops?.failures ?? []), ...(ofSessions?.failures ?? [])];
 const written = all.length === 0 ? [] : [writeTables(lines, vendorLines)];
-console.log([...written, (ofLoops?.lines ?? []).join('\n'), ...failures].join('\n\n'));
-console.log(`\n${all.length} cells and ${loops.length} of SDKs, ${failures.length} failed`);
+const ofSdks = [...(ofLoops?.lines ?? []), ...(ofSessions?.lines ?? [])].join('\n');
+console.log([...written, ofSdks, ...failures].join('\n\n'));
+console.log(
+  `\n${all.length} cells, ${loops.length} of SDKs and ${sessions.length} sessions, ${failures.length} failed`,
+);
 if (values.write && failures.length === 0) await writePage(lines, vendorLines);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
@@ -61,7 +68,7 @@ async function inDatabase<T>(use: (databaseUrl: string) => Promise<T>): Promise<
   return result;
 }
 
-function isChosen({ client, upstream, feature }: PlayedCell | LoopCell): boolean {
+function isChosen({ client, upstream, feature }: PlayedCell | LoopCell | SessionCell): boolean {
   const wanted = values.only === '' ? [] : values.only.split(',');
   return [client, upstream, feature].every((name, index) => [undefined, '*', name].includes(wanted[index]));
 }

@@ -26,6 +26,8 @@ export interface RateLimits {
   readonly burst?: number | undefined;
   /** Requests in flight. */
   readonly concurrent?: number | undefined;
+  /** Share of an upstream's slots when they are scarce, relative to accounts with 1. */
+  readonly weight?: number | undefined;
 }
 
 /**
@@ -109,6 +111,8 @@ export interface Delivery {
   notes?: readonly string[] | undefined;
   /** Ms from the start of the exchange to the first content of the answer. */
   firstContentAfter: number | undefined;
+  /** Ms for which the request waited for free slots of upstreams; undefined when it did not. */
+  queuedFor?: number;
   /** True when a vendor refused the request, or withheld or cut the answer, because of its policy. */
   isPolicyRefusal?: boolean;
 }

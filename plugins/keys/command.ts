@@ -105,7 +105,7 @@ function defineLimit(parser: Parser, context: CommandContext): void {
       const limits = limitsFrom(options);
       if (options.reset === true && limits !== undefined) usage('--reset cannot be combined with other limits');
       if (options.reset === undefined && limits === undefined) {
-        usage('Nothing to change: pass --limit, --period, --burst, --concurrent or --reset');
+        usage('Nothing to change: pass --limit, --period, --burst, --concurrent, --weight or --reset');
       }
       return run(context, options, async (host) => {
         const { id } = await (await accounts()).findAccount(host.database, account);
@@ -148,7 +148,8 @@ function addLimitOptions(parser: Parser): Parser {
     .option('--limit <requests>', 'requests per period', parseInteger(1, 1_000_000))
     .option('--period <seconds>', 'length of the period in seconds', parseInteger(1, 86_400))
     .option('--burst <requests>', 'requests that may be sent at once after a pause', parseInteger(1, 1_000_000))
-    .option('--concurrent <requests>', 'requests in flight at the same time', parseInteger(1, 100_000));
+    .option('--concurrent <requests>', 'requests in flight at the same time', parseInteger(1, 100_000))
+    .option('--weight <share>', 'share of full upstreams, where others have 1', parseInteger(1, 100));
 }
 
 function examples(lines: readonly string[]): string {

@@ -32,11 +32,12 @@ export interface LimitOptions {
   readonly period?: number;
   readonly burst?: number;
   readonly concurrent?: number;
+  readonly weight?: number;
 }
 
 /** The limits among the options; undefined when there are none. */
-export function limitsFrom({ limit, period, burst, concurrent }: LimitOptions): RateLimits | undefined {
-  const named = Object.entries({ limit, period, burst, concurrent }).filter(([, value]) => value !== undefined);
+export function limitsFrom({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
+  const named = Object.entries({ limit, period, burst, concurrent, weight }).filter(([, value]) => value !== undefined);
   return named.length === 0 ? undefined : Object.fromEntries(named);
 }
 

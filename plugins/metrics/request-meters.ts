@@ -36,6 +36,7 @@ export class RequestMeters implements Observer {
   readonly #duration: Histogram<'endpoint'>;
   readonly #firstByte: Histogram<'endpoint'>;
   readonly #overhead: Histogram<'endpoint'>;
+  readonly #queue: Histogram<'model' | 'outcome'>;
   #running = 0;
 
   constructor(metrics: Registry) {
@@ -85,6 +86,13 @@ export class RequestMeters implements Observer {
       buckets: overheads,
       registers,
     });
+    this.#queue = new Histogram({
+      name: `${prefix}queue_seconds`,
+      help: 'Time that requests waited for a free slot of an upstream with a declared capacity, by outcome; those that did not wait are not counted.',
+      labelNames: ['model', 'outcome'],
+      buckets: durations,
+      registers,
+    });
   }
 
   /** Requests in flight. */
@@ -108,6 +116,8 @@ export class RequestMeters implements Observer {
       const overhead = overheadOf({ firstByteAfter, delivery: delivered, bodyWait: exchange.body.waited });
       if (overhead !== undefined) this.#overhead.observe({ endpoint }, overhead / 1000);
     }
+    if (delivered?.queuedFor !== undefined)
+      this.#queue.observe({ model: model ?? 'none', outcome: kind }, delivered.queuedFor / 1000);
     const result = exchange.find(cacheStatus);
     if (result !== undefined) this.#cached.inc({ result });
     for (const { route, outcome, fault = 'none' } of delivered?.attempts ?? []) {

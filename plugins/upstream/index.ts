@@ -4,6 +4,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routeGauges, routeStatus } from './routes.ts';
+import { capacityGauges } from './capacity/gauges.ts';
 import { upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -19,7 +20,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.statusReport(routesReport(routeStatus));
     server.gateway.diagnosis(upstreamDiagnosis);
     server.gateway.diagnosis(keyDiagnosis);
-    for (const gauge of routeGauges) server.gateway.gauge(gauge);
+    for (const gauge of [...routeGauges, ...capacityGauges]) server.gateway.gauge(gauge);
     for (const vendor of vendors) server.gateway.vendor(vendor);
   },
 };

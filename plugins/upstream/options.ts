@@ -111,6 +111,42 @@ export const upstreamSchema = {
       default: 0.1,
       description: 'Retry budget: further attempts of all requests together, as a share of the requests.',
     },
+    queue: {
+      type: 'object',
+      default: {},
+      description: 'How requests wait for a free slot of an upstream with a `capacity`. Nothing waits for others.',
+      properties: {
+        wait: {
+          type: 'number',
+          minimum: 0,
+          maximum: 3600,
+          default: 15,
+          description:
+            'Seconds that a request waits at most; then it gets 429 with the Retry-After that is expected. They do not count toward deadline.',
+        },
+        per_account: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 10_000,
+          default: 50,
+          description: 'Requests of an account that wait for an upstream; further ones get 429 at once.',
+        },
+        total: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100_000,
+          default: 2_000,
+          description: 'The same of all accounts together.',
+        },
+        prefer_backup: {
+          type: 'boolean',
+          default: false,
+          description:
+            'True to ask a backup with room at once. False: requests wait for routes with the priority of the first one, and a backup with room serves when the wait is over.',
+        },
+      },
+      additionalProperties: false,
+    },
     breaker: breakerSchema,
     route_headers: {
       enum: routeExposures,
@@ -148,11 +184,17 @@ export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
 
 /** Seconds that a request may wait for an upstream under these options, with a margin to report the reason. */
 export function longestWait(
-  { deadline, idle_timeout: idle, progress_timeout: progress }: UpstreamSettings,
+  { deadline, idle_timeout: idle, progress_timeout: progress, queue }: UpstreamSettings,
   catalog: Catalog,
 ): number {
   const ofRoutes = catalog.models.flatMap(({ routes }) => routes.map((route) => route.idleTimeout ?? 0));
-  return Math.max(deadline, idle, progress, ...ofRoutes) + 30;
+  const wait = hasCapacity(catalog) ? queue.wait : 0;
+  return Math.max(deadline + wait, idle, progress, ...ofRoutes) + 30;
+}
+
+/** True where requests may have to wait for a slot. */
+export function hasCapacity({ upstreams }: Catalog): boolean {
+  return upstreams.some(({ capacity }) => capacity !== undefined);
 }
 
 const withinDeadline = ['connect_timeout', 'first_byte_timeout'] as const;

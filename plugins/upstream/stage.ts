@@ -4,15 +4,15 @@ import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { Connections } from './connections/connections.ts';
-import { breakerOptions, checkTimeouts, longestWait, relayOptions, upstreamSchema } from './options.ts';
+import { breakerOptions, checkTimeouts, hasCapacity, longestWait, relayOptions, upstreamSchema } from './options.ts';
 import { healthOf, keysOf, resetKeys, tokensOf } from './routes.ts';
 import { withEarlyHead } from './routing/deferred-reply.ts';
 import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
 import { RetryBudget } from './routing/allowance.ts';
-import { describeRouteHeaders, RouteHeaders } from './routing/route-headers.ts';
 import { trialParts } from './routing/trial-parts.ts';
+import { describeQueueHeader, describeRouteHeaders, queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 
 /**
  * Sends the request to the routes of its model until one serves it.
@@ -27,13 +27,20 @@ export const upstreamStage = defineStage({
   expectedFor: 'sending model calls to an upstream',
   options: upstreamSchema,
   check: checkTimeouts,
-  documentation: ({ route_headers: exposure }, { service }) => ({
-    headers: describeRouteHeaders(service, exposure),
+  documentation: ({ route_headers: exposure }, { service, catalog }) => ({
+    headers: [
+      ...describeRouteHeaders(service, exposure),
+      ...(hasCapacity(catalog) ? [describeQueueHeader(service)] : []),
+    ],
   }),
-  create(options, host) {
+  async create(options, host) {
     const health = healthOf(host);
     const telemetry = host.section(telemetrySection);
     const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));
+    // Loaded for those who declare a capacity; without one, no request asks for a slot.
+    const queue = hasCapacity(host.catalog)
+      ? (await import('./capacity/turn.ts')).queueOf(host, options.queue, queueHeaderName(host.service))
+      : undefined;
     const parts: RelayParts = {
       options: relayOptions(options),
       connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
@@ -47,12 +54,14 @@ export const upstreamStage = defineStage({
       routeHeaders: new RouteHeaders(host.service, options.route_headers),
       notesHeader: notesHeaderName(host.service),
       traceSample: isSent(telemetry, 'traces') ? telemetry.sample : 0,
+      queue,
       now: () => host.now(),
       monotonic: () => host.monotonic(),
     };
     return {
       timeout: longestWait(options, host.catalog),
       activate() {
+        queue?.pools.configure(host.catalog, options.queue);
         Object.assign(health.options, breakerOptions(options));
         health.follow(host.catalog.models.flatMap(({ routes }) => routes));
         health.onReset = (id) => resetKeys(id, host);
@@ -62,7 +71,10 @@ export const upstreamStage = defineStage({
         const { isStream } = exchange.find(adapter) ?? {};
         if (isStream === undefined) return;
         const relay = new Relay(exchange.find(trialModel) === undefined ? parts : trialParts(parts), exchange);
-        return () => (isStream ? withEarlyHead(relay.run(), options.keep_alive_after, exchange) : relay.run());
+        return () =>
+          isStream
+            ? withEarlyHead(relay.run(), options.keep_alive_after, exchange, () => relay.queueHeaders)
+            : relay.run();
       },
     };
   },

@@ -45,11 +45,13 @@ let count = 0;
 
 /** A client of one gateway. It retries nothing. */
 export class Client implements AsyncDisposable {
-  readonly #agent = new Agent({ connections: 1_024, headersTimeout: 60_000, bodyTimeout: 60_000 });
+  readonly #agent: Agent;
   readonly #url: string;
   readonly #key: string;
 
-  constructor(url: string, key: string) {
+  /** @param timeout ms that it waits for the gateway */
+  constructor(url: string, key: string, timeout = 60_000) {
+    this.#agent = new Agent({ connections: 1_024, headersTimeout: timeout, bodyTimeout: timeout });
     this.#url = url;
     this.#key = key;
   }

@@ -8,6 +8,7 @@ import { eventLoop } from './experiments/event-loop.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
 import { dataFolder } from './experiments/data-folder.ts';
 import { drain } from './experiments/drain.ts';
+import { fairShares } from './experiments/fair-shares.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
 import { lostDuringStart } from './experiments/lost-during-start.ts';
 import { pipelining } from './experiments/pipelining.ts';
@@ -51,6 +52,7 @@ export const experiments: readonly Experiment[] = [
   burst,
   eventLoop,
   redis,
+  fairShares,
   tinyChunks,
   memory,
   stranger,

@@ -26,6 +26,13 @@ const limits = {
       maximum: 1_000_000,
       description: 'Requests in flight at the same time.',
     },
+    weight: {
+      type: 'number',
+      minimum: 0.1,
+      maximum: 100,
+      description:
+        'Share of an upstream that is full (`capacity`), relative to accounts with another weight. Default: 1.',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -39,6 +39,13 @@ export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 
 /** How an API key is sent to an upstream. */
 export type AuthScheme = (typeof authSchemes)[number];
 
+/** What an upstream takes; members that are not declared are infinite. */
+export interface Capacity {
+  readonly concurrent: number; // requests in flight
+  readonly requests: number; // in each period
+  readonly period: number; // ms
+}
+
 /** Where requests can be sent. */
 export interface Upstream {
   readonly name: string;
@@ -52,6 +59,8 @@ export interface Upstream {
   readonly endUser: 'client' | 'hash';
   /** True when requests have the headers of W3C Trace Context. */
   readonly continuesTraces?: boolean;
+  /** What it takes, of all models and keys together; undefined where nothing is declared. */
+  readonly capacity?: Capacity | undefined;
   /** Of a cloud, in place of keys. */
   readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;

@@ -1,5 +1,5 @@
 import { service } from './core-sections.ts';
-import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
+import type { Capacity, Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
 import { isComplete } from '../catalog/credentials.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { glob } from '../catalog/glob.ts';
@@ -149,6 +149,7 @@ function readUpstream(
     headers: { ...vendor?.headers, ...lowerCased(value.headers) },
     endUser: value.end_user,
     continuesTraces: value.trace_context,
+    capacity: readCapacity(value.capacity),
     credentials,
     isDemo: vendor?.isDemo === true,
     // A self-hosted endpoint may work without a key; a vendor's does not.
@@ -157,6 +158,14 @@ function readUpstream(
         ? apiKeys.length > 0 || auth === 'none' || vendor === undefined
         : isComplete(credentials),
   };
+}
+
+const periods = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+
+function readCapacity(value: SectionValue<typeof upstreams>[string]['capacity']): Capacity | undefined {
+  if (value === undefined) return undefined;
+  const { concurrent = Infinity, requests = Infinity, per = 'minute' } = value;
+  return { concurrent, requests, period: periods[per] };
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

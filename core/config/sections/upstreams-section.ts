@@ -6,6 +6,8 @@ import { authSchemes, type Vendor } from '../catalog/catalog.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { foreignVariable } from '../file/interpolate.ts';
 
+const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
+
 /** The section `upstreams`: where requests can be sent. */
 export const upstreams = defineSection({
   name: 'upstreams',
@@ -47,6 +49,28 @@ export const upstreams = defineSection({
           additionalProperties: { type: 'string', writeOnly: true },
           default: {},
           description: 'Headers sent with every request.',
+        },
+        capacity: {
+          type: 'object',
+          description:
+            'What the upstream takes, of all its models and keys together. Further requests wait in a queue that is fair to accounts ' +
+            '(`queue` of the stage upstream) instead of failing. Without it nothing waits.',
+          properties: {
+            concurrent: { type: 'integer', minimum: 1, maximum: 100_000, description: 'Requests in flight.' },
+            requests: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 10_000_000,
+              description: 'Requests in each period, by a token bucket.',
+            },
+            per: {
+              type: 'string',
+              enum: capacityPeriods,
+              description: 'The period of `requests`. Default: minute.',
+            },
+          },
+          minProperties: 1,
+          additionalProperties: false,
         },
         end_user: {
           type: 'string',
@@ -97,7 +121,9 @@ function checkUpstream(
   { formats, vendors, production, hasAllPlugins }: CheckContext,
   report: Report,
 ): void {
-  const { vendor, format, base_url } = upstream;
+  const { vendor, format, base_url, capacity } = upstream;
+  if (capacity?.per !== undefined && capacity.requests === undefined)
+    report([...path, 'capacity', 'per'], 'stands without requests', 'add requests, or remove per');
   if (vendor !== undefined && hasAllPlugins && !vendors.has(vendor)) {
     report(
       [...path, 'vendor'],

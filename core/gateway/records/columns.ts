@@ -83,6 +83,8 @@ const deliveryColumns = columnsOf<Delivery>()({
   route: { type: 'text', isPersonal: false, read: ({ servedBy }) => servedBy, maxLength: routeLength },
   has_failover: { type: 'boolean', read: hasFailover },
   first_content_ms: { type: 'bigint', read: ({ firstContentAfter }) => firstContentAfter },
+  /** Waited for free slots of upstreams. */
+  queue_ms: { type: 'bigint', read: ({ queuedFor }) => queuedFor },
   attempts: {
     type: 'jsonb',
     isPersonal: false,

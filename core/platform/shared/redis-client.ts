@@ -15,6 +15,7 @@ const scripts = [
   ['gatewayRelease', 'release', 1],
   ['gatewayKeep', 'keep', 3],
   ['gatewayRecall', 'recall', 2],
+  ['gatewaySlots', 'slots', 8],
 ] as const;
 
 /** A client with the gateway's scripts. */
@@ -28,6 +29,7 @@ export interface ScriptedRedis extends Redis {
   gatewayRenew(key: string, lifetime: number, ...leases: string[]): Promise<null>;
   gatewayHeartbeat(key: string, instance: string, lifetime: number): Promise<[instances: number, isNew: number]>;
   gatewayRecallBuffer(...parameters: string[]): Promise<(Buffer | null)[]>;
+  gatewaySlots(...parameters: (string | number)[]): Promise<(string | number)[]>;
 }
 
 /** Ms before the n-th attempt to reconnect. */

@@ -8,7 +8,7 @@ import type { Events } from './shared.ts';
 
 /** Ms for a subscription to be confirmed. A process that was busy meanwhile reads the confirmation before it times out. */
 const subscribeTimeout = 250;
-const eventChannel = (channel: string) => `gw:event:${channel}`;
+export const eventChannel = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
 

@@ -6,6 +6,7 @@ import { RedisCache } from './redis-cache.ts';
 import { connectClient, connectSubscriber, replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisEvents } from './redis-events.ts';
 import { RedisInstances, RedisLimiter } from './redis-limiter.ts';
+import { RedisSlots } from './redis-slots.ts';
 import type { Shared, GroupCache, GroupLimits } from './shared.ts';
 
 /** Ms between heartbeats, which also renew the slots of requests in flight. */
@@ -21,6 +22,7 @@ export class RedisShared implements Shared {
   readonly cache: RedisCache;
   readonly groups: RedisGroups;
   readonly events: RedisEvents;
+  readonly slots: RedisSlots;
   readonly #client: Redis;
   readonly #subscriber: Redis;
   readonly #circuit: Circuit;
@@ -41,6 +43,7 @@ export class RedisShared implements Shared {
     this.cache = new RedisCache(client, this.#circuit);
     this.groups = new RedisGroups(client, this.#circuit);
     this.events = new RedisEvents(client, subscriber, this.#circuit, log);
+    this.slots = new RedisSlots(client, this.#circuit, this.#instances, this.events);
     client.on('error', (error) => this.#circuit.open(error));
     client.on('close', () => this.#circuit.open(new Error('connection closed')));
     subscriber.on('error', () => undefined);

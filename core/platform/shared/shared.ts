@@ -1,3 +1,5 @@
+import type { SlotStore } from './slots.ts';
+
 /**
  * State that the instances of one gateway share: counters, leases, cached replies, events. Two implementations pass the
  * same tests: `memory` for one process, `redis` for many.
@@ -11,6 +13,8 @@ export interface Shared extends AsyncDisposable {
   readonly cache: Cache;
   readonly groups: GroupCache;
   readonly events: Events;
+  /** Undefined for one process, which needs no store to share its slots. */
+  readonly slots?: SlotStore;
   /** Resolves when the store responds, and limits are therefore shared. @throws SharedUnavailable */
   ping(): Promise<void>;
 }

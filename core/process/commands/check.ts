@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
-import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
+import type { Capacity, Catalog, Model } from '#core/config/catalog/catalog.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
@@ -156,11 +156,29 @@ function describeCatalog({ models: all, upstreams }: Catalog, prefix: string): s
   ];
 }
 
+const periodNames = new Map([
+  [1_000, 'second'],
+  [60_000, 'minute'],
+  [3_600_000, 'hour'],
+  [86_400_000, 'day'],
+]);
+
+/** " [20 at once, 600 per minute]"; '' where nothing is declared. */
+function describeCapacity(capacity: Capacity | undefined): string {
+  if (capacity === undefined) return '';
+  const { concurrent, requests, period } = capacity;
+  const parts = [
+    concurrent === Infinity ? [] : [`${concurrent} at once`],
+    requests === Infinity ? [] : [`${requests} per ${periodNames.get(period)}`],
+  ];
+  return ` [${parts.flat().join(', ')}]`;
+}
+
 function describeRoutes({ routes, hedgeAfter, resume }: Model): string {
   const options = [
     hedgeAfter === undefined ? [] : [`hedge after ${hedgeAfter} s`],
     resume === true ? ['resume'] : [],
   ].flat();
-  const order = routes.map((route) => route.id).join(' → ');
+  const order = routes.map(({ id, upstream }) => `${id}${describeCapacity(upstream.capacity)}`).join(' → ');
   return options.length === 0 ? order : `${order} (${options.join(', ')})`;
 }

@@ -35,6 +35,7 @@ export function describeFacts(record: RequestRecord, reader: Reader, hasContent 
     ['of_which', detailsOfTokens(record, reader)],
     ['size', sizeOf(record, reader)],
     ['cache', record.cache === null ? undefined : t(`requests.cache.${record.cache}`)],
+    ['queue', waitOf(record, reader)],
     ['ended', endOf(record, t)],
     ['error', record.error_message ?? undefined, { isLong: true }],
     ['content', hasContent ? t('requests.content') : undefined, { isLong: true }],
@@ -91,6 +92,11 @@ function sizeOf({ bytes_in: received, bytes_out: sent }: RequestRecord, { t, for
     sent === null ? '' : t('requests.tokens.out', { tokens: format.bytes(sent).text }),
   ].filter((text) => text !== '');
   return sizes.length === 0 ? undefined : sizes.join(' · ');
+}
+
+/** "waited 2.1 s for a free slot". */
+function waitOf({ queue_ms: queued }: RequestRecord, { t, format }: Reader): string | undefined {
+  return queued === null ? undefined : t('requests.queue', { time: format.duration(queued).text });
 }
 
 function endOf({ outcome, status }: RequestRecord, t: Reader['t']): string {

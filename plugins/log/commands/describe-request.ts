@@ -44,6 +44,7 @@ function answerFields(record: RequestRecord, timeZone: string): Field[] {
     ['route', record.cache === 'hit' ? 'none: from the cache' : textOf(record.route)],
     ['cache', textOf(record.cache)],
     ['failover', yesOrNo(record.has_failover)],
+    ['queue', record.queue_ms === null ? undefined : `waited ${took(record.queue_ms)} for a free slot`],
     ['first byte', took(record.first_byte_ms)],
     ['first token', took(record.first_content_ms)],
     ['total', took(record.duration_ms)],

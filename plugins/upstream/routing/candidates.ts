@@ -5,6 +5,8 @@ import { throttled } from '#core/gateway/model-call/upstream-error.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Admission } from '../health/breaker.ts';
 import type { Allowance } from './allowance.ts';
+import type { CapacityPool } from '../capacity/pool.ts';
+import type { Slot, Turn } from '../capacity/turn.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { availableFirst, orderRoutes, widerThan } from './route-order.ts';
@@ -14,6 +16,8 @@ export interface AdmittedRoute {
   readonly route: Route;
   readonly keys: KeyPool;
   readonly admission: Admission;
+  /** Of an upstream with a capacity. */
+  readonly slot?: Slot | undefined;
 }
 
 /** A route that was asked and did not serve. */
@@ -22,12 +26,28 @@ export interface FailedRoute {
   readonly fault: Fault;
 }
 
+/** A route with the slot that it needs. */
+interface FoundRoute {
+  readonly route: Route;
+  readonly slot: Slot | undefined;
+}
+
+/** What one look at the routes has found. */
+interface Look {
+  readonly found: FoundRoute | undefined;
+  readonly isFull: boolean;
+  /** Ms after which a throttled route is worth another look. */
+  readonly retryIn: number;
+}
+
 type CandidateParts = Pick<RelayParts, 'health' | 'demoted' | 'keys' | 'monotonic'>;
 
 /** The routes of a model that a request has not tried yet, in their order, and why some were skipped. */
 export class Candidates {
   readonly #parts: CandidateParts;
   readonly #allowance: Allowance;
+  /** Where the request waits for slots; undefined where no upstream has a capacity. */
+  readonly #turn: Turn | undefined;
   #routes: Route[];
   #isOrdered = false;
   /** Routes whose breaker was open. */
@@ -37,8 +57,15 @@ export class Candidates {
   /** True when the retry budget did not allow to ask a route. */
   #isOverBudget = false;
 
-  constructor(parts: CandidateParts, allowance: Allowance, { routes }: Model, session: string | undefined) {
+  constructor(
+    parts: CandidateParts,
+    allowance: Allowance,
+    { routes }: Model,
+    session: string | undefined,
+    turn?: Turn,
+  ) {
     this.#parts = parts;
+    this.#turn = turn;
     this.#allowance = allowance;
     const { demoted } = parts;
     const ordered = orderRoutes(routes, session);
@@ -57,9 +84,14 @@ export class Candidates {
     return this.#routes.some((route) => this.#isHealthy(route));
   }
 
-  /** Returns the next route that may be tried now; undefined when there is none, or the allowance is exhausted. */
-  next(calls: RouteCalls): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
+  /**
+   * Returns the next route that may be tried now; undefined when there is none, or the allowance is exhausted.
+   *
+   * @param mayWait false for a further route beside one that is being asked: it must have a free slot
+   */
+  next(calls: RouteCalls, mayWait = true): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
     this.#order(calls);
+    if (this.#turn !== undefined) return this.#nextInTurn(this.#turn, calls, mayWait);
     while (this.#allowance.hasAttempts) {
       const route = this.#routes.shift();
       if (route === undefined) return undefined;
@@ -70,6 +102,104 @@ export class Candidates {
       if (admitted !== undefined) return admitted;
     }
     return undefined;
+  }
+
+  /**
+   * The same where upstreams have a capacity: the first route with a free slot, of those with the priority of the first one, or of all
+   * where backups are preferred to a wait. Without one the request waits for the first that becomes free. When the time for that is
+   * over, a backup with room may serve.
+   */
+  async #nextInTurn(turn: Turn, calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
+    let waits = mayWait && turn.timeLeft > 0;
+    let isFull = false;
+    while (this.#allowance.hasAttempts && !turn.isGone) {
+      const round = await this.#lookFor(turn, calls, waits);
+      let { found } = round;
+      isFull ||= round.isFull;
+      if (found === undefined && waits && (turn.isInLine || round.retryIn !== Infinity)) {
+        this.#allowance.stopClock();
+        const end = await turn.wait(round.retryIn);
+        this.#allowance.startClock();
+        if (end === 'gone') break;
+        if (end === 'late') waits = false;
+        if (end === 'late' || end === 'again') continue;
+        found = this.#withPool(turn, end.pool, calls, end.slot);
+      }
+      await turn.leave();
+      if (found !== undefined) {
+        const admitted = await this.#admitFound(found);
+        if (admitted !== undefined) return admitted;
+      } else if (!waits) break;
+      else waits = false;
+    }
+    await turn.leave();
+    if (isFull && mayWait && !turn.isGone) {
+      this.#throttlings.push(turn.fault());
+      this.#routes = [];
+    }
+    return undefined;
+  }
+
+  /** One look at the routes in their order. */
+  async #lookFor(turn: Turn, calls: RouteCalls, waits: boolean): Promise<Look> {
+    let isFull = false;
+    let retryIn = Infinity;
+    let first: Route | undefined;
+    for (const route of this.#routes) {
+      if (waits && !turn.prefersBackup && route.priority !== (first ?? route).priority) break;
+      if (!calls.canServe(route)) {
+        this.#drop(route);
+        continue;
+      }
+      const pool = turn.poolOf(route);
+      if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryIn };
+      const throttling = throttlingOf(this.#parts, route);
+      if (throttling !== undefined) {
+        // Another route may serve at once. Without one, the request may wait until a key is available again.
+        const wait = waitOf(throttling) * 1000;
+        if (waits && wait < turn.timeLeft) retryIn = Math.min(retryIn, wait);
+        else if (waits || turn.timeLeft <= 0) this.#passOver(route, throttling);
+        continue;
+      }
+      if (this.#parts.health.waitFor([route]) > 0) {
+        this.#passOver(route);
+        continue;
+      }
+      first ??= route;
+      const slot = await turn.take(pool, waits);
+      if (slot !== undefined) return { found: { route, slot }, isFull, retryIn };
+      isFull = true;
+    }
+    return { found: undefined, isFull, retryIn };
+  }
+
+  /** The first route of the upstream that has granted a slot. */
+  #withPool(turn: Turn, pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
+    const route = this.#routes.find((one) => turn.poolOf(one) === pool && calls.canServe(one));
+    return route && { route, slot };
+  }
+
+  async #admitFound({ route, slot }: FoundRoute): Promise<AdmittedRoute | undefined> {
+    this.#drop(route);
+    const admitted = await this.#admit(route);
+    if (admitted !== undefined) return { ...admitted, slot };
+    await slot?.release(false);
+    return undefined;
+  }
+
+  #drop(route: Route): void {
+    this.#routes = this.#routes.filter((one) => one !== route);
+  }
+
+  #passOver(route: Route, throttling?: Fault): void {
+    this.#drop(route);
+    if (throttling === undefined) this.#skipped.push(route);
+    else this.#throttlings.push(throttling);
+  }
+
+  /** A route that has throttled a request may take it after a wait, where its upstream has a capacity. */
+  waitAgain(route: Route): void {
+    if (this.#turn?.poolOf(route) !== undefined && this.#turn.timeLeft > 0) this.#routes.push(route);
   }
 
   /** The calls of the first attempt determine which routes support the whole request. */

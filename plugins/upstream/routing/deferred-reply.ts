@@ -12,13 +12,19 @@ import type { RouteAnswer } from './route-attempts.ts';
  * now arrive inside the stream.
  *
  * @param after seconds
+ * @param headersNow further headers of those that are sent early
  */
-export async function withEarlyHead(answer: Promise<Reply>, after: number, caller: Caller): Promise<Reply> {
+export async function withEarlyHead(
+  answer: Promise<Reply>,
+  after: number,
+  caller: Caller,
+  headersNow: () => Record<string, string> = () => ({}),
+): Promise<Reply> {
   const reply = await firstOrTimeout([answer], after * 1000);
-  return reply === timedOut ? openEarly(answer, caller) : reply;
+  return reply === timedOut ? openEarly(answer, caller, headersNow()) : reply;
 }
 
-function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
+function openEarly(answer: Promise<Reply>, caller: Caller, more: Record<string, string>): Reply {
   let inner: Reply | undefined;
   const body = replyStreamOf(
     (async function* () {
@@ -34,7 +40,7 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
   answer.catch(() => undefined);
   const renderFailure = (error: GatewayError): string =>
     inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);
-  const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', ...more };
   return { status: 200, headers, body, renderFailure, isAwaited: true };
 }
 

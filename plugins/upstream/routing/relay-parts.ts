@@ -1,5 +1,6 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import type { QueueParts } from '../capacity/turn.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { TokenSource } from '../credentials/token-source.ts';
 import type { KeyPool } from './key-pool.ts';
@@ -36,6 +37,8 @@ export interface RelayParts {
   readonly log: Logger;
   readonly failures: FailureLog;
   readonly routeHeaders: RouteHeaders;
+  /** Undefined where no upstream declares a capacity. */
+  readonly queue?: QueueParts | undefined;
   /** Name of the header and trailer for the notes of a translation. */
   readonly notesHeader: string;
   /** Share of the traces that are recorded, for upstreams that continue them; default none. */

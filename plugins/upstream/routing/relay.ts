@@ -10,6 +10,7 @@ import { type AdmittedRoute, Candidates, type FailedRoute } from './candidates.t
 import { accountSession } from './conversation.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
+import type { Turn } from '../capacity/turn.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { resumedReply } from './deferred-reply.ts';
@@ -39,6 +40,8 @@ export class Relay {
   /** With the route that serves: its stream is stopped when the exchange is over. */
   readonly #started = new Set<RouteAttempts>();
   #isOver = false;
+  /** Where the request waits for slots; undefined where no upstream has a capacity. */
+  readonly #turn: Turn | undefined;
 
   constructor(parts: RelayParts, exchange: Exchange) {
     const call = exchange.get(adapter);
@@ -46,6 +49,8 @@ export class Relay {
     const session = accountSession(exchange);
     const record: Delivery = { attempts: [], servedBy: undefined, usage: undefined, firstContentAfter: undefined };
     const allowance = new Allowance(parts.options, parts.budget, exchange);
+    if (parts.queue !== undefined && model.routes.some(({ upstream }) => upstream.capacity !== undefined))
+      this.#turn = new parts.queue.Turn(parts.queue, exchange, record, model.id);
     this.#calls = call;
     this.#context = {
       parts,
@@ -55,11 +60,16 @@ export class Relay {
       delivery: record,
       notes: new DeliveryNotes(record, parts.notesHeader),
       allowance,
-      candidates: new Candidates(parts, allowance, model, session),
+      candidates: new Candidates(parts, allowance, model, session, this.#turn),
       hedgeTimer: new HedgeTimer(model.hedgeAfter),
       isResumable: isStream && model.resume === true,
     };
     exchange.set(delivery, record);
+  }
+
+  /** What the client is told about its place while it waits. */
+  get queueHeaders(): Record<string, string> {
+    return this.#turn?.headers ?? {};
   }
 
   /** @throws GatewayError when no route served */
@@ -73,6 +83,8 @@ export class Relay {
     parts.budget.earn();
     exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
     const answer = await this.#ask();
+    if (this.#turn !== undefined)
+      answer.reply = { ...answer.reply, headers: { ...answer.reply.headers, ...this.#turn.headers } };
     if (!isResumable) return answer.reply;
     return { ...resumedReply(answer, (broken) => this.#resume(broken)), trailers: notes.trailers };
   }
@@ -120,11 +132,14 @@ export class Relay {
       failed.push(failure);
       const { next } = faultEffects[result.kind];
       if (next === 'stop') refusal = failure;
+      if (result.kind === 'throttled') candidates.waitAgain(attempts.route);
       if (next === 'wider') candidates.keepWiderThan(attempts.route);
       if (this.#running.size === 0 && refusal === undefined) await this.#startNext();
       this.#report(failure);
     }
     if (refusal !== undefined) throw this.#end(firstRefusal(failed) ?? refusal.fault);
+    // It left while it waited for a slot.
+    if (this.#context.exchange.isAborted) throw this.#context.exchange.abortReason;
     throw candidates.summarize(failed);
   }
 
@@ -139,7 +154,7 @@ export class Relay {
   /** Starts an attempt on the next available route, if there is one. */
   #startNext(): Promise<void> | undefined {
     if (this.#isOver) return undefined;
-    const next = this.#context.candidates.next(this.#calls);
+    const next = this.#context.candidates.next(this.#calls, this.#running.size === 0);
     if (next instanceof Promise) return next.then((admitted) => this.#start(admitted));
     this.#start(next);
     return undefined;

@@ -1,4 +1,4 @@
-import { noteFailure } from '#core/platform/background.ts';
+import { inBackground, noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
@@ -15,7 +15,7 @@ import type { RelayContext } from './relay-context.ts';
 
 /** The answer of one route, or its continuation of a broken one. */
 export interface RouteAnswer {
-  readonly reply: Reply;
+  reply: Reply;
   readonly reader: ReplyReader;
   /** The fault that truncated the answer, once it has ended. */
   readonly ending: { fault: Fault | undefined };
@@ -42,6 +42,18 @@ export class RouteAttempts {
   }
 
   async run(): Promise<RouteAnswer | Fault> {
+    const result = await this.#run();
+    if (result instanceof Fault) this.#release(false);
+    return result;
+  }
+
+  /** Frees the slot of an upstream with a capacity, in the background. @param isServed true when an answer has ended well */
+  #release(isServed: boolean): void {
+    const { slot } = this.#admitted;
+    if (slot !== undefined) inBackground(this.#context.parts.log, 'freeing a slot', () => slot.release(isServed));
+  }
+
+  async #run(): Promise<RouteAnswer | Fault> {
     const { parts } = this.#context;
     for (;;) {
       const result = await this.#tryFresh();
@@ -103,6 +115,7 @@ export class RouteAttempts {
       // A continuation's tokens are counted with those before it, and a slow client slows the best route.
       const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
       const tokens = isMeasured ? reader.usage?.output : undefined;
+      this.#admitted.slot?.observe(fault, attempt.headers, this.#admitted.keys.size);
       report.over(fault, attempt.status || undefined, attempt.clock.wasInterrupted ? undefined : { tokens });
     };
     const onEnd = (fault: Fault | undefined) => {
@@ -112,6 +125,7 @@ export class RouteAttempts {
       ending.fault = fault;
       end(fault);
       if (fault !== undefined) this.#reportBreak(fault);
+      this.#release(fault === undefined);
     };
     const address = addressed(this.#context, route, credential, request, report.startedAt);
     const attempt = new Attempt(

@@ -61,6 +61,20 @@ export class RouteHeaders {
   }
 }
 
+/** The header of responses to requests that waited for a slot, see `Turn.headers`. */
+export function queueHeaderName({ slug }: Pick<Service, 'slug'>): string {
+  return `x-${slug}-queue`;
+}
+
+export function describeQueueHeader(service: Pick<Service, 'slug'>): DocumentedHeader {
+  return {
+    name: queueHeaderName(service),
+    text: 'upstream.docs.queue',
+    example: 'position=12, expected=4.2, waited=15.0',
+    in: 'response',
+  };
+}
+
 /** The response headers about routes and notes, as far as customers may see them. */
 export function describeRouteHeaders(service: Pick<Service, 'slug'>, exposure: RouteExposure): DocumentedHeader[] {
   const notes = { name: notesHeaderName(service), text: 'upstream.docs.notes', example: 'top_k dropped' };

@@ -10,6 +10,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { ClientRequest } from '../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../plugins/format/request/request-content.ts';
 import { ModelCall } from '../../../plugins/format/routes/model-call.ts';
+import type { QueueParts } from '../../../plugins/upstream/capacity/turn.ts';
 import { Connections, type ConnectionsOptions } from '../../../plugins/upstream/connections/connections.ts';
 import { KeyPool } from '../../../plugins/upstream/routing/key-pool.ts';
 import type { RelayOptions } from '../../../plugins/upstream/routing/relay-parts.ts';
@@ -151,6 +152,7 @@ export function createRelayFixture(
   log: (line: string) => void = () => undefined,
   exposure: RouteExposure = 'hidden',
   { rest = 0 }: ConnectionsOptions = {},
+  queue?: QueueParts,
 ): RelayFixture {
   const connections = new Connections({ log: createLogger(log), rest });
   onTestFinished(() => connections[Symbol.asyncDispose]());
@@ -198,6 +200,7 @@ export function createRelayFixture(
           routeHeaders: new RouteHeaders({ slug: 'daypass' }, exposure),
           notesHeader: 'x-daypass-notes',
           demoted: new Set(),
+          queue,
           keys,
           now: () => fixture.now + fixture.step,
           monotonic: () => fixture.now,

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { Circuit } from './circuit.ts';
+import { eventChannel, type RedisEvents } from './redis-events.ts';
+import type { ScriptedRedis } from './redis-client.ts';
+import type { RedisInstances } from './redis-limiter.ts';
+import {
+  fairness,
+  instanceLifetime,
+  type SlotAsk,
+  type SlotLimits,
+  type SlotReply,
+  type SlotResult,
+  type SlotStore,
+} from './slots.ts';
+
+/** Keys of a pool; the braces keep them on one node of a Redis cluster. In the order of slots.lua. */
+const keysOf = (pool: string) =>
+  ['pool', 'accounts', 'ready', 'queue', 'waiting', 'running', 'ids', 'instances'].map(
+    (kind) => `gw:slots:${kind}:{${pool}}`,
+  );
+const numbers = JSON.stringify(fairness);
+const finite = (value: number) => (value === Infinity ? '' : value);
+
+/** Slots in Redis: one script decides, and tells the instances of those whom it has granted one. */
+export class RedisSlots implements SlotStore {
+  readonly instance: string;
+  readonly #client: ScriptedRedis;
+  readonly #circuit: Circuit;
+  readonly #instances: Pick<RedisInstances, 'count'>;
+  readonly #events: RedisEvents;
+  readonly #now: () => number | '';
+
+  /** @param now ms for tests; empty for the clock of Redis */
+  constructor(
+    client: ScriptedRedis,
+    circuit: Circuit,
+    instances: Pick<RedisInstances, 'count'>,
+    events: RedisEvents,
+    now: () => number | '' = () => '',
+  ) {
+    this.instance = randomUUID().slice(0, 13);
+    this.#client = client;
+    this.#circuit = circuit;
+    this.#instances = instances;
+    this.#events = events;
+    this.#now = now;
+  }
+
+  get instances(): number {
+    return this.#instances.count;
+  }
+
+  enter(pool: string, limits: SlotLimits, { id, account, weight, mayWait }: SlotAsk): Promise<SlotReply> {
+    return this.#run('enter', pool, limits, [id, account, weight, mayWait ? 1 : 0]);
+  }
+
+  adopt(pool: string, limits: SlotLimits, { id, account, weight }: SlotAsk, age: number): Promise<SlotReply> {
+    return this.#run('adopt', pool, limits, [id, account, weight, age]);
+  }
+
+  end(pool: string, limits: SlotLimits, id: string, { isServed, refused, left }: SlotResult): Promise<SlotReply> {
+    const ending = [id, isServed ? 1 : 0, refused, left?.requests ?? '', left?.leftFor ?? ''];
+    return this.#run('end', pool, limits, ending);
+  }
+
+  beat(pool: string, limits: SlotLimits): Promise<SlotReply> {
+    return this.#run('beat', pool, limits, []);
+  }
+
+  onGrant(listener: (pool: string, ids: readonly string[]) => void, onGap: () => void): Promise<() => void> {
+    return this.#events.subscribe(
+      `slots:${this.instance}`,
+      (message) => {
+        const [pool = '', ...ids] = message.split(' ');
+        listener(decodeURIComponent(pool), ids);
+      },
+      onGap,
+    );
+  }
+
+  #run(op: string, pool: string, limits: SlotLimits, rest: readonly (string | number)[]): Promise<SlotReply> {
+    const name = encodeURIComponent(pool);
+    return this.#circuit.run(async () =>
+      readReply(
+        await this.#client.gatewaySlots(
+          ...keysOf(name),
+          op,
+          this.#now(),
+          this.instance,
+          instanceLifetime,
+          eventChannel('slots:'),
+          numbers,
+          finite(limits.concurrent),
+          finite(limits.requests),
+          limits.period,
+          finite(limits.waitingByAccount),
+          finite(limits.waiting),
+          ...rest,
+        ),
+      ),
+    );
+  }
+}
+
+function readReply([state, position, expected, nextIn, count, ...ids]: readonly (string | number)[]): SlotReply {
+  const granted = ids.slice(0, Number(count)).map(String);
+  const held = new Map<string, boolean>();
+  for (let index = granted.length; index < ids.length; index += 2) held.set(String(ids[index]), ids[index + 1] === 1);
+  return {
+    state: state === '' ? undefined : (state as SlotReply['state']),
+    position: Number(position),
+    expected: Number(expected),
+    nextIn: nextIn === '' ? undefined : Number(nextIn),
+    granted,
+    held,
+  };
+}

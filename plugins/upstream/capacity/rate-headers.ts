@@ -1,0 +1,43 @@
+import type { SlotResult } from '#core/platform/shared/slots.ts';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Headers with the requests that are left, and when they are more again: of OpenAI and most others, of Anthropic, of the IETF's draft. */
+const pairs = [
+  ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
+  ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],
+  ['x-ratelimit-remaining', 'x-ratelimit-reset'],
+  ['ratelimit-remaining', 'ratelimit-reset'],
+] as const;
+
+const secondsIn: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
+
+/**
+ * What an upstream says that it takes within the next ms; undefined when it does not, or not in a form that is known.
+ *
+ * @param now epoch ms
+ */
+export function readRateHeaders(headers: Headers, now: number): SlotResult['left'] {
+  for (const [remaining, reset] of pairs) {
+    const requests = headers[remaining]?.toString();
+    if (requests === undefined || !/^\d{1,12}$/.test(requests)) continue;
+    const leftFor = readReset(headers[reset]?.toString() ?? '', now);
+    if (leftFor !== undefined) return { requests: Number(requests), leftFor };
+  }
+  return undefined;
+}
+
+/** Ms: of `6m0s` or `120ms` (OpenAI, Groq), a time of RFC 3339 (Anthropic), seconds, or seconds or ms since the epoch. */
+function readReset(text: string, now: number): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(text)) {
+    const value = Number(text);
+    if (value < 1e9) return value * 1000;
+    return Math.max(0, (value < 1e11 ? value * 1000 : value) - now);
+  }
+  if (/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text))
+    return text
+      .matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)
+      .reduce((sum, [, count, unit = '']) => sum + Number(count) * (secondsIn[unit] ?? 0) * 1000, 0);
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
+}

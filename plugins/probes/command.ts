@@ -2,6 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { formatTable, formatTime, paint, type TextCell } from '#core/extension/commands/table-text.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CheckResult } from './probe-route.ts';
 
@@ -15,7 +16,7 @@ interface Options {
 const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
 /** `daypass probe`: the last results of all routes; of a route, tries it now; of a URL, tries a vendor that is not configured. */
-export function probeCommand(gateway: Pick<Registry, 'endpoints' | 'vendors' | 'formats' | 'stages'>): Command {
+export function probeCommand(gateway: Registry): Command {
   return {
     name: 'probe',
     define(parser, context) {
@@ -41,12 +42,13 @@ Of a URL it prints what gateway.yaml needs, with what the vendor deviates in; th
 
 Examples:
   daypass probe openai/gpt-5
-  PROBE_KEY=… daypass probe https://api.example.com/v1 --model example-large >> gateway.yaml
+  PROBE_KEY=… daypass probe https://api.example.com/v1 --model example-large > vendor.yaml
 
 Exit codes: 0 success, 1 a check failed or nothing could be found out, 2 invalid usage.`,
         )
         .action(async (target: string | undefined, options: Options) => {
           if (target === undefined) return listResults(context, options);
+          if (/^https?:\/\//i.test(target)) return tryUrl(gateway, context, target, options);
           return tryRoute(gateway, context, target, options);
         });
     },
@@ -141,4 +143,53 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
       paint(styles[state], state),
     ) ?? ''
   );
+}
+
+/** Needs neither gateway.yaml nor a database: nothing of the vendor is configured yet. */
+async function tryUrl(
+  gateway: Registry,
+  { print }: CommandContext,
+  url: string,
+  { model, key, json }: Options,
+): Promise<void> {
+  if (model === undefined || model === '')
+    throw new CommandFailed('Which model? Add --model with the vendor’s name of it, such as --model example-large.', 2);
+  if (!URL.canParse(url))
+    throw new CommandFailed(`"${url}" is not a valid URL; use one such as https://api.example.com/v1`, 2);
+  const [{ tryVendor }, { createTestHost }] = await Promise.all([
+    import('./vendor.ts'),
+    import('#core/extension/testing/test-host.ts'),
+  ]);
+  const unheard = { listen: async () => () => undefined, isConnected: true };
+  await using inner = createTestHost({ database: { notifications: unheard } as unknown as Database });
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (text: string) => process.stderr.write(`${text}\n`),
+  };
+  const hostOf = (config: Pick<Host, 'catalog' | 'stages'>): Host => ({
+    ...inner,
+    ...config,
+    log,
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+  });
+  const target = { url, model, key: await readKey(key) };
+  const report = (line: string) => json || process.stderr.write(`${line}\n`);
+  const { yaml, variable, lines } = await tryVendor(gateway, target, hostOf, report);
+  if (json) print(JSON.stringify({ yaml: yaml ?? null, findings: lines }));
+  if (yaml === undefined)
+    throw new CommandFailed(`${url} gave no answer in any format. Check URL, key and model; the reasons are above.`);
+  if (json) return;
+  print(`# Found by daypass probe. Not tried: files, audio, video, context. Declare max_input_tokens yourself.`);
+  if (target.key !== '') print(`# The key belongs into the environment variable ${variable}.`);
+  print(yaml.trimEnd());
+}
+
+/** Of the option, the environment, or stdin, where no list of processes shows it. */
+async function readKey(option: string | undefined): Promise<string> {
+  if (option !== '-') return option ?? process.env['PROBE_KEY'] ?? '';
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Buffer));
+  return Buffer.concat(chunks).toString().trim();
 }

@@ -125,7 +125,7 @@ async function tryUntilSure(
 }
 
 /** Counts what the requests of a check take. */
-class Meter {
+export class Meter {
   tokens = 0;
   #last: TrialReply | undefined;
   readonly #trials: Trials;

@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { parse } from 'yaml';
+import type { JsonObject } from '#core/platform/json.ts';
+import { answerChat } from '../../../plugins/demo/chat-answer.ts';
+import { readChatRequest } from '../../../plugins/demo/chat-request.ts';
+import { runCommand } from '../../support/command-line.ts';
+import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const secret = 'sk-live-0123456789abcdef';
+
+/** Takes keys in `api-key` alone, calls its limit otherwise, streams no usage, calls one tool at a time and sees nothing. */
+const odd: Handler = (request, response) => {
+  const refuse = (status: number, message: string) => response.json(status, { error: { message, type: 'invalid' } });
+  if (request.path !== '/v1/chat/completions') return refuse(404, 'no such path');
+  if (request.headers['api-key'] !== secret) return refuse(401, 'no key');
+  const body = request.json<JsonObject>();
+  if (body['max_tokens'] !== undefined) return refuse(400, 'max_tokens is not supported; use max_completion_tokens');
+  if (body['reasoning_effort'] !== undefined) return refuse(400, 'reasoning_effort is not supported');
+  if (body['stream_options'] !== undefined) return refuse(400, 'stream_options is not supported');
+  const seen = JSON.parse(JSON.stringify(body).replaceAll('image_url', 'hidden')) as JsonObject;
+  const answer = answerChat(readChatRequest({ ...seen, parallel_tool_calls: false }));
+  if (body['stream'] !== true) return response.json(200, answer.whole());
+  response.sse(...answer.chunks().map(({ data }) => data));
+  return response.end();
+};
+
+it('what a vendor deviates in is found, and written as a configuration that daypass check accepts', async () => {
+  await using upstream = await createUpstream(odd);
+  const { code, out, errors } = await runCommand(['probe', `${upstream.url}/v1`, '--model', 'acme/odd-1'], {
+    PROBE_KEY: secret,
+  });
+  expect([code, errors.includes(secret), out.includes(secret)]).toEqual([0, false, false]);
+  const found = parse(out) as { upstreams: object; models: { 'odd-1': { routes: object[] } } };
+  expect(found.upstreams).toEqual({
+    vendor: {
+      format: 'chat',
+      base_url: `${upstream.url}/v1`,
+      auth: 'api-key',
+      api_keys: ['${VENDOR_API_KEY}'],
+    },
+  });
+  expect(found.models['odd-1'].routes).toEqual([
+    {
+      to: 'vendor/acme/odd-1',
+      capabilities: { reasoning: false, parallel_tools: false, images: false },
+      quirks: { max_tokens_name: 'max_completion_tokens', stream_usage: false },
+    },
+  ]);
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-vendor-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'gateway.yaml');
+  await writeFile(file, `pipeline: [auth, plan, rate-limit, cache, format, upstream, log]\n${out}`);
+  const checked = await runCommand(['check', '--config', file], { VENDOR_API_KEY: secret });
+  expect(checked.code, checked.errors).toBe(0);
+});
+
+it('a vendor that answers nothing is no configuration, and the reasons are printed', async () => {
+  await using upstream = await createUpstream((_request, response) => response.json(401, { error: { message: 'no' } }));
+  const { code, out, errors } = await runCommand(['probe', upstream.url, '--model', 'x', '--key', secret]);
+  expect([code, out]).toEqual([1, '']);
+  expect(errors).toContain('gave no answer in any format');
+  expect(errors).not.toContain(secret);
+  const { code: usage } = await runCommand(['probe', upstream.url]);
+  expect(usage).toBe(2);
+});

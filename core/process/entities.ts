@@ -5,6 +5,7 @@ import * as database from '#core/platform/database/entities.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
 import * as modelHealth from '#core/business/model-health/entities.ts';
 import * as operatorActions from '#core/business/operator-actions/entities.ts';
+import * as outages from '#core/business/outages/entities.ts';
 import * as payments from '#core/business/payments/entities.ts';
 import * as sales from '#core/business/sales/entities.ts';
 import * as records from '#core/gateway/records/entities.ts';
@@ -19,7 +20,7 @@ export const coreEntities: Entities = [
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,
-  ...[announcements, configHistory, database, modelHealth, operatorActions, payments, records, sales].flatMap((room) =>
-    Object.values(room),
+  ...[announcements, configHistory, database, modelHealth, operatorActions, outages, payments, records, sales].flatMap(
+    (room) => Object.values(room),
   ),
 ];

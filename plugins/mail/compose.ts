@@ -1,4 +1,5 @@
 import { findAnnouncement, isOpen } from '#core/business/announcements/announcements.ts';
+import { findOutage, listCredits } from '#core/business/outages/credit.ts';
 import { findReservation } from '#core/business/sales/waiting-list.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
@@ -115,6 +116,7 @@ const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | 
   'account.email_changed': emailChanged,
   'announcement.published': announced,
   'place.reserved': placeReserved,
+  'outage.credited': outageCredited,
 };
 
 async function receipt({ host, mail, t, format }: Context): Promise<Body | string> {
@@ -248,6 +250,21 @@ async function placeReserved({ host, mail, t, format }: Context): Promise<Body |
       [t('place.until'), time],
     ],
     action: { label: t('renew'), url: `${host.service.baseUrl}/buy?days=${days}` },
+  };
+}
+
+async function outageCredited({ host, mail, account, t, format }: Context): Promise<Body | string> {
+  const { model, from } = await findOutage(host.database, mail.payload['outageId'] ?? '');
+  const credits = await listCredits(host.database, mail.accountId, 7);
+  const credit = credits.find((one) => one.model === model && one.from.getTime() === from.getTime());
+  if (credit === undefined) return 'the account got nothing back';
+  const minutes = t('outage.minutes', { count: Math.max(1, Math.round(credit.seconds / 60)) });
+  const end = account.periods.at(-1)?.endsAt;
+  return {
+    subject: t('outage.subject', { time: minutes }),
+    paragraphs: [t('outage.text', { model, time: format.time(from).text })],
+    facts: end === undefined ? [] : [[t('ends_at'), format.time(end).text]],
+    action: home(host, t),
   };
 }
 

@@ -16,6 +16,7 @@ export const mailedEvents = [
   'account.email_changed',
   'announcement.published',
   'place.reserved',
+  'outage.credited',
 ] as const satisfies readonly EventName[];
 
 /** Events that the operator is alerted to. */

@@ -1,5 +1,6 @@
 import { listAccounts, findAccountByHandle, accountStates } from '#core/business/accounts/account-list.ts';
 import { listAnnouncements } from '#core/business/announcements/announcements.ts';
+import { listOutages, previewCredit } from '#core/business/outages/credit.ts';
 import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
@@ -104,6 +105,17 @@ export const readings: readonly ApiReading[] = [
       const [since, until] = [query.get('since') ?? '', query.get('until') ?? ''];
       const outage = await readOutage(host, { since, until, model: query.get('model') ?? undefined });
       return { accounts: await findAffected(host.database, outage) };
+    },
+  },
+  {
+    path: '/outages',
+    summary: 'list outages, the newest first, with what those give that customers have had nothing back for',
+    query: {},
+    async read(host) {
+      const outages = await listOutages(host.database, pageSize);
+      const describe = async (outage: (typeof outages)[number]) =>
+        outage.creditedAt === undefined ? { ...outage, preview: await previewCredit(host, outage) } : outage;
+      return { outages: await Promise.all(outages.map(describe)) };
     },
   },
   {

@@ -20,7 +20,7 @@ const listedIncidents = 20;
 /** Everything that the page shows, ready to be printed. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
   const { t, format } = reader;
-  const { health, models, incidents, isComplete, at } = status;
+  const { health, models, incidents, credited, isComplete, at } = status;
   const current = incidents.filter((incident) => endOf(incident) === undefined);
   const past = incidents.filter((incident) => endOf(incident) !== undefined);
   const updated = format.clock(at);
@@ -38,7 +38,7 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
     flashes: current.map((incident) => describeCurrent(incident, status, reader)),
     models: models.map((model) => describeModel(model, reader, at.getTime())),
     pages: describePages(status, reader),
-    past: past.slice(0, listedIncidents).map((incident) => describePast(incident, reader)),
+    past: past.slice(0, listedIncidents).map((incident) => describePast(incident, credited, reader)),
   };
 }
 
@@ -129,7 +129,7 @@ function dayText(day: string, format: Reader['format']) {
   return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
 }
 
-function describePast(incident: Incident, { t, format }: Reader) {
+function describePast(incident: Incident, credited: ServiceStatus['credited'], { t, format }: Reader) {
   const { id, kind, lowestAnswered, startedAt, quietSince } = incident;
   const endedAt = endOf(incident) ?? startedAt;
   const start = new Date(startedAt);
@@ -145,6 +145,9 @@ function describePast(incident: Incident, { t, format }: Reader) {
     kind: kind === 'down' ? 'bad' : 'warn',
     title: incidentTitle(incident, t),
     span,
+    credit: credited.has(id)
+      ? t('status.credit', { count: Math.max(1, Math.round((credited.get(id) ?? 0) / 60_000)) })
+      : '',
     lowest:
       lowestAnswered === undefined ? '' : t('status.lowest', { share: format.percent(lowestAnswered, precision) }),
   };

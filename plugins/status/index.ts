@@ -1,4 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { creditJob, outageGauges } from '#core/business/outages/jobs.ts';
+import { outagesSection } from '#core/business/outages/section.ts';
 import { incidentRetentionJob, watchJob } from '#core/business/model-health/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { viewPath } from '#core/web/pages/views.ts';
@@ -17,5 +19,8 @@ export const plugin: GatewayPlugin = {
     for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
     gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));
     gateway.job(incidentRetentionJob);
+    gateway.section(outagesSection);
+    gateway.job(creditJob);
+    for (const gauge of outageGauges) gateway.gauge(gauge);
   },
 };

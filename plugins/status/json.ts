@@ -14,7 +14,7 @@ export function toJson(
   language: Language,
   announcements: readonly Announcement[] = [],
 ): object {
-  const { at, health, models, page, incidents, isComplete } = status;
+  const { at, health, models, page, incidents, credited, isComplete } = status;
   const verdict = verdictOf(
     health.map(({ state }) => state),
     t,
@@ -35,7 +35,7 @@ export function toJson(
       until: timeOf(until),
     })),
     models: models.map(modelToJson),
-    incidents: incidents.map((incident) => incidentToJson(incident, t)),
+    incidents: incidents.map((incident) => incidentToJson(incident, credited.get(incident.id), t)),
   };
 }
 
@@ -58,7 +58,7 @@ function dayToJson({ day, state, answered }: DayStatus): object {
   return { date: day, status: statusOfDays[state], answered: shareOf(answered) };
 }
 
-function incidentToJson(incident: Incident, t: Translate): object {
+function incidentToJson(incident: Incident, credited: number | undefined, t: Translate): object {
   const { id, model, kind, lowestAnswered, startedAt, calmSince, quietSince } = incident;
   const endedAt = endOf(incident);
   return {
@@ -70,6 +70,7 @@ function incidentToJson(incident: Incident, t: Translate): object {
     started_at: timeOf(startedAt),
     calm_since: timeOf(calmSince),
     ended_at: timeOf(endedAt),
+    credited_seconds: credited === undefined ? null : Math.round(credited / 1_000),
     outcome: endedAt === undefined ? null : quietSince === undefined ? 'recovered' : 'no_traffic',
   };
 }

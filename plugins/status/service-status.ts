@@ -1,7 +1,10 @@
+import { creditedIncidents } from '#core/business/outages/credit.ts';
+import { outagesSection } from '#core/business/outages/section.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Host } from '#core/gateway/host/host.ts';
+import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { historyDays, healthReadings } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
@@ -17,6 +20,8 @@ export interface ServiceStatus {
   readonly page: StatusPage;
   /** Incidents of the last 90 days, newest first. */
   readonly incidents: readonly Incident[];
+  /** Ms that customers had back, by incident. */
+  readonly credited: ReadonlyMap<string, number>;
   /** False while the database does not respond: then breakers alone say how models are, and there is no history. */
   readonly isComplete: boolean;
 }
@@ -38,6 +43,21 @@ export interface ModelStatus {
 /** Models of one page, each with 90 days: few enough that none keeps the event loop for long. */
 export const modelsPerPage = 100;
 
+const noCredit = (): ReadonlyMap<string, number> => new Map();
+
+/** Ms for which it is used: credits come ten minutes after an incident. */
+const creditAge = 30_000;
+
+const creditReading = perCatalog(
+  (host) =>
+    new FreshValue({
+      maxAge: creditAge,
+      deadline: 2_000,
+      now: () => host.monotonic(),
+      read: () => creditedIncidents(host.database, host.now() - historyDays * 86_400_000),
+    }),
+);
+
 /** At most a few seconds old. Does not reject. @param wanted number of the page, as somebody has written it */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports'>,
@@ -45,10 +65,11 @@ export async function readServiceStatus(
   wanted?: unknown,
 ): Promise<ServiceStatus> {
   const readings = healthReadings(host);
-  const [health, answers, incidents] = await Promise.all([
+  const [health, answers, incidents, credited] = await Promise.all([
     readModelHealth(gateway, host),
     readings.days.get().catch(() => undefined),
     readings.incidents.get().catch(() => undefined),
+    host.section(outagesSection).credit ? creditReading(host).get().catch(noCredit) : noCredit(),
   ]);
   const at = new Date(host.now());
   const timeZone = host.section(service).time_zone;
@@ -64,7 +85,7 @@ export async function readServiceStatus(
     return { health: model, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
   });
   const isComplete = answers !== undefined && incidents !== undefined;
-  return { at, health: all, models, page, incidents: incidents ?? [], isComplete };
+  return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete };
 }
 
 /** The nearest page that exists. */

@@ -45,10 +45,10 @@ export const ApiKey = defineEntity({
 });
 
 /**
- * Why an entry was made: days added by hand, bought, or by a voucher; a period replaced because of a refund or by hand, or moved by
- * that.
+ * Why an entry was made: days added by hand, bought, or by a voucher; a period replaced because of a refund or by hand, moved by
+ * that, or longer because of an outage.
  */
-export const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift'] as const;
+export const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage'] as const;
 
 /**
  * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in

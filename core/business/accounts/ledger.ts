@@ -148,6 +148,39 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
 }
 
 /**
+ * Makes the running period of an account longer, or its last one when none runs, and moves all later periods by as much. A period that
+ * has ended meanwhile runs for that time from now.
+ *
+ * @param note the reason, for the operator
+ * @returns the id of the entry; null for an account that never had a period
+ * @throws AccountError `not_found`
+ */
+export async function prolongPeriod(
+  transaction: EntityManager,
+  accountId: string,
+  seconds: number,
+  note: string,
+): Promise<string | null> {
+  await lockAccount(transaction, accountId);
+  const [entry] = await transaction.execute<{ id: string }[]>(
+    `with clock as materialized (select clock_timestamp() as now, make_interval(secs => ?) as added),
+     found as materialized (
+       select p.*, clock.now, clock.added from ${periodsInForce} p, clock where p.account_id = ?
+       order by p.starts_at <= clock.now and p.ends_at > clock.now desc, p.ends_at desc limit 1
+     ), moved as (
+       insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copied})
+       select gen_random_uuid(), p.id, 'shift', p.starts_at + added, p.ends_at + added, ${qualified}
+       from found, ${periodsInForce} p where p.account_id = found.account_id and p.starts_at >= found.ends_at
+     )
+     insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copied})
+     select gen_random_uuid(), id, 'outage', ?, starts_at, greatest(ends_at, now) + added, ${copied} from found
+     returning id`,
+    [seconds, accountId, note],
+  );
+  return entry?.id ?? null;
+}
+
+/**
  * Takes back all that an order bought: what is left of its period, and as much as has been used of it from the end of what the
  * account holds besides, down to nothing. Call it once for each order.
  *

@@ -170,4 +170,15 @@ export const accountActions: readonly ActionKind[] = [
       return { granted, skipped, failed };
     },
   },
+  {
+    name: 'outage.credit',
+    subject: 'outage',
+    summary:
+      'give the time of an outage back to all whom it has hit, once; after the first one, this is done without being asked',
+    input: schema({ outage: text('Id of the outage.', 36) }, ['outage']),
+    async perform(host, _id, { outage = '' }) {
+      const { creditOutage, findOutage } = await import('../outages/credit.ts');
+      return { ...(await creditOutage(host, await findOutage(host.database, outage))) };
+    },
+  },
 ];

@@ -19,6 +19,8 @@ export interface ActionWords {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly model?: string | undefined;
+  /** Id of one outage. */
+  readonly outage?: string | undefined;
   readonly kind?: 'maintenance' | 'note' | undefined;
   readonly audience?: 'all' | 'customers' | undefined;
   readonly text_en?: string | undefined;

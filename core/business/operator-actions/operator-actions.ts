@@ -18,6 +18,7 @@ export const operatorActionNames = [
   'order.cancel',
   'refund.close',
   'outage.grant_days',
+  'outage.credit',
   'announcement.create',
   'announcement.change',
   'announcement.end',

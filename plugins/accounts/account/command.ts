@@ -10,7 +10,7 @@ import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
-import { defineOutageGrant } from './outage-command.ts';
+import { defineOutageCredit, defineOutageGrant } from './outage-command.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
 
 interface Output extends ZoneOptions {
@@ -42,6 +42,7 @@ export const accountCommand: Command = {
     defineRevoke(parser, context);
     for (const [name, action] of plainActions) defineAction(parser, context, name, action);
     defineOutageGrant(parser, context);
+    defineOutageCredit(parser, context);
     defineExport(parser, context);
     defineDelete(parser, context);
   },

@@ -15,6 +15,7 @@ import {
 } from '#core/extension/commands/days.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 
 interface OutageOptions extends ZoneOptions {
   readonly since: WrittenTime;
@@ -80,4 +81,48 @@ async function explained(work: () => Promise<void>): Promise<void> {
     if (!(error instanceof AccountError)) throw error;
     throw new CommandFailed(error.message, error.kind === 'span' ? 2 : error.kind === 'not_found' ? 3 : 1);
   }
+}
+
+/** `daypass account credit-outage`: what outages would give back, and the approval of the first. */
+export function defineOutageCredit(parser: Parser, context: CommandContext): void {
+  parser
+    .command('credit-outage')
+    .description('list outages with the time that they give back, or give that of one back now')
+    .argument('[outage]', 'id of the outage; without it, they are listed', parseLine)
+    .option('--yes', 'do not ask')
+    .addOption(zoneOption())
+    .action((id: string | undefined, options: ZoneOptions & { readonly yes?: true }) =>
+      explained(() => context.withHost((host) => creditOutages(context, host, id, options))),
+    );
+}
+
+function minutes(ms: number): string {
+  return `${Math.round(ms / 60_000)} min`;
+}
+
+async function creditOutages(
+  context: CommandContext,
+  host: Host,
+  id: string | undefined,
+  options: ZoneOptions & { readonly yes?: true },
+): Promise<void> {
+  const { findOutage, listOutages, previewCredit } = await import('#core/business/outages/credit.ts');
+  const zone = zoneOf(host, options);
+  if (id === undefined) {
+    const rows: string[][] = [];
+    for (const outage of await listOutages(host.database, 50)) {
+      const { day, clock } = localTime(outage.from, zone);
+      const isOpen = outage.creditedAt === undefined;
+      const { accounts, seconds } = isOpen ? await previewCredit(host, outage) : { accounts: 0, seconds: 0 };
+      const state = isOpen ? `${accounts} accounts would get ${minutes(seconds * 1_000)}` : 'given back';
+      rows.push([outage.id, outage.model, `${day} ${clock}`, minutes(+outage.until - +outage.from), state]);
+    }
+    for (const line of formatTable(['outage', 'model', 'from', 'lasted', 'state'], rows)) context.print(line);
+    return;
+  }
+  const outage = await findOutage(host.database, id);
+  const { accounts, seconds } = await previewCredit(host, outage);
+  if (options.yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
+  const { result } = await runAction(host, commandOperator(), actionKind('outage.credit'), '', { outage: outage.id });
+  context.print(`${String(result['accounts'])} accounts had their time back`);
 }

@@ -4,13 +4,18 @@ import { describeAnnouncements } from '#core/web/pages/announcements.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
+import { listCredits } from '#core/business/outages/credit.ts';
+import { outagesSection } from '#core/business/outages/section.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
-import { describeGrant, describePass, describeReminder, passOf } from './describe-pass.ts';
+import { describeCredits, describeGrant, describePass, describeReminder, passOf } from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
+
+/** Days for which time that came back is explained. */
+const creditDays = 30;
 
 /** Everything that the home page shows, ready to be printed. @throws PageError */
 export async function describeHome(request: PageRequest, gateway: Pick<Registry, 'allowanceReader' | 'pages'>) {
@@ -21,10 +26,11 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   if (account === undefined) throw new PageError(404, 'error.404.text');
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
-  const [usage, allowance, announcements] = await Promise.all([
+  const [usage, allowance, announcements, credits] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
     describeAnnouncements(request, now, 'customers'),
+    host.section(outagesSection).credit ? listCredits(host.database, id, creditDays) : [],
   ]);
   const pass = passOf(account, now);
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
@@ -33,6 +39,7 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
     announcements,
     reminder: describeReminder(pass, now, buyPath, request),
     grant: describeGrant(account, now, request),
+    credits: describeCredits(credits, request),
     pass: describePass(pass, now, request),
     stub: {
       key: describeKey(account.key, t),

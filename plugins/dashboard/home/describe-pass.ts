@@ -1,3 +1,4 @@
+import type { CreditedTime } from '#core/business/outages/credit.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -86,6 +87,14 @@ export function describeGrant({ periods }: AccountRecord, now: number, { t, form
   const count = Math.round((granted.endsAt.getTime() - granted.startsAt.getTime()) / 86_400_000);
   const ends = format.dayTime(granted.endsAt).text;
   return { kind: 'info' as const, title: granted.label, text: t('home.granted', { count, time: ends }) };
+}
+
+/** Time that came back for outages: "+ 23 minutes: dp/gpt-5 was down on 21 Nov". */
+export function describeCredits(credits: readonly CreditedTime[], { t, format }: Reader): string[] {
+  return credits.map(({ model, from, seconds }) => {
+    const time = t('home.credit_minutes', { count: Math.max(1, Math.round(seconds / 60)) });
+    return t('home.credit', { time, model, day: format.shortDay(from).text });
+  });
 }
 
 function describeEnd(left: number, t: Reader['t']): string {

@@ -5,6 +5,7 @@ import {
   type OutageResult,
   readOutage,
 } from '#core/business/accounts/outage-grant.ts';
+import { listOutages, type ConfirmedOutage, previewCredit } from '#core/business/outages/credit.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
@@ -48,6 +49,33 @@ const form = defineForm({
   },
 });
 
+const creditKind = actionKind('outage.credit');
+
+/** The first time waits for this; later ones are given back without it. */
+const creditForm = defineForm({
+  path: `${path}/credit`,
+  fields: { type: 'object', properties: { outage: { type: 'string', maxLength: 36 } }, required: ['outage'] },
+  once: true,
+  async submit({ outage }, request) {
+    const { accounts = 0 } = (await act(request, creditKind, '', { outage }, errors)) as { accounts?: number };
+    return new Redirect(nextPath(path, { credited: String(accounts) }));
+  },
+});
+
+/** Outages that are looked at for those whose time nobody had back yet. */
+const looked = 20;
+
+async function describeOutage(outage: ConfirmedOutage, { host, t, format }: PageRequest) {
+  const { id, model, from, until } = outage;
+  const { accounts, seconds } = await previewCredit(host, outage);
+  const minutes = (ms: number) => t('operator.credit_minutes', { count: Math.round(ms / 60_000) });
+  return {
+    id,
+    title: t('operator.credit_outage', { model, time: format.dayTime(from).text, minutes: minutes(+until - +from) }),
+    text: t('operator.credit_preview', { count: accounts, minutes: minutes(seconds * 1_000) }),
+  };
+}
+
 /** `/operator/accounts/outage`: whom an outage has hit, and days for all of them. */
 export const outagePage: Page = {
   path,
@@ -60,7 +88,12 @@ export const outagePage: Page = {
     const asked = (name: string) => String(sent.values[name] ?? query[name] ?? '');
     const [since, until, model] = [asked('since'), asked('until'), asked('model')];
     const { error, accounts } = await preview(request, since, until, model);
+    const outages = await listOutages(host.database, looked);
+    const waiting = outages.filter(({ creditedAt }) => creditedAt === undefined);
     return {
+      waiting: await Promise.all(waiting.map((outage) => describeOutage(outage, request))),
+      credited:
+        query['credited'] === undefined ? '' : t('operator.credit_done', { count: Number(query['credited']) || 0 }),
       since,
       until,
       model,
@@ -81,7 +114,7 @@ export const outagePage: Page = {
             }),
     };
   },
-  forms: [form],
+  forms: [form, creditForm],
 };
 
 async function preview(

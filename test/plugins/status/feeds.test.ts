@@ -86,6 +86,7 @@ describe('the JSON of the status', () => {
     models: [{ health, days, answered: 0.99999 }],
     page: { number: 1, count: 1 },
     incidents: [incident({ endedAt: undefined })],
+    credited: new Map(),
     isComplete: true,
   };
 
@@ -120,6 +121,7 @@ describe('the JSON of the status', () => {
           started_at: '2031-05-12T10:00:00.000Z',
           calm_since: null,
           ended_at: null,
+          credited_seconds: null,
           outcome: null,
         },
       ],

@@ -1,0 +1,49 @@
+import { localTime } from '#core/platform/timing/time-zone.ts';
+
+/** From and until, epoch ms. */
+export type CreditSpan = readonly [from: number, until: number];
+
+/** Ms within which no time zone changes its day: their offsets are multiples of it. */
+const slice = 15 * 60_000;
+
+/**
+ * Ms that an account gets back for outages, all together: each moment once, however many models were down in it, only while it had
+ * paid time, and at most so much of a day. Pure: it does not depend on the order, so what a further outage adds is a difference.
+ *
+ * @param mostOfDay ms
+ */
+export function creditedTime(
+  outages: readonly CreditSpan[],
+  paid: readonly CreditSpan[],
+  mostOfDay: number,
+  timeZone: string,
+): number {
+  const byDay = new Map<string, number>();
+  for (const [from, until] of intersect(unite(outages), unite(paid)))
+    for (let at = from; at < until;) {
+      const next = Math.min(until, (Math.floor(at / slice) + 1) * slice);
+      const { day } = localTime(new Date(at), timeZone);
+      byDay.set(day, (byDay.get(day) ?? 0) + next - at);
+      at = next;
+    }
+  return [...byDay.values()].reduce((sum, ms) => sum + Math.min(ms, mostOfDay), 0);
+}
+
+function unite(spans: readonly CreditSpan[]): CreditSpan[] {
+  const united: [number, number][] = [];
+  for (const [from, until] of spans.toSorted(([one], [other]) => one - other)) {
+    const last = united.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], until);
+    else united.push([from, until]);
+  }
+  return united;
+}
+
+function intersect(some: readonly CreditSpan[], others: readonly CreditSpan[]): CreditSpan[] {
+  return some.flatMap(([from, until]) =>
+    others.flatMap(([start, end]): CreditSpan[] => {
+      const both = [Math.max(from, start), Math.min(until, end)] as const;
+      return both[0] < both[1] ? [both] : [];
+    }),
+  );
+}

@@ -1,0 +1,38 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account, PlanPeriod } from '../accounts/entities.ts';
+import { impersonal } from '#core/platform/database/personal.ts';
+
+/** A time within an incident in which no request to a model was answered, and those of several accounts failed. */
+export const OutageRow = defineEntity({
+  name: 'OutageRow',
+  tableName: 'outage',
+  properties: {
+    id: p.uuid().primary(),
+    /** Incidents are removed earlier. */
+    incidentId: p.uuid(),
+    /** Public name. */
+    model: impersonal(p.text()),
+    fromAt: p.datetime(),
+    untilAt: p.datetime(),
+    /** When all accounts had their time back; null: not yet. */
+    creditedAt: p.datetime().nullable(),
+  },
+  uniques: [{ name: 'outage_once', properties: ['incidentId', 'fromAt'] }],
+  checks: [{ name: 'outage_span', expression: 'until_at > from_at' }],
+});
+
+/** What an account got back for an outage, once. */
+export const OutageCredit = defineEntity({
+  name: 'OutageCredit',
+  tableName: 'outage_credit',
+  properties: {
+    outage: () => p.manyToOne(OutageRow).primary().updateRule('no action').deleteRule('no action'),
+    account: () =>
+      p.manyToOne(Account).primary().updateRule('no action').deleteRule('no action').index('outage_credit_account'),
+    /** 0: others have covered the time, or the day has no more. */
+    seconds: p.integer().check('seconds >= 0'),
+    /** The entry of the ledger that gave it; null without any. */
+    period: () => p.manyToOne(PlanPeriod).nullable().deleteRule('no action'),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+});

@@ -1,0 +1,49 @@
+import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { creditOutage, hasCredited, listOutages } from './credit.ts';
+import { findOutages } from './find-outages.ts';
+import { outagesSection } from './section.ts';
+
+/** Seconds between two runs: an outage has waited for its records for ten minutes. */
+const interval = 60;
+/** Outages that a run looks at. */
+const looked = 100;
+
+/** Gives time back for outages that are over. The first one ever waits for an operator, who sees whom it gives what. */
+export const creditJob: JobDefinition = {
+  name: 'credit-outages',
+  description: 'Gives customers back the time in which models were down, once.',
+  schedule: { every: interval },
+  attempts: 1,
+  run: (_data, host) => creditOutages(host),
+};
+
+export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
+  if (!host.section(outagesSection).credit) return;
+  await findOutages(host);
+  const waiting = (await listOutages(host.database, looked)).filter(({ creditedAt }) => creditedAt === undefined);
+  if (waiting.length === 0 || !(await hasCredited(host.database))) return;
+  for (const outage of waiting.toReversed()) {
+    const { accounts, seconds } = await creditOutage(host, outage);
+    host.log.info(`outage of ${outage.model}: ${accounts} accounts got ${seconds} s back`);
+  }
+}
+
+/** The same on each instance; no readings while nothing is given back. */
+export const outageGauges: readonly Gauge[] = [
+  {
+    name: 'outages_waiting',
+    description: 'Outages for which customers have not had their time back: the first one waits for an operator.',
+    read: (host) => count(host, `select count(*)::float8 as value from outage where credited_at is null`),
+  },
+  {
+    name: 'outage_credit_seconds_total',
+    description: 'Time that customers have had back for outages.',
+    isCounter: true,
+    read: (host) => count(host, `select coalesce(sum(seconds), 0)::float8 as value from outage_credit`),
+  },
+];
+
+async function count({ database, section }: Host, sql: string): Promise<{ value: number }[]> {
+  return section(outagesSection).credit ? database.query<{ value: number }>(sql) : [];
+}

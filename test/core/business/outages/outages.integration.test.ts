@@ -1,0 +1,286 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { blockAccount } from '#core/business/accounts/blocking.ts';
+import {
+  creditedIncidents,
+  creditOutage,
+  findOutage,
+  listCredits,
+  listOutages,
+  type ConfirmedOutage,
+  previewCredit,
+} from '#core/business/outages/credit.ts';
+import { creditedTime, type CreditSpan } from '#core/business/outages/credited-time.ts';
+import { creditOutages } from '#core/business/outages/jobs.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { createTestDatabase, silentLog } from '../../../support/database.ts';
+import { createBuyer } from '../payments/fixture.ts';
+
+/** Sequences to try; more after changes: `OUTAGE_SEQUENCES=500`. */
+const runs = Number(process.env['OUTAGE_SEQUENCES'] ?? 8);
+const minute = 60_000;
+
+let database: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.query('create table request_log_p partition of request_log default');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await database.query('delete from outage_credit');
+  await database.query('delete from outage');
+  await database.query('delete from incident');
+  await database.query('delete from request_log');
+});
+
+type Settings = { credit?: boolean; from_minutes?: number; max_minutes_per_day?: number; mail?: boolean };
+
+function hostWith(settings: Settings = {}, of: Database = database) {
+  const outages = { credit: true, from_minutes: 5, max_minutes_per_day: 1_440, mail: false, ...settings };
+  const values: Record<string, unknown> = { outages, service: { time_zone: 'Asia/Jakarta' } };
+  return { database: of, log: silentLog, section: ({ name }: { name: string }) => values[name] } as unknown as Host;
+}
+
+/** Whole seconds, so that what comes back is exact. */
+const now = () => Math.floor(Date.now() / 1_000) * 1_000;
+const at = (ms: number) => new Date(ms).toISOString();
+
+/** An account with paid time around now. @returns its id */
+async function customer(from = now() - 30 * 86_400_000, until = now() + 86_400_000): Promise<string> {
+  const id = await createBuyer(database);
+  await database.query(
+    `insert into plan_period (id, account_id, starts_at, ends_at, days, reason) values (?, ?, ?, ?, 31, 'grant')`,
+    [randomUUID(), id, at(from), at(until)],
+  );
+  return id;
+}
+
+const request = (accountId: string, time: number, outcome = 'failed', model = 'dp/gpt-5') =>
+  database.query(
+    `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, model, is_metered, duration_ms)
+     values (?, ?, 'test', ?, 'chat', 'POST', '/v1/chat/completions', ?, ?, true, 0)`,
+    [randomUUID(), at(time), accountId, outcome, model],
+  );
+
+async function incident(from: number, until: number, model = 'dp/gpt-5'): Promise<string> {
+  const id = randomUUID();
+  await database.query(
+    `insert into incident (id, model, kind, cause, started_at, opened_at, checked_at, ended_at)
+     values (?, ?, 'down', 'routes_out', ?, ?, ?, ?)`,
+    [id, model, at(from), at(from), at(until), at(until)],
+  );
+  return id;
+}
+
+const addOutage = async (from: number, until: number, model = 'dp/gpt-5') => {
+  const id = randomUUID();
+  await database.query('insert into outage (id, incident_id, model, from_at, until_at) values (?, ?, ?, ?, ?)', [
+    id,
+    randomUUID(),
+    model,
+    at(from),
+    at(until),
+  ]);
+  return findOutage(database, id);
+};
+
+/** Seconds between now and the end of what an account holds. */
+async function heldUntil(accountId: string): Promise<number> {
+  const [row] = await database.query<{ end: number }>(
+    `select extract(epoch from max(ends_at))::float8 as "end" from plan_period p where account_id = ?
+       and not exists (select from plan_period r where r.replaces = p.id)`,
+    [accountId],
+  );
+  return row?.end ?? 0;
+}
+
+const start = () => now() - 60 * minute;
+
+describe('an outage', () => {
+  it('is from the first to the last failure between two answers, when requests of two accounts failed', async () => {
+    const [one, other] = [await customer(), await customer()];
+    const from = start();
+    await incident(from, from + 30 * minute);
+    await request(one, from - minute, 'answered');
+    for (const [account, minutes] of [
+      [one, 0],
+      [other, 5],
+      [one, 23],
+    ] as const)
+      await request(account, from + minutes * minute);
+    await request(one, from + 24 * minute, 'answered');
+    await request(other, from + 25 * minute);
+    await creditOutages(hostWith());
+    await Promise.all([creditOutages(hostWith()), creditOutages(hostWith())]);
+    expect(await listOutages(database, 10)).toMatchObject([
+      { model: 'dp/gpt-5', from: new Date(from), until: new Date(from + 23 * minute), creditedAt: undefined },
+    ]);
+  });
+
+  it('is none when one account alone failed, when it was short, or when credit is off', async () => {
+    const [one, other] = [await customer(), await customer()];
+    const from = start();
+    await incident(from, from + 30 * minute);
+    for (const minutes of [0, 10, 20]) await request(one, from + minutes * minute);
+    await creditOutages(hostWith());
+    await request(other, from + minute, 'answered');
+    await creditOutages(hostWith());
+    expect(await listOutages(database, 10)).toEqual([]);
+    await request(other, from + 15 * minute);
+    await creditOutages(hostWith({ from_minutes: 20 }));
+    await creditOutages(hostWith({ credit: false }));
+    expect(await listOutages(database, 10)).toEqual([]);
+    await creditOutages(hostWith());
+    expect(await listOutages(database, 10)).toHaveLength(1);
+  });
+});
+
+describe('the credit for an outage', () => {
+  it('waits for an operator the first time, and never again', async () => {
+    const account = await customer();
+    const before = await heldUntil(account);
+    const from = now() - 3 * 60 * minute;
+    await request(account, from - 86_400_000, 'answered');
+    const first = await addOutage(from, from + 23 * minute);
+    await creditOutages(hostWith());
+    expect(await heldUntil(account)).toBe(before);
+    expect(await previewCredit(hostWith(), first)).toEqual({ accounts: 1, seconds: 23 * 60 });
+    expect(await creditOutage(hostWith(), first)).toEqual({ accounts: 1, seconds: 23 * 60 });
+    const second = await addOutage(from + 60 * minute, from + 70 * minute);
+    await creditOutages(hostWith());
+    expect(await heldUntil(account)).toBe(before + 33 * 60);
+    expect((await creditedIncidents(database, 0)).get(second.incidentId)).toBe(10 * minute);
+    expect(await listCredits(database, account, 30)).toMatchObject([
+      { seconds: 600 },
+      { seconds: 1_380, model: 'dp/gpt-5' },
+    ]);
+  });
+
+  it('goes to accounts with paid time then that used the model within 7 days, and to no others', async () => {
+    const from = now() - 60 * minute;
+    const [used, tried, idle, stranger, blocked, later] = [
+      await customer(),
+      await customer(),
+      await customer(),
+      await customer(),
+      await customer(),
+      await customer(now() - minute),
+    ];
+    const before = await Promise.all([used, tried, idle, stranger, blocked, later].map(heldUntil));
+    for (const account of [used, blocked, later]) await request(account, from - 6 * 86_400_000, 'answered');
+    await request(tried, from + minute);
+    await request(idle, from - 8 * 86_400_000, 'answered');
+    await request(stranger, from, 'answered', 'dp/other');
+    await blockAccount(database, blocked, 'test');
+    await creditOutage(hostWith(), await addOutage(from, from + 10 * minute));
+    const after = await Promise.all([used, tried, idle, stranger, blocked, later].map(heldUntil));
+    expect(after.map((end, index) => end - (before[index] ?? 0))).toEqual([600, 600, 0, 0, 0, 0]);
+  });
+
+  it('makes the running period longer, moves later ones, and keeps their order and limits', async () => {
+    const account = await customer(now() - 86_400_000, now() + 3_600_000);
+    await database.query(
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, limits)
+       values (?, ?, ?, ?, 7, 'grant', '{"limit": 5}')`,
+      [randomUUID(), account, at(now() + 3_600_000), at(now() + 7 * 86_400_000)],
+    );
+    const from = now() - 60 * minute;
+    await request(account, from);
+    await creditOutage(hostWith({ mail: true }), await addOutage(from, from + 10 * minute));
+    const entries = await database.query<object>(
+      `select reason, limits::text, (extract(epoch from ends_at - starts_at) / 60)::float8 as minutes from plan_period p
+       where account_id = ? and not exists (select from plan_period r where r.replaces = p.id) order by starts_at`,
+      [account],
+    );
+    expect(entries).toMatchObject([
+      { reason: 'outage', limits: null },
+      { reason: 'shift', limits: '{"limit": 5}' },
+    ]);
+    const [overlap] = await database.query<{ gap: number }>(
+      `select extract(epoch from max(starts_at) - min(ends_at))::float8 as gap from plan_period p
+       where account_id = ? and not exists (select from plan_period r where r.replaces = p.id)`,
+      [account],
+    );
+    expect(overlap?.gap).toBe(0);
+    const mails = await database.query(
+      `select 1 from account_event where name = 'outage.credited' and payload ->> 'accountId' = ?`,
+      [account],
+    );
+    expect(mails).toHaveLength(1);
+  });
+
+  it('runs from now for an account whose pass has ended since', async () => {
+    const account = await customer(now() - 86_400_000, now() - 20 * minute);
+    const from = now() - 60 * minute;
+    await request(account, from);
+    await creditOutage(hostWith(), await addOutage(from, from + 10 * minute));
+    expect((await heldUntil(account)) * 1_000).toBeCloseTo(Date.now() + 10 * minute, -4);
+  });
+
+  it(
+    'is given once, whatever runs at once and is killed where, and each moment once over several models',
+    async () => {
+      const models = ['dp/a', 'dp/b', 'dp/c'];
+      const outage = fc.record({
+        model: fc.constantFrom(...models),
+        from: fc.integer({ min: 60, max: 2 * 1_440 }),
+        minutes: fc.integer({ min: 1, max: 59 }),
+      });
+      const scenario = fc.record({
+        outages: fc.array(outage, { minLength: 1, maxLength: 5 }),
+        uses: fc.array(fc.subarray(models), { minLength: 1, maxLength: 4 }),
+        cap: fc.constantFrom(30, 1_440),
+        crashes: fc.array(fc.nat(4), { maxLength: 3 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(scenario, async ({ outages, uses, cap, crashes }) => {
+          await database.query('delete from outage_credit');
+          await database.query('delete from outage');
+          const base = now();
+          const accounts = await Promise.all(uses.map(() => customer(base - 30 * 86_400_000)));
+          const before = await Promise.all(accounts.map(heldUntil));
+          for (const [index, account] of accounts.entries())
+            for (const model of uses[index] ?? []) await request(account, base - 3 * 86_400_000, 'answered', model);
+          const made: ConfirmedOutage[] = [];
+          for (const { model, from, minutes } of outages)
+            made.push(await addOutage(base - from * minute, base - (from - minutes) * minute, model));
+          const settings = { max_minutes_per_day: cap };
+          for (const survives of crashes)
+            for (const one of made)
+              await creditOutage(hostWith(settings, killedAfter(survives)), one).catch(() => undefined);
+          const all = () => Promise.all(made.map((one) => creditOutage(hostWith(settings), one)));
+          await Promise.all([all(), all()]);
+          for (const [index, account] of accounts.entries()) {
+            const felt = outages
+              .filter(({ model }) => uses[index]?.includes(model))
+              .map(({ from, minutes }): CreditSpan => [base - from * minute, base - (from - minutes) * minute]);
+            const paid: CreditSpan[] = [[base - 30 * 86_400_000, base + 86_400_000]];
+            const expected = creditedTime(felt, paid, cap * minute, 'Asia/Jakarta') / 1_000;
+            expect((await heldUntil(account)) - (before[index] ?? 0)).toBe(expected);
+          }
+        }),
+        { numRuns: runs, endOnFailure: runs < 100 },
+      );
+    },
+    Math.max(60_000, runs * 5_000),
+  );
+});
+
+/** A database whose process is killed: after so many transactions, each begins and is rolled back. */
+function killedAfter(transactions: number): Database {
+  let left = transactions;
+  const fork = () => {
+    const manager = database.fork();
+    const transactional = manager.transactional.bind(manager);
+    manager.transactional = (work) =>
+      transactional(async (transaction) => {
+        const result = await work(transaction);
+        if (left-- <= 0) throw new Error('killed before the commit');
+        return result;
+      });
+    return manager;
+  };
+  return { ...database, query: database.query.bind(database), fork } as Database;
+}

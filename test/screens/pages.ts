@@ -18,7 +18,7 @@ const minor = new Set(
   [
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-sales operator-announcements',
+    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements',
     'operator-routes operator-probes operator-probe operator-health',
   ].flatMap((names) => names.split(' ')),
 );
@@ -69,6 +69,7 @@ export function screensOf({
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
     ['operator-account', 'operator', `/operator/accounts/${customerId}`, 'h1'],
     ['operator-heaviest', 'operator', '/operator/accounts/heaviest?span=7d', 'table'],
+    ['operator-policy', 'operator', '/operator/accounts/heaviest?span=7d&by=policy', 'table'],
     ['operator-sales', 'operator', '/operator/orders/places', 'h1'],
     ['operator-announcements', 'operator', '/operator/announcements/new', 'textarea'],
     ['operator-outage', 'operator', '/operator/accounts/outage?since=2020-01-01T00:00&until=2040-01-01T00:00', 'table'],

@@ -130,7 +130,13 @@ function latest(now: number, random: () => number): Draft[] {
       duration_ms: 2,
       input_tokens: null,
     }),
-    plain(104, { model: 'dp/gpt-5', route: 'openai/gpt-5', input_tokens: 3118, output_tokens: 640 }),
+    plain(104, {
+      model: 'dp/gpt-5',
+      route: 'openai/gpt-5',
+      input_tokens: 3118,
+      output_tokens: 640,
+      is_policy_refusal: true,
+    }),
     plain(138, {
       ...none,
       ...sonnet,

@@ -3,7 +3,7 @@ import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 
 /** What accounts are ranked by. */
-export const measures = ['requests', 'tokens', 'failed'] as const;
+export const measures = ['requests', 'tokens', 'failed', 'policy'] as const;
 export type Measure = (typeof measures)[number];
 
 /** What an account has sent in a span. */
@@ -13,6 +13,8 @@ export interface AccountLoad {
   /** Failed, or interrupted by the end of the gateway's process. */
   readonly failed: number;
   readonly refused: number;
+  /** Vendors refused them, or withheld or cut their answers, because of a policy. */
+  readonly policyRefusals: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Of all requests of all accounts, 0 to 1. */
@@ -20,7 +22,7 @@ export interface AccountLoad {
 }
 
 /**
- * The accounts with the most requests, tokens or failures, by each measure the heaviest first. Of the counts by hour.
+ * The accounts with the most requests, tokens, failures or refusals for policy, by each measure the heaviest first. Of the counts by hour.
  *
  * @param since epoch ms; all of its hour counts
  */
@@ -28,12 +30,14 @@ export async function listHeaviestAccounts(
   database: Pick<Database, 'query'>,
   { since, limit }: { readonly since: number; readonly limit: number },
 ): Promise<Readonly<Record<Measure, readonly AccountLoad[]>>> {
-  const columns = 'account_id, answered, refused, failed, interrupted, aborted, input_tokens, output_tokens';
+  const columns =
+    'account_id, answered, refused, failed, interrupted, aborted, policy_refusals, input_tokens, output_tokens';
   const from = timestamp(startOfHour(since));
   const rows = await database.query<Row>(
     `WITH counted AS (
        SELECT account_id, sum(answered + refused + failed + interrupted + aborted)::float8 AS requests,
          sum(failed + interrupted)::float8 AS failed, sum(refused)::float8 AS refused,
+         sum(policy_refusals)::float8 AS policy_refusals,
          sum(input_tokens)::float8 AS input_tokens, sum(output_tokens)::float8 AS output_tokens
        FROM (
          SELECT ${columns} FROM usage_account WHERE hour >= ? UNION ALL SELECT ${columns} FROM usage_delta WHERE hour >= ?
@@ -41,12 +45,12 @@ export async function listHeaviestAccounts(
        WHERE account_id IS NOT NULL GROUP BY account_id
      ), ranked AS (
        SELECT *, requests / nullif(sum(requests) OVER (), 0) AS share, ${rank('requests')} AS by_requests,
-         ${rank('input_tokens + output_tokens')} AS by_tokens, ${rank('failed')} AS by_failed
+         ${rank('input_tokens + output_tokens')} AS by_tokens, ${rank('failed')} AS by_failed, ${rank('policy_refusals')} AS by_policy
        FROM counted
      )
-     SELECT account_id, requests, failed, refused, input_tokens, output_tokens, share, by_requests::float8, by_tokens::float8,
-       by_failed::float8
-     FROM ranked WHERE least(by_requests, by_tokens, by_failed) <= ?`,
+     SELECT account_id, requests, failed, refused, policy_refusals, input_tokens, output_tokens, share, by_requests::float8, by_tokens::float8,
+       by_failed::float8, by_policy::float8
+     FROM ranked WHERE least(by_requests, by_tokens, by_failed, by_policy) <= ?`,
     [from, from, limit],
   );
   const by = (rankOf: (row: Row) => number, valueOf: (row: Row) => number) =>
@@ -67,6 +71,10 @@ export async function listHeaviestAccounts(
       (row) => row.by_failed,
       (row) => row.failed,
     ),
+    policy: by(
+      (row) => row.by_policy,
+      (row) => row.policy_refusals,
+    ),
   };
 }
 
@@ -77,12 +85,14 @@ interface Row {
   readonly requests: number;
   readonly failed: number;
   readonly refused: number;
+  readonly policy_refusals: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly share: number | null;
   readonly by_requests: number;
   readonly by_tokens: number;
   readonly by_failed: number;
+  readonly by_policy: number;
 }
 
 function toLoad(row: Row): AccountLoad {
@@ -91,6 +101,7 @@ function toLoad(row: Row): AccountLoad {
     requests: row.requests,
     failed: row.failed,
     refused: row.refused,
+    policyRefusals: row.policy_refusals,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
     share: row.share ?? 0,

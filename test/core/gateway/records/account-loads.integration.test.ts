@@ -25,6 +25,20 @@ it('ranks accounts by requests, tokens and failures of a span, folded or not', a
   expect(failed).toMatchObject([{ accountId: failing.accountId, failed: 2, requests: 2 }]);
 });
 
+it('ranks accounts by refusals for policy, and leaves out those without any', async () => {
+  const [one, two, none] = [new RecordBook(database), new RecordBook(database), new RecordBook(database)];
+  const later = today + 30 * day;
+  const refused = { started_at: later, is_policy_refusal: true, outcome: 'refused', status: 400 } as const;
+  await one.write(refused, { started_at: later });
+  await two.write(refused, refused);
+  await none.write({ started_at: later });
+  const { policy } = await listHeaviestAccounts(database, { since: later, limit: 5 });
+  expect(policy.map(({ accountId, policyRefusals }) => [accountId, policyRefusals])).toEqual([
+    [two.accountId, 2],
+    [one.accountId, 1],
+  ]);
+});
+
 /** A request so many ms into the day. */
 function call(at: number, took: number, address: string, client: string) {
   return { started_at: today + at, duration_ms: took, remote_address: address, user_agent: client };

@@ -10,8 +10,10 @@ import type { Registry } from '#core/extension/registry.ts';
 import { ProcessMemory, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import { cacheSizes, capacityOf, type MemoryLimits } from '#core/platform/memory/limits.ts';
 import { EventBus } from '#core/gateway/events/event-bus.ts';
+import { inBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
+import { redisAddress } from '#core/platform/shared/redis-url.ts';
 import { openShared } from '#core/platform/shared/open.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
@@ -70,6 +72,10 @@ export class OpenServices implements AsyncDisposable {
     signal,
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
+    // Jobs must not be evicted; what requests share may be, in a Redis of its own.
+    const queueUrl = redisUrl && (environment['REDIS_QUEUE_URL'] || redisUrl);
+    if (redisUrl !== undefined) redisAddress(redisUrl);
+    if (queueUrl !== undefined) redisAddress(queueUrl, 'REDIS_QUEUE_URL');
     const open: AsyncDisposable[] = [];
     const memory = limits === undefined ? unlimitedMemory : new ProcessMemory(capacityOf(limits));
     if (mode === 'serve') await prepareDataFolder(dataFolder);
@@ -92,11 +98,15 @@ export class OpenServices implements AsyncDisposable {
       );
       open.push(shared);
       if (mode === 'serve') await reportMissing(shared, log);
+      if (mode === 'serve' && queueUrl !== undefined) {
+        const { warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
+        inBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));
+      }
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
       open.push(events);
       const jobs = openJobs({
         databaseUrl: database.url,
-        redisUrl,
+        redisUrl: queueUrl,
         definitions: registry.jobs,
         host,
         log,

@@ -9,6 +9,7 @@ import {
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
 import { redisRetryDelay } from '../shared/redis-client.ts';
+import { redisAddress } from '../shared/redis-url.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 import { Backoff } from '../timing/backoff.ts';
 
@@ -104,17 +105,18 @@ const createBackend: typeof createPostgresBackend = (...given) => {
 
 export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
+  const address = redisAddress(url, 'REDIS_QUEUE_URL');
   const Paced = pausingWorker(Worker as never);
   return {
     backend: 'redis',
     queue: () =>
       new Queue(queueName, {
-        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: redisRetryDelay },
+        connection: { ...address, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: redisRetryDelay },
         prefix,
       }) as unknown as KitQueue,
     worker: (process) =>
       new Paced(queueName, process, {
-        connection: { url, maxRetriesPerRequest: null, retryStrategy: redisRetryDelay },
+        connection: { ...address, maxRetriesPerRequest: null, retryStrategy: redisRetryDelay },
         prefix,
         ...workerOptions,
       }) as unknown as KitWorker,

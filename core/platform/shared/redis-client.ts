@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
+import { redisAddress } from './redis-url.ts';
 import { jitteredDelay } from '../timing/backoff.ts';
 
 /** Ms for a connection to open, and then to be ready for commands. */
@@ -56,7 +57,7 @@ const options = {
  */
 export async function connectClient(url: string): Promise<ScriptedRedis> {
   const lua = await Promise.all(scripts.map(([, name]) => readFile(join(import.meta.dirname, `${name}.lua`), 'utf8')));
-  const client = new Redis(url, options) as ScriptedRedis;
+  const client = createRedis(url, options) as ScriptedRedis;
   limitHandshake(client);
   for (const [index, [command, , numberOfKeys]] of scripts.entries())
     client.defineCommand(command, { numberOfKeys, lua: lua[index] as string });
@@ -68,12 +69,19 @@ export async function connectClient(url: string): Promise<ScriptedRedis> {
  * of their own: `RedisEvents` sets it.
  */
 export function connectSubscriber(url: string): Redis {
-  return new Redis(url, {
+  return createRedis(url, {
     ...options,
     enableOfflineQueue: true,
     autoResubscribe: true,
     socketTimeout: connectTimeout,
   });
+}
+
+/** @param url in any form of REDIS_URL */
+export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapping'>): Redis {
+  const { url: plain, ...address } = redisAddress(url);
+  const all = { ...settings, ...address } as typeof settings;
+  return plain === undefined ? new Redis(all) : new Redis(plain, all);
 }
 
 /** Replaces a connection. Ending it politely would wait for a peer that may be gone. */

@@ -19,8 +19,8 @@ export function redisDiagnosis(url: string | undefined): Diagnosis {
 }
 
 async function check(url: string): Promise<Finding> {
-  const { Redis } = await import('ioredis');
-  const client = new Redis(url, {
+  const { createRedis } = await import('#core/platform/shared/redis-client.ts');
+  const client = createRedis(url, {
     lazyConnect: true,
     connectTimeout: timeout,
     commandTimeout: timeout,
@@ -32,7 +32,9 @@ async function check(url: string): Promise<Finding> {
   try {
     await client.connect();
     await client.ping();
-    return describe(await client.info());
+    const { evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
+    const info = await client.info();
+    return describe(info, evictionPolicy(info));
   } catch (error) {
     return explain(lost ?? error);
   } finally {
@@ -51,13 +53,12 @@ function explain(error: unknown): Finding {
   return explainNetworkError(error);
 }
 
-function describe(info: string): Finding {
+function describe(info: string, policy: string | undefined): Finding {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const version = `Redis ${field('redis_version') ?? 'of an unknown version'}`;
   if (field('role') === 'slave')
     return { state: 'failed', text: `${version} is a replica`, advice: 'Point REDIS_URL to the primary server.' };
-  const policy = field('maxmemory_policy');
-  if (policy !== undefined && policy !== 'noeviction' && Number(field('maxmemory') ?? 0) > 0)
+  if (policy !== undefined)
     return {
       state: 'warning',
       text: `${version} evicts keys (maxmemory-policy ${policy})`,

@@ -1,0 +1,34 @@
+import type { Logger } from '../logger.ts';
+import { createRedis } from '../shared/redis-client.ts';
+
+const timeout = 5_000; // ms
+
+/** How a Redis makes room when its memory is full; undefined for one that never removes keys by itself. @param info the answer of INFO */
+export function evictionPolicy(info: string): string | undefined {
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  const policy = field('maxmemory_policy');
+  return policy === 'noeviction' || Number(field('maxmemory') ?? 0) === 0 ? undefined : policy;
+}
+
+/** Warns when jobs may vanish from their Redis. One that cannot be asked is reported by those who need it. */
+export async function warnOfEviction(url: string, log: Logger): Promise<void> {
+  const client = createRedis(url, {
+    lazyConnect: true,
+    connectTimeout: timeout,
+    commandTimeout: timeout,
+    retryStrategy: () => null,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const policy = evictionPolicy(await client.info('memory'));
+    if (policy === undefined) return;
+    log.warn(
+      `the Redis of the job queue evicts keys (maxmemory-policy ${policy}): set it to noeviction, or set REDIS_QUEUE_URL to one that has it; jobs vanish otherwise when its memory is full`,
+    );
+  } catch {
+    // As above.
+  } finally {
+    client.disconnect();
+  }
+}

@@ -192,6 +192,15 @@ describe('a status of Midtrans', () => {
     expect((await statusOf({})).paidAt).toEqual(new Date('2026-01-02T03:04:05Z'));
   });
 
+  it('is expired with code 407, whatever else it says', async () => {
+    expect(await statusOf({ status_code: '407', transaction_status: undefined })).toMatchObject({ state: 'expired' });
+  });
+
+  it('has no issuer and the currency of the country where it states none in words', async () => {
+    const { issuer, paid } = await statusOf({ issuer: 5, currency: '' });
+    expect([issuer, paid]).toEqual([undefined, { amount: 25_000, currency: 'IDR' }]);
+  });
+
   it('in a word that is not known is read again', async () => {
     await expect(statusOf({ transaction_status: 'paused' })).rejects.toMatchObject({ kind: 'temporary' });
   });
@@ -224,6 +233,13 @@ const hour = 3_600_000;
 const aged = (age: number) => [{ refund_key: 'R1', refund_amount: '25000.00', created_at: localTime(age) }];
 
 describe('refunds of Midtrans', () => {
+  it('are asked for with the reason, at most 255 characters of it', async () => {
+    await using midtrans = await connectTo({ ...settled, refunds: [] });
+    const refund = { reference: ours, providerReference: 'M1', paymentId: 'M1', key: 'R1', amount: 5_000 };
+    await midtrans.connection.refund?.({ ...refund, currency: 'IDR', reason: 'r'.repeat(300) } as never, signal);
+    expect(midtrans.upstream.requests[0]?.json()).toEqual({ refund_key: 'R1', amount: 5_000, reason: 'r'.repeat(255) });
+  });
+
   it('are done when the bank has confirmed them, and pending before that', async () => {
     const refunds = [
       { refund_key: 'R1', refund_amount: '5000.00', created_at: localTime(hour), bank_confirmed_at: localTime(0) },

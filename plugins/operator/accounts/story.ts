@@ -153,7 +153,11 @@ function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry
     topic: 'access',
     at: createdAt,
     icon: reason === 'revoke' ? 'info' : 'ok',
-    title: `${t(`operator.ledger_reason.${reason}`)}: ${t('operator.days', { count: days })}`,
+    // The days of an outage are those of the period that became longer.
+    title: [
+      t(`operator.ledger_reason.${reason}`),
+      ...(reason === 'outage' ? [] : [t('operator.days', { count: days })]),
+    ].join(': '),
     text: [note ?? label, t('operator.pass_ends', { time: format.dayTime(endsAt).text })]
       .filter((part) => part !== undefined && part !== '')
       .join(' · '),

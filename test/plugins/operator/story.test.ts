@@ -93,6 +93,11 @@ describe('the story of an account', () => {
     ]);
   });
 
+  it('names an outage without the days of the period that it made longer', () => {
+    const entry = { days: 30, createdAt: ago(3), endsAt: ago(-21), note: 'dp/a was down', label: undefined };
+    expect(lines({ ledger: [{ ...entry, reason: 'outage' }] })[0]).toMatch(/^ok \| Outage \| dp\/a was down/);
+  });
+
   it('tells what operators did, with how it ended, but not their notes', () => {
     const action = { operator: 'ani', createdAt: ago(4), error: undefined, note: 'abuse', outcome: 'done' };
     const actions = [

@@ -1,3 +1,4 @@
+import { revokeDays } from '#core/business/accounts/ledger.ts';
 import { rotateKey } from '#core/business/accounts/account-key.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { listRequests, maxPage } from '#core/gateway/records/read-requests.ts';
@@ -15,6 +16,9 @@ export interface ToolsFixture extends AsyncDisposable {
   readonly key: string;
   /** Replaces the key: the old one is refused from then on. */
   rotate(): Promise<void>;
+  /** Takes a model out of the catalog. */
+  remove(model: string): Promise<void>;
+  endPlan(): Promise<void>;
   /** Requests of model calls that came in this time, oldest first. Waits until `count` records are there or 20 s have passed. */
   recordsOf(period: Period, count: number): Promise<RequestRecord[]>;
 }
@@ -48,7 +52,7 @@ export async function openToolsFixture(databaseUrl: string): Promise<ToolsFixtur
   const { url } = resources.use(await home.start());
   // Its port is known only now.
   await home.write(writeYaml(model.url, url));
-  await scriptWith(url);
+  await until(async () => (await (await fetch(`${url}/setup.sh`)).text()).includes(url));
   let { key } = home;
   const owned = resources.move();
   return {
@@ -57,6 +61,14 @@ export async function openToolsFixture(databaseUrl: string): Promise<ToolsFixtur
     model,
     get key() {
       return key;
+    },
+    async remove(name) {
+      await home.write(writeYaml(model.url, url, name));
+      const headers = { authorization: `Bearer ${key}` };
+      await until(async () => !(await (await fetch(`${url}/v1/models`, { headers })).text()).includes(name));
+    },
+    async endPlan() {
+      await home.database.fork().transactional((transaction) => revokeDays(transaction, home.accountId, 2, 'errors'));
     },
     async rotate() {
       ({ key } = await rotateKey(home.database, 'dp', home.accountId));
@@ -73,24 +85,35 @@ export async function openToolsFixture(databaseUrl: string): Promise<ToolsFixtur
   };
 }
 
-/** Waits until the gateway has loaded the configuration in which its address is. */
-async function scriptWith(url: string): Promise<void> {
+/** Waits until the gateway has loaded a configuration. */
+async function until(isLoaded: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + reloadTimeout;
-  while (!(await (await fetch(`${url}/setup.sh`)).text()).includes(url)) {
-    if (performance.now() > deadline) throw new Error(`/setup.sh has no address ${url}`);
+  while (!(await isLoaded())) {
+    if (performance.now() > deadline) throw new Error('the gateway has not loaded its configuration');
     await new Promise((resolve) => setTimeout(resolve, pollInterval));
   }
 }
 
-/** @param baseUrl of the gateway itself, where it is known */
-function writeYaml(url: string, baseUrl = ''): string {
+/** Statuses of errors that a model of their own ends with: `fails-424`. */
+export const failingModels = ['404', '424', '429', '503'];
+
+/**
+ * @param baseUrl of the gateway itself, where it is known
+ * @param removed a model that is left out
+ */
+function writeYaml(url: string, baseUrl = '', removed = ''): string {
   const names = [...textFormats, 'mini'] as const;
   const upstreams = names.map((name) => {
     const format = name === 'mini' ? 'chat' : name;
     return `  up-${name}: { vendor: ${vendorOf[format]}, format: ${format}, base_url: "${url}/v1", api_keys: [key-of-${name}] }`;
   });
+  const failing = failingModels.map((status) => `fails-${status}`);
+  for (const name of failing)
+    upstreams.push(`  up-${name}: { vendor: openai, format: chat, base_url: "${url}/v1", api_keys: [${name}] }`);
   const limits = 'max_input_tokens: 200000, max_tokens: 32000';
   const models = names.map((name) => `  over-${name}: { ${limits}, routes: [up-${name}/there] }`);
+  for (const name of failing)
+    if (!removed.endsWith(name)) models.push(`  ${name}: { ${limits}, routes: [up-${name}/there] }`);
   return `
 service: { base_url: "${baseUrl}" }
 pipeline:

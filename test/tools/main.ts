@@ -5,6 +5,7 @@
  *     npm run test:tools -- --tools codex,pi        some tools
  *     npm run test:tools -- --formats chat,messages some upstream formats
  *     npm run test:tools -- --cache FOLDER          where the tools are installed and kept
+ *     npm run test:tools -- --errors                instead: what each tool shows for each error
  *     npm run test:tools -- --keep                  leaves homes and outputs, and says where
  */
 import { appendFileSync } from 'node:fs';
@@ -16,6 +17,7 @@ import { execute, startPostgres, withDatabase } from '../support/global-postgres
 import type { Report } from './check.ts';
 import { tryCleanHome } from './clean-home.ts';
 import { clis } from './clis.ts';
+import { showErrors } from './errors.ts';
 import { openToolsFixture } from './fixture.ts';
 import { type InstalledCli, installCli } from './install.ts';
 import { writeMatrix } from './matrix.ts';
@@ -29,6 +31,7 @@ const { values } = parseArgs({
     tools: { type: 'string' },
     formats: { type: 'string' },
     cache: { type: 'string', default: cacheFolder },
+    errors: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -54,29 +57,34 @@ await using postgres = await startPostgres();
 await execute(postgres.url, `CREATE DATABASE daypass_tools TEMPLATE ${postgres.templateDatabase}`);
 await using fixture = await openToolsFixture(withDatabase(postgres.url, 'daypass_tools'));
 
-console.log('\nOn a clean home');
-await inHome((home) => tryCleanHome(fixture, home, installed, report));
-
-console.log('\nIn use');
-await inHome(async (home) => {
-  const outcomes: Outcome[] = [];
-  const reportTask = (outcome: Outcome): void => {
-    const { cli, format, seconds, fault, output } = outcome;
-    outcomes.push(outcome);
-    report(`${cli.id} over ${format} (${seconds.toFixed(1)} s)`, fault);
-    appendFileSync(join(home.scratch, `${cli.id}-${format}.txt`), output);
-  };
-  const stay = { fixture, home, clis: installed, report, reportTask };
-  const oldKey = fixture.key;
-  await tryFormats(stay, formats);
-  console.log('\nWith a new key');
-  await tryNewKey(stay, formats[0] as TextFormat);
-  await tryUndo(stay, [oldKey, fixture.key]);
-  console.log(`\nSeconds by upstream format\n${writeMatrix(installed, formats, outcomes)}`);
-});
+if (values.errors) await inHome((home) => showErrors(fixture, home, installed, report));
+else await tryTools();
 const skipped = chosen.length - installed.length;
 console.log(`\n${failures} failed, ${skipped} of ${chosen.length} tools skipped`);
 process.exitCode = failures === 0 ? 0 : 1;
+
+async function tryTools(): Promise<void> {
+  console.log('\nOn a clean home');
+  await inHome((home) => tryCleanHome(fixture, home, installed, report));
+
+  console.log('\nIn use');
+  await inHome(async (home) => {
+    const outcomes: Outcome[] = [];
+    const reportTask = (outcome: Outcome): void => {
+      const { cli, format, seconds, fault, output } = outcome;
+      outcomes.push(outcome);
+      report(`${cli.id} over ${format} (${seconds.toFixed(1)} s)`, fault);
+      appendFileSync(join(home.scratch, `${cli.id}-${format}.txt`), output);
+    };
+    const stay = { fixture, home, clis: installed, report, reportTask };
+    const oldKey = fixture.key;
+    await tryFormats(stay, formats);
+    console.log('\nWith a new key');
+    await tryNewKey(stay, formats[0] as TextFormat);
+    await tryUndo(stay, [oldKey, fixture.key]);
+    console.log(`\nSeconds by upstream format\n${writeMatrix(installed, formats, outcomes)}`);
+  });
+}
 
 /** @throws Error for an unknown name */
 function choose<T extends string>(all: readonly T[], names: string | undefined, option: string): readonly T[] {

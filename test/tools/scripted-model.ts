@@ -36,6 +36,7 @@ interface RunningTurn extends Turn {
   readonly command: string;
   readonly faults: string[];
   readonly called: string[];
+  hasFailed?: boolean;
 }
 
 /** A client whose tool fails is not asked without end. */
@@ -75,7 +76,28 @@ function newTurn(): RunningTurn {
   };
 }
 
+/** What upstreams answer whose key begins with `fails-` and the status that clients get for it; 429 is for the first request of a turn. */
+const failures: Readonly<Record<string, { readonly status: number; readonly headers?: Record<string, string> }>> = {
+  424: { status: 401 },
+  429: { status: 429, headers: { 'retry-after': '3' } },
+  503: { status: 503, headers: { 'retry-after': '30' } },
+};
+
+function failureOf({ headers, body }: RecordedRequest, turns: readonly RunningTurn[]) {
+  const [, name = ''] = /fails-(\d+)/.exec(String(headers['authorization'])) ?? [];
+  const turn = turns.find(({ id }) => body.includes(`Task ${id}:`));
+  if (name !== '429') return failures[name];
+  if (turn === undefined || turn.hasFailed) return undefined;
+  turn.hasFailed = true;
+  return failures[name];
+}
+
 function reply(request: RecordedRequest, response: ScriptedResponse, turns: readonly RunningTurn[]): void {
+  const failure = failureOf(request, turns);
+  if (failure !== undefined) {
+    const error = { message: 'No.', type: 'error' };
+    return response.json(failure.status, { error }, failure.headers ?? {});
+  }
   const asked = askedAs(request);
   if (asked === undefined) return response.json(404, { error: { message: `nothing at ${request.path}` } });
   const format = upstreams[asked.format];

@@ -42,9 +42,15 @@ export class RouteAttempts {
   }
 
   async run(): Promise<RouteAnswer | Fault> {
-    const result = await this.#run();
-    if (result instanceof Fault) this.#release(false);
-    return result;
+    let isHandedOver = false;
+    try {
+      const result = await this.#run();
+      isHandedOver = !(result instanceof Fault);
+      return result;
+    } finally {
+      // The slot of an answer is free once that has ended.
+      if (!isHandedOver) this.#release(false);
+    }
   }
 
   /** Frees the slot of an upstream with a capacity, in the background. @param isServed true when an answer has ended well */

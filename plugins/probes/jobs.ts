@@ -43,7 +43,9 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   for (const { model, route, due } of waiting) {
     for (const check of due) {
       if (host.monotonic() > until) return;
-      const result = await probe({ host, trials, budget: settings.daily_tokens }, model, route, check);
+      const lastTry = lastOf(route, check.name)?.at ?? 0;
+      const terms = { budget: settings.daily_tokens, lastTry };
+      const result = await probe({ host, trials, ...terms }, model, route, check);
       if (result === undefined) break;
       const { verdict } = result;
       if (verdict.state === 'failed')

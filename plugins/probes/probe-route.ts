@@ -18,7 +18,7 @@ import {
 } from './checks/check.ts';
 import { context } from './checks/context.ts';
 import { compare, type Comparison, prompts, type Samples, samplesPerPrompt, significance } from './fingerprint.ts';
-import { beginCheck, type Budget, endCheck, extendCheck, type Measured, readBaseline } from './results.ts';
+import { beginCheck, endCheck, extendCheck, type Measured, readBaseline, type Terms } from './results.ts';
 import type { TrialReply, Trials } from './trials.ts';
 
 /** Output tokens of an answer to a prompt of the fingerprint. */
@@ -66,10 +66,9 @@ export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: 
   return [...found.values()].filter(({ model, route }) => checksOf(model, route).length > 0);
 }
 
-export interface ProbeParts {
+export interface ProbeParts extends Terms {
   readonly host: Pick<Host, 'database' | 'now'>;
   readonly trials: Trials;
-  readonly budget: Budget;
   /** True: the answers become what later ones are compared with. */
   readonly isBaseline?: boolean;
 }
@@ -92,7 +91,7 @@ export async function probe(
 ): Promise<CheckResult | undefined> {
   const { host, budget } = parts;
   const { database } = host;
-  const id = await beginCheck(database, route, check.name, check.cost(route), budget, host.now());
+  const id = await beginCheck(database, route, check.name, check.cost(route), parts, host.now());
   if (id === undefined) return undefined;
   if (id === 'over_budget')
     return { check: check.name, verdict: unknown('over_budget', `${check.cost(route)} tokens`), tokens: 0 };

@@ -39,6 +39,13 @@ export interface Measured {
 /** The budget of one upstream, in tokens of 24 hours; undefined for what an operator has ordered. */
 export type Budget = number | undefined;
 
+/** What a check must keep to. */
+export interface Terms {
+  readonly budget: Budget;
+  /** When the check began last, as far as the caller knows, epoch ms; undefined where an operator orders it. */
+  readonly lastTry?: number | undefined;
+}
+
 type Queries = Pick<Database, 'query' | 'fork'>;
 
 /**
@@ -51,17 +58,19 @@ export function beginCheck(
   route: Route,
   check: CheckName,
   tokens: number,
-  budget: Budget,
+  { budget, lastTry }: Terms,
   now: number,
 ): Promise<string | 'over_budget' | undefined> {
   return database.fork().transactional(async (transaction) => {
     await lock(transaction, route.upstream.name);
-    const isOrdered = budget === undefined;
-    const [running] = await transaction.execute<unknown[]>(
-      `select 1 from probes_result where route = ? and check_name = ? and state = 'running' and started_at > ?`,
-      [route.id, check, new Date(now - abandonedAfter)],
-    );
-    if (running !== undefined && !isOrdered) return undefined;
+    if (lastTry !== undefined) {
+      const [other] = await transaction.execute<unknown[]>(
+        `select 1 from probes_result where route = ? and check_name = ?
+           and (started_at > ? or (state = 'running' and started_at > ?))`,
+        [route.id, check, new Date(lastTry), new Date(now - abandonedAfter)],
+      );
+      if (other !== undefined) return undefined;
+    }
     if (!(await fits(transaction, route.upstream.name, tokens, budget, now))) return 'over_budget';
     const id = randomUUID();
     await transaction.execute(

@@ -6,6 +6,7 @@ import { checksOf } from '../../../plugins/probes/probe-route.ts';
 import { runDueProbes } from '../../../plugins/probes/jobs.ts';
 import { readLastResults, readSpending } from '../../../plugins/probes/results.ts';
 import { probeGauges, probesCheck, probeState } from '../../../plugins/probes/state.ts';
+import { routeStatus } from '../../../plugins/upstream/routes.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { type Drift, openWorld, type ProbeWorld } from './fixture.ts';
 
@@ -164,6 +165,30 @@ it('a route that does not do what it declares is tried last where the operator w
   await probeState(host).read(host);
   expect([...demotedRoutes(host)]).toEqual([]);
   expect(probesCheck.check(host)).toEqual({ ok: true });
+});
+
+it('failing probes leave breakers and keys as they are, and count no requests', async () => {
+  const world = await openWorld(database);
+  world.drift = { refuses: () => 500 };
+  for (let hour = 0; hour < 8; hour++) {
+    await probed(world);
+    world.advance(1);
+  }
+  expect(world.upstream.requests.length).toBeGreaterThan(10);
+  expect(routeStatus(world.host)).toMatchObject([{ state: 'closed', keys_cooling_down: 0 }]);
+  expect(await database.query('select 1 from request_log')).toEqual([]);
+});
+
+it('two instances together stay within the budget of an upstream, and do each check once', async () => {
+  const world = await openWorld(database, { daily_tokens: 9_000 });
+  const { host, trials, route } = world;
+  await Promise.all([runDueProbes(host, trials), runDueProbes(host, trials)]);
+  expect((await readSpending(database, host.now())).get(route.upstream.name)).toBeLessThanOrEqual(9_000);
+  const twice = await database.query(
+    'select check_name from probes_result where route = ? group by check_name having count(*) > 1',
+    [route.id],
+  );
+  expect(twice).toEqual([]);
 });
 
 it('a route is tried once in the interval, and what could not be found out again after an hour', async () => {

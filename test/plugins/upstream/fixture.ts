@@ -134,6 +134,8 @@ export interface RelayFixture {
   readonly keys: (route: Route) => KeyPool;
   readonly health: RouteHealth;
   readonly budget: RetryBudget;
+  /** Ids of routes that are tried last. */
+  readonly demoted: Set<string>;
   /** Waits until every request has been answered that was sent to an upstream, or given up. */
   settled(upstream: { readonly url: string }): Promise<void>;
   relay(exchange: Exchange): Promise<Reply>;
@@ -176,6 +178,7 @@ export function createRelayFixture(
     firstReply: first.promise,
     health,
     budget,
+    demoted: new Set(),
     settled: ({ url }) => connections.pool(url, options.connectTimeout ?? 1).close(),
     now: Date.parse('2026-01-01T00:00:00Z'),
     step: 0,
@@ -199,7 +202,7 @@ export function createRelayFixture(
           failures,
           routeHeaders: new RouteHeaders({ slug: 'daypass' }, exposure),
           notesHeader: 'x-daypass-notes',
-          demoted: new Set(),
+          demoted: fixture.demoted,
           queue,
           keys,
           now: () => fixture.now + fixture.step,

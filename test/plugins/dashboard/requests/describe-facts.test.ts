@@ -18,6 +18,12 @@ describe('the facts of a request', () => {
     expect(factsOf({ input_tokens: 1284, usage_estimated: true })).toMatchObject({ Tokens: '1,284 in, estimated' });
   });
 
+  it('say how long the request waited for a free slot', () => {
+    expect(factsOf({ queue_ms: 2_134 })).toMatchObject({
+      Queue: expect.stringMatching(/^waited 2\.13.s for a free slot$/),
+    });
+  });
+
   it('have the tokens of prompt cache and reasoning, unless there were none', () => {
     expect(factsOf({ cache_read_tokens: 1024, cache_write_tokens: 0, reasoning_tokens: 64 })).toMatchObject({
       'Of which': '1,024 from prompt cache · 64 reasoning',

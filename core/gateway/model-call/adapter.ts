@@ -128,6 +128,8 @@ export interface Usage {
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
   readonly reasoning?: number | undefined;
+  /** Images that the Images API made. */
+  readonly images?: number | undefined;
   /** True when the upstream did not count, and the gateway has guessed. */
   readonly isEstimated?: boolean | undefined;
 }

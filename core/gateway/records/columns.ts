@@ -104,6 +104,7 @@ const deliveryColumns = columnsOf<Delivery>()({
   cache_read_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheRead, maximum: bounds.tokens },
   cache_write_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheWrite, maximum: bounds.tokens },
   reasoning_tokens: { type: 'integer', read: ({ usage }) => usage?.reasoning, maximum: bounds.tokens },
+  images: { type: 'integer', read: ({ usage }) => usage?.images, maximum: bounds.tokens },
   is_policy_refusal: { type: 'boolean', read: ({ isPolicyRefusal }) => isPolicyRefusal },
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
 });

@@ -72,8 +72,9 @@ const hour = p.datetime().primary();
 const later: ReadonlySet<string> = new Set(laterCounts);
 const counts = Object.fromEntries(
   storedCounts.map((name) => {
-    const count = name.endsWith('_tokens') ? p.bigint('number') : p.integer();
-    return [name, later.has(name) ? p.integer().defaultRaw('0') : count];
+    const isLater = later.has(name);
+    if (name.endsWith('_tokens')) return [name, isLater ? p.bigint('number').defaultRaw('0') : p.bigint('number')];
+    return [name, isLater ? p.integer().defaultRaw('0') : p.integer()];
   }),
 );
 const speed = Object.fromEntries(speedCounts.map((name) => [name, p.bigint('number').defaultRaw('0')]));

@@ -45,6 +45,11 @@ export interface UsageCounts {
   readonly outputTokens: number;
   /** Vendors refused them, or withheld or cut their answers, because of a policy. */
   readonly policyRefusals: number;
+  /** Of the input: what the vendors' caches read, and what they wrote. */
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** Made by the Images API. */
+  readonly images: number;
 }
 
 /** The same, with the time to the first content of the answers. */
@@ -73,7 +78,7 @@ const expressions: Readonly<Record<UsageBy, string>> = {
 const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
 /** Columns of counts that came later: instances of earlier versions write rows without them. */
-export const laterCounts = ['policy_refusals'] as const;
+export const laterCounts = ['policy_refusals', 'cache_read_tokens', 'cache_write_tokens', 'images'] as const;
 
 /** Columns that the tables of usage count in. */
 export const storedCounts = [
@@ -88,7 +93,12 @@ export const storedCounts = [
 /** Columns of the counts over all accounts alone: tokens of streams that are long enough to tell a speed, and their ms. */
 export const speedCounts = ['streamed_tokens', 'streamed_ms'] as const;
 
-type Row = UsageKeys & Readonly<Record<(typeof storedCounts)[number], number>>;
+/** Counts as PostgreSQL returns them. */
+export type CountsRow = Readonly<Record<(typeof storedCounts)[number], number>>;
+type Row = UsageKeys & CountsRow;
+
+/** The sums of all counts, for a statement that groups rows of usage. */
+export const sumsOfCounts = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`).join(', ');
 
 /** The start of the hour, in UTC, in which a time lies. Epoch ms. */
 export function startOfHour(time: number): number {
@@ -180,9 +190,8 @@ function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy
 
 function countsStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = [...keysFor(by), ...storedCounts].join(', ');
-  const sums = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`);
   return `
-    SELECT ${[...by.map(quote), ...sums].join(', ')} FROM (
+    SELECT ${[...by.map(quote), sumsOfCounts].join(', ')} FROM (
       SELECT ${columns} FROM ${table} WHERE ${conditions}
       UNION ALL SELECT ${columns} FROM usage_delta WHERE ${conditions}
     ) AS parts ${grouped(by.map(quote))}`;
@@ -235,7 +244,7 @@ function keysOf<By extends UsageBy>(row: Row, by: readonly By[]): Pick<UsageKeys
   return Object.fromEntries(by.map((name) => [name, row[name]])) as Pick<UsageKeys, By> & object;
 }
 
-function countsOf(row: Row): UsageCounts {
+export function countsOf(row: CountsRow): UsageCounts {
   const { answered, refused, aborted, failovers, cached } = row;
   const failed = row.failed + row.interrupted;
   return {
@@ -250,5 +259,8 @@ function countsOf(row: Row): UsageCounts {
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
     policyRefusals: row.policy_refusals,
+    cacheReadTokens: row.cache_read_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    images: row.images,
   };
 }

@@ -10,6 +10,7 @@ const answer: MediaAnswer = {
   parts: new Set(['image_generation.partial_image', 'image_edit.partial_image']),
   ends: new Set(['image_generation.completed', 'image_edit.completed']),
   hasContent: ({ data }) => Array.isArray(data) && data.length > 0,
+  countImages: ({ data }) => (Array.isArray(data) ? data.length : 0),
 };
 
 /** The Images API of OpenAI. */

@@ -1,7 +1,7 @@
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../wire/members.ts';
@@ -17,6 +17,8 @@ export interface MediaAnswer {
   readonly ends: ReadonlySet<string>;
   /** True for a whole answer that is not empty. */
   hasContent(body: JsonObject): boolean;
+  /** Images of a whole answer; each event that ends one is another. Left out where answers are no images. */
+  countImages?(body: JsonObject): number;
 }
 
 /** Observes an answer with images, audio or their text. Its usage has the shape of the Responses format. */
@@ -28,6 +30,7 @@ export class MediaObserver implements ReplyObserver {
   readonly #id: string;
   readonly #answer: MediaAnswer;
   #awaited: number;
+  #images = 0;
 
   /** @param requested number of images that the client asks for */
   constructor(id: string, answer: MediaAnswer, requested = 1) {
@@ -52,15 +55,21 @@ export class MediaObserver implements ReplyObserver {
     if (!ends.has(type)) return;
     this.isComplete = true;
     this.#awaited--;
-    this.usage = responsesUsage(member(body, 'usage'));
+    this.#count(1, member(body, 'usage'));
   }
 
   whole(body: JsonObject): void {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.usage = responsesUsage(body['usage']);
+    this.#count(this.#answer.countImages?.(body) ?? 0, body['usage']);
     this.hasContent = this.#answer.hasContent(body);
     this.isComplete = true;
+  }
+
+  #count(images: number, usage: JsonValue | undefined): void {
+    const tokens = responsesUsage(usage);
+    this.#images += images;
+    this.usage = this.#answer.countImages === undefined ? tokens : { ...tokens, images: this.#images };
   }
 
   get isFinished(): boolean {

@@ -43,6 +43,9 @@ function count(records: readonly RequestRecord[]): object {
     inputTokens: sum(({ input_tokens: tokens }) => tokens),
     outputTokens: sum(({ output_tokens: tokens }) => tokens),
     policyRefusals: number(({ is_policy_refusal: isRefused }) => isRefused === true),
+    cacheReadTokens: sum(({ cache_read_tokens: tokens }) => tokens),
+    cacheWriteTokens: sum(({ cache_write_tokens: tokens }) => tokens),
+    images: sum(({ images }) => images),
     timed: number(({ first_content_ms: time }) => time !== null),
   };
 }

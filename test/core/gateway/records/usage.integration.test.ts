@@ -11,6 +11,7 @@ import { Migration20261122000005_usage as UsageMigration } from '../../../../mig
 import { Migration20261122000007_usage_account as AccountMigration } from '../../../../migrations/Migration20261122000007_usage_account.ts';
 import { Migration20261126000030_streaming_speed as SpeedMigration } from '../../../../migrations/Migration20261126000030_streaming_speed.ts';
 import { Migration20261126000040_policy_refusals as PolicyMigration } from '../../../../migrations/Migration20261126000040_policy_refusals.ts';
+import { Migration20261126000080_usage_of_cost as CostMigration } from '../../../../migrations/Migration20261126000080_usage_of_cost.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, hour, RecordBook, today } from './record-fixture.ts';
 import { FaultyTables } from './faulty-tables.ts';
@@ -84,6 +85,9 @@ const record = fc.record({
   first_content_ms: fc.option(fc.integer({ min: 0, max: 10_000_000 })),
   input_tokens: fc.option(fc.nat(2_147_483_647)),
   output_tokens: fc.option(fc.nat(1_000)),
+  cache_read_tokens: fc.option(fc.nat(2_147_483_647)),
+  cache_write_tokens: fc.option(fc.nat(1_000)),
+  images: fc.option(fc.nat(10)),
   attempts: fc.option(fc.array(attempt, { maxLength: 3 })),
 });
 type Step =
@@ -253,7 +257,7 @@ describe('records from before', () => {
       { first_content_ms: 100, attempts: [{ route: 'a/b', outcome: 'served' }] },
       { outcome: 'failed', model: null },
     );
-    await redo(own, UsageMigration, SpeedMigration, PolicyMigration);
+    await redo(own, UsageMigration, SpeedMigration, PolicyMigration, CostMigration);
     const usage = await readUsage(own, { since: 0 }, ['account', 'model', 'hour']);
     expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sizeOf(firstContent) }))).toEqual(
       countRecords(await readAll(own), ['account', 'model', 'hour']),
@@ -274,7 +278,7 @@ describe('usage from before usage by account alone', () => {
       { account: accountId, requests: 2 },
       { account: null, requests: 1 },
     ]);
-    await redo(own, AccountMigration, SpeedMigration, PolicyMigration);
+    await redo(own, AccountMigration, SpeedMigration, PolicyMigration, CostMigration);
     expect(await readUsage(own, { since: 0 }, ['account', 'hour'])).toEqual(expected);
   });
 });

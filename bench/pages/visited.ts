@@ -69,6 +69,7 @@ export async function findPages(database: Database, accountId: string, now: numb
     '/orders',
     '/accounts',
     '/accounts/heaviest?span=30d&by=tokens',
+    '/orders/margins?by=account',
     `/accounts/${accountId}`,
     ...lists.map((query) => `/requests${query}`),
     `/requests/${latest?.id}`,

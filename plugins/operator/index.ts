@@ -12,6 +12,7 @@ import { operatorActionsSection } from './actions-section.ts';
 import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
+import { marginsPage } from './margins/page.ts';
 import { ordersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
 import { refundPage } from './orders/refund-page.ts';
@@ -40,6 +41,7 @@ export const plugin: GatewayPlugin = {
       resolvePage,
       ordersPage,
       orderPage,
+      marginsPage,
       refundPage,
       accountsPage,
       accountPage,

@@ -18,7 +18,7 @@ const minor = new Set(
   [
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements',
+    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins',
     'operator-routes operator-probes operator-probe operator-health',
   ].flatMap((names) => names.split(' ')),
 );
@@ -65,6 +65,7 @@ export function screensOf({
     ['operator', 'operator', '/operator', '.tile'],
     ['operator-orders', 'operator', '/operator/orders', 'table'],
     ['operator-order', 'operator', `/operator/orders/${orders.wrong}`, 'h1'],
+    ['operator-margins', 'operator', '/operator/orders/margins?by=model', '.tile'],
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
     ['operator-account', 'operator', `/operator/accounts/${customerId}`, 'h1'],

@@ -23,11 +23,12 @@ pipeline:
   - upstream
   - log: { keep_days: 400 }
 upstreams:
-  openai: { vendor: openai, api_keys: [screens] }
-  claude: { vendor: anthropic, api_keys: [screens] }
-  google: { vendor: gemini, api_keys: [screens] }
+  openai: { vendor: openai, api_keys: [screens], cost: { input: 0.35, cached: 0.075, output: 1.2, currency: USD } }
+  claude: { vendor: anthropic, api_keys: [screens], cost: { monthly: 900000 } }
+  google: { vendor: gemini, api_keys: [screens], cost: { input: 1100, output: 9000 } }
   other: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
   fireworks: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
+exchange_rates: { USD: 16400 }
 models:
   claude-sonnet-4-5: { routes: [claude/claude-sonnet-4-5, other/claude-sonnet-4-5], max_input_tokens: 200000, max_tokens: 64000 }
   gpt-5: { routes: [openai/gpt-5, other/gpt-5], max_input_tokens: 400000, max_tokens: 128000 }

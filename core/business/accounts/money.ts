@@ -7,8 +7,7 @@ const paidWhole = new Set(['IDR']);
  * @param amount in the smallest unit that the currency is paid in
  */
 export function formatMoney(amount: number, currency: string): string {
-  const iso = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-  const digits = paidWhole.has(currency) ? 0 : iso;
+  const digits = digitsOf(currency);
   const format = new Intl.NumberFormat(currency === 'IDR' ? 'id' : 'en', {
     style: 'currency',
     currency,
@@ -16,4 +15,14 @@ export function formatMoney(amount: number, currency: string): string {
     maximumFractionDigits: digits,
   });
   return format.format(amount / 10 ** digits);
+}
+
+/** How many of the smallest unit that the currency is paid in make one unit: 100 for USD, 1 for IDR. */
+export function smallestUnits(currency: string): number {
+  return 10 ** digitsOf(currency);
+}
+
+function digitsOf(currency: string): number {
+  if (paidWhole.has(currency)) return 0;
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }

@@ -10,11 +10,12 @@ import {
 } from '../section.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { modelKinds } from '../catalog/kinds.ts';
+import { costSchema } from '../catalog/cost.ts';
 import { capabilitiesSchema } from '../catalog/capabilities.ts';
 import { publicNameOf } from '../catalog/model-name.ts';
 import type { ProfileSettings } from '../catalog/profile.ts';
 import { type QuirkSettings, quirksSchema } from '../catalog/quirks.ts';
-import { upstreams } from './upstreams-section.ts';
+import { checkCost, upstreams } from './upstreams-section.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
 /** A name that needs no quotes or escapes in requests and routes. */
@@ -76,6 +77,10 @@ export const models = defineSection({
                     minimum: 1,
                     description:
                       'Maximum prompt tokens. Default: the value of the model. Prompts that are too long for one route go to routes with a larger value.',
+                  },
+                  cost: {
+                    ...costSchema,
+                    description: 'What the operator pays for this route, in place of the cost of its upstream.',
                   },
                   capabilities: capabilitiesSchema,
                   quirks: quirksSchema,
@@ -140,6 +145,7 @@ export const models = defineSection({
       }
       for (const [index, route] of routes.entries()) {
         const path = ['models', key, 'routes', index];
+        if (typeof route !== 'string') checkCost(route.cost, [...path, 'cost'], report);
         checkRoute(
           typeof route === 'string' ? route : route.to,
           typeof route === 'string' ? path : [...path, 'to'],

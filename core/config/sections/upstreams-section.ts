@@ -2,6 +2,7 @@ import { suggest } from '../file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../section.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { credentialsSchema } from '../catalog/credentials.ts';
+import { type Cost, costSchema, priceDecimals, readDecimal } from '../catalog/cost.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { foreignVariable } from '../file/interpolate.ts';
@@ -86,6 +87,7 @@ export const upstreams = defineSection({
           description:
             'Continues the trace of a request at this upstream, by the headers traceparent and tracestate (W3C Trace Context).',
         },
+        cost: costSchema,
       },
       additionalProperties: false,
     },
@@ -138,6 +140,7 @@ function checkUpstream(
   const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
   checkHeaders(upstream, path, report);
+  checkCost(upstream.cost, [...path, 'cost'], report);
   if (upstream.credentials !== undefined && upstream.api_keys.length > 0)
     report([...path, 'credentials'], 'stands beside api_keys', 'keep one of them');
   if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
@@ -179,6 +182,13 @@ function checkSpoken(
     const place = Array.isArray(format) ? [...path, 'format', index] : [...path, 'format'];
     report(place, wrong, `use ${formats.join(' or ')}, or add the base_url of an endpoint for ${name}`);
   }
+}
+
+/** Reports prices that are not exact in six decimals. */
+export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report): void {
+  for (const [name, value] of Object.entries(cost ?? {}))
+    if (typeof value === 'number' && readDecimal(value, priceDecimals) === undefined)
+      report([...path, name], `is ${value}`, 'write at most six digits after the decimal point');
 }
 
 /** An invalid header would otherwise fail every request. */

@@ -2,7 +2,13 @@ import { formatTable, type TextCell } from '#core/extension/commands/table-text.
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { inText } from '#core/business/accounts/plans.ts';
+import { toSmallest } from '#core/business/margins/exact-money.ts';
+import type { MarginGroup } from '#core/business/margins/margins.ts';
 import { duration, timeOf } from './describe-requests.ts';
+
+/** By what usage is counted: as it is kept, or by the plan in which it was used. */
+export type UsageGrouping = UsageBy | 'plan';
 
 /** One line: what it counts, and the counts. */
 export interface UsageLine extends UsageCounts {
@@ -14,15 +20,19 @@ export interface UsageLine extends UsageCounts {
   readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
   /** All attempts on the route, whichever route served the request. */
   readonly attempts?: RouteUsage | undefined;
+  /** Where costs are declared. */
+  readonly margin?: Pick<MarginGroup, 'cost' | 'earned'> | undefined;
 }
 
 /** The lines of `daypass usage`, the most used first, and what they cover. */
 export interface UsageTable {
-  readonly by: UsageBy;
+  readonly by: UsageGrouping;
   readonly lines: readonly UsageLine[];
   readonly since: number;
   /** From when on usage is complete, epoch ms; undefined before the first request. */
   readonly reach: number | undefined;
+  /** Of costs and revenue; undefined where no costs are declared. */
+  readonly currency: string | undefined;
 }
 
 /** A column of the table. */
@@ -30,13 +40,14 @@ interface Column {
   readonly title: string;
   readonly isNumber?: boolean;
   /** Groupings that show the column; all when omitted. */
-  readonly only?: readonly UsageBy[];
-  readonly except?: readonly UsageBy[];
+  readonly only?: readonly UsageGrouping[];
+  readonly except?: readonly UsageGrouping[];
   cell(line: UsageLine, reader: Reader): TextCell;
 }
 
 interface Reader {
   readonly format: Formatter;
+  readonly currency: string | undefined;
   readonly timeZone: string;
 }
 
@@ -59,13 +70,13 @@ const columns: readonly Column[] = [
   {
     title: 'first token',
     isNumber: true,
-    except: ['account'],
+    except: ['account', 'plan'],
     cell: ({ firstContent }, { format }) => duration(firstContent.median, format),
   },
   {
     title: '95 % below',
     isNumber: true,
-    except: ['account'],
+    except: ['account', 'plan'],
     cell: ({ firstContent }, { format }) => duration(firstContent.slow, format),
   },
   {
@@ -78,12 +89,32 @@ const columns: readonly Column[] = [
   { title: 'last fault', only: ['route'], cell: lastFaultCell },
 ];
 
+const marginColumns: readonly Column[] = [
+  money('earned', ({ earned }) => earned),
+  money('cost', ({ cost }) => cost),
+  money('margin', ({ cost, earned }) => earned - cost),
+];
+
+function money(title: string, read: (margin: NonNullable<UsageLine['margin']>) => bigint): Column {
+  return {
+    title,
+    isNumber: true,
+    except: ['hour'],
+    cell({ margin }, { currency }) {
+      if (margin === undefined || currency === undefined) return '';
+      const text = inText(toSmallest(read(margin), currency), currency);
+      return title === 'margin' && margin.cost > margin.earned ? { text, style: 'red' } : text;
+    },
+  };
+}
+
 /** Usage as a table, with what it covers below. */
-export function describeUsage({ by, lines, since, reach }: UsageTable, timeZone: string): string[] {
-  const reader = { format: formatterFor('en', timeZone), timeZone };
+export function describeUsage({ by, lines, since, reach, currency }: UsageTable, timeZone: string): string[] {
+  const reader = { format: formatterFor('en', timeZone), timeZone, currency };
   const covered = `since ${timeOf(startOfHour(since), timeZone)} (${timeZone}), by whole hours in UTC`;
   if (lines.length === 0) return [`No requests ${covered}.`];
-  const shown = columns.filter(({ only, except }) => (only?.includes(by) ?? true) && except?.includes(by) !== true);
+  const all = currency === undefined ? columns : [...columns, ...marginColumns];
+  const shown = all.filter(({ only, except }) => (only?.includes(by) ?? true) && except?.includes(by) !== true);
   const title = by === 'hour' ? `hour (${timeZone})` : by;
   return [
     ...formatTable(
@@ -97,12 +128,16 @@ export function describeUsage({ by, lines, since, reach }: UsageTable, timeZone:
     ...(by === 'account' || by === 'route'
       ? ['for policy: refused, withheld or cut by a vendor because of its policy']
       : []),
+    ...(currency === undefined || by === 'hour'
+      ? []
+      : ['cost: at the prices in gateway.yaml today; earned: prices spread over the time of passes']),
     'errors: refused or failed; failed: failed, or interrupted by the end of the gateway',
   ];
 }
 
-function keyOf({ key }: UsageLine, by: UsageBy, timeZone: string): string {
+function keyOf({ key }: UsageLine, by: UsageGrouping, timeZone: string): string {
   if (key === null) return `(no ${by})`;
+  if (by === 'plan') return key === 'given' ? 'given' : key === '1' ? '1 day' : `${key} days`;
   return by === 'hour' ? timeOf(key as number, timeZone).slice(0, 16) : String(key);
 }
 

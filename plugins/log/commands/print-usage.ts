@@ -4,25 +4,40 @@ import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usa
 import {
   countUsage,
   readUsage,
+  startOfHour,
   type TimedUsage,
   type UsageBy,
   type UsageCounts,
   type UsageFilter,
   usageReach,
 } from '#core/gateway/records/usage.ts';
-import { describeUsage, type UsageLine, type UsageTable } from './describe-usage.ts';
+import { toDecimal } from '#core/business/margins/exact-money.ts';
+import { groupMargins, type MarginGroup, readMargins } from '#core/business/margins/margins.ts';
+import { readPrices } from '#core/business/margins/prices.ts';
+import { describeUsage, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './print-requests.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
 export async function printUsage(
-  { database }: Pick<Host, 'database'>,
+  host: Pick<Host, 'database' | 'section' | 'now'>,
   filter: UsageFilter,
-  by: UsageBy,
+  by: UsageGrouping,
   { print, isJson, timeZone }: CommandOutput,
 ): Promise<void> {
-  const [lines, { since: reach }] = await Promise.all([readLines(database, filter, by), usageReach(database)]);
-  const table: UsageTable = { by, lines, since: filter.since, reach };
+  const { database } = host;
+  const [lines, { since: reach }, margins] = await Promise.all([
+    by === 'plan' ? [] : readLines(database, filter, by),
+    usageReach(database),
+    readGroups(host, filter, by),
+  ]);
+  const table: UsageTable = {
+    by,
+    lines: margins === undefined ? lines : addMargins(lines, margins.groups),
+    since: filter.since,
+    reach,
+    currency: margins?.hasCosts === true ? margins.currency : undefined,
+  };
   if (isJson) return print(JSON.stringify(toJson(table), null, 2));
   for (const line of describeUsage(table, timeZone)) print(line);
 }
@@ -49,6 +64,35 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
   return by === 'hour' ? all : all.toSorted((a, b) => b.requests - a.requests);
 }
 
+/** Cost and revenue where gateway.yaml declares costs, and usage by plan in any case. They are divided before anything is left out. */
+async function readGroups(
+  host: Pick<Host, 'database' | 'section' | 'now'>,
+  { since, accountId, model, route }: UsageFilter,
+  by: UsageGrouping,
+) {
+  const hasCosts = readPrices(host).isDeclared;
+  if (by === 'hour' || (by !== 'plan' && !hasCosts)) return undefined;
+  const { lines, currency } = await readMargins(host, { from: startOfHour(since), until: host.now() + 1 });
+  const wanted = lines.filter(
+    (line) =>
+      (accountId === undefined || line.account === accountId) &&
+      (model === undefined || line.model === model) &&
+      (route === undefined || line.route === route),
+  );
+  return { groups: groupMargins(wanted, by), currency, hasCosts };
+}
+
+/** The lines with their margins, then what has no usage: revenue of accounts that sent nothing, flat prices that nobody used. */
+function addMargins(lines: readonly UsageLine[], groups: readonly MarginGroup[]): UsageLine[] {
+  const left = new Map(groups.map((group) => [group.key, group]));
+  const found = lines.map((line) => {
+    const margin = left.get(line.key as string | null);
+    left.delete(line.key as string | null);
+    return { ...line, margin };
+  });
+  return [...found, ...[...left.values()].map(({ key, counts, ...margin }) => ({ ...unused, ...counts, key, margin }))];
+}
+
 /** A route with attempts, none of which served. */
 const unused: Omit<UsageLine, 'key'> = {
   requests: 0,
@@ -62,6 +106,9 @@ const unused: Omit<UsageLine, 'key'> = {
   inputTokens: 0,
   outputTokens: 0,
   policyRefusals: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  images: 0,
   firstContent: { median: undefined, slow: undefined },
 };
 
@@ -89,7 +136,7 @@ async function readNames(database: Host['database']): Promise<Map<string, string
   return new Map(rows.map(({ id, name, email }) => [id, email === null ? name : `${name} <${email}>`]));
 }
 
-function toJson({ by, lines, since, reach }: UsageTable): object {
+function toJson({ by, lines, since, reach, currency }: UsageTable): object {
   return {
     since: new Date(since),
     complete_since: reach === undefined ? null : new Date(reach),
@@ -104,15 +151,25 @@ function toJson({ by, lines, since, reach }: UsageTable): object {
       errors: line.errors,
       failovers: line.failovers,
       cached: line.cached,
+      ...(currency !== undefined && line.margin !== undefined && { ...marginToJson(line.margin), currency }),
       input_tokens: line.inputTokens,
       output_tokens: line.outputTokens,
       policy_refusals: line.policyRefusals,
-      ...(by !== 'account' && {
-        first_token_ms: { p50: rounded(line.firstContent.median), p95: rounded(line.firstContent.slow) },
-      }),
+      cache_read_tokens: line.cacheReadTokens,
+      cache_write_tokens: line.cacheWriteTokens,
+      images: line.images,
+      ...(by !== 'account' &&
+        by !== 'plan' && {
+          first_token_ms: { p50: rounded(line.firstContent.median), p95: rounded(line.firstContent.slow) },
+        }),
       ...(by === 'route' && { attempts: attemptsToJson(line.attempts) }),
     })),
   };
+}
+
+/** Decimal numbers as texts, exactly. */
+function marginToJson({ cost, earned }: Pick<MarginGroup, 'cost' | 'earned'>): object {
+  return { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
 }
 
 function attemptsToJson(usage: RouteUsage | undefined): object | null {

@@ -1,3 +1,4 @@
+import type { UsageGrouping } from './describe-usage.ts';
 import { Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
@@ -12,7 +13,7 @@ import {
 } from './request-options.ts';
 
 interface UsageOptions extends SelectionOptions {
-  readonly by: 'account' | 'model' | 'route' | 'hour';
+  readonly by: UsageGrouping;
   readonly json?: true;
 }
 
@@ -21,9 +22,11 @@ export const usageCommand: Command = {
   name: 'usage',
   define(parser, context) {
     parser
-      .description('count requests, errors and tokens by account, model, route or hour')
+      .description('count requests, errors, tokens and their cost by account, model, route, plan or hour')
       .addOption(
-        new Option('--by <group>', 'what to count by').choices(['account', 'model', 'route', 'hour']).default('model'),
+        new Option('--by <group>', 'what to count by')
+          .choices(['account', 'model', 'route', 'plan', 'hour'])
+          .default('model'),
       )
       .addOption(accountOption())
       .option('--model <model>', 'of this model, whichever name the client used', parseLine)
@@ -35,7 +38,7 @@ export const usageCommand: Command = {
         'after',
         `
 Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. With --by route, tries are all attempts on the route,
-whichever one served in the end.${examples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-5 --json'])}`,
+whichever one served in the end. Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.${examples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-5 --json'])}`,
       )
       .action((options: UsageOptions) =>
         withHost(context, async (host) => {

@@ -5,6 +5,7 @@ import { listOrders, type Order, type OrderFilter, type OrderState } from '#core
 import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { TableCell, TableSection } from '../table-section.ts';
+import { marginsPath } from '../margins/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 
 /** Filters of the list. */
@@ -40,6 +41,7 @@ export const ordersPage: Page = {
       heading: t('operator.orders'),
       links: [
         { path: '/operator/orders/places', label: t('operator.sales') },
+        { path: marginsPath, label: t('operator.margins') },
         { path: '/operator/flags', label: t('operator.flags_open') },
       ],
       searchLabel: t('operator.orders_search'),

@@ -1,0 +1,44 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { timestamp } from '#core/gateway/records/filter.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import type { Timespan } from './exact-money.ts';
+
+/** The part of a day that lies in a span, epoch ms, and its whole month. */
+export interface CalendarDay extends Timespan {
+  /** `2026-11-22` */
+  readonly day: string;
+  readonly month: Timespan;
+}
+
+const local = (time: string) => epoch(`((${time}) at time zone zone)`);
+
+/** The days of a span in a time zone, the oldest first. They cover it without gaps. */
+export async function readDays(
+  database: Pick<Database, 'query'>,
+  timeZone: string,
+  { from, until }: Timespan,
+): Promise<CalendarDay[]> {
+  const rows = await database.query<DayRow>(
+    `select to_char(day, 'YYYY-MM-DD') as day, ${local('day')} as from, ${local(`day + interval '1 day'`)} as until,
+       ${local(`date_trunc('month', day)`)} as month_from, ${local(`date_trunc('month', day) + interval '1 month'`)} as month_until
+     from (select ?::text as zone) z, generate_series(
+       (?::timestamptz at time zone zone)::date, (?::timestamptz at time zone zone)::date, interval '1 day') as days (day_at),
+       lateral (select day_at::timestamp as day) d
+     order by 2`,
+    [timeZone, timestamp(from), timestamp(until - 1)],
+  );
+  return rows.map((row) => ({
+    day: row.day,
+    from: Math.max(row.from, from),
+    until: Math.min(row.until, until),
+    month: { from: row.month_from, until: row.month_until },
+  }));
+}
+
+interface DayRow {
+  readonly day: string;
+  readonly from: number;
+  readonly until: number;
+  readonly month_from: number;
+  readonly month_until: number;
+}

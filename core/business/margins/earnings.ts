@@ -1,0 +1,67 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { timestamp } from '#core/gateway/records/filter.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';
+import type { PlanName } from './read-usage.ts';
+
+/** What an order has brought, and the time that it is earned in. */
+export interface Earning {
+  readonly account: string;
+  readonly plan: PlanName;
+  /** Paid, less what was paid back. */
+  readonly kept: ExactMoney;
+  /** As sold. */
+  readonly price: ExactMoney;
+  /** The period in force; without length for an order of which no time is left. */
+  readonly period: Timespan;
+}
+
+const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`;
+
+/** Orders in the currency of plans that earn something in a span. */
+export async function readEarnings(
+  database: Pick<Database, 'query'>,
+  currency: string,
+  { from, until }: Timespan,
+): Promise<Earning[]> {
+  const rows = await database.query<EarningRow>(
+    `with paid as (
+       select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount, o.paid_at
+       from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
+       where p.currency = ? and o.currency = p.currency and o.paid_at < ?::timestamptz
+     )
+     select paid.account_id as account, paid.days::text as plan, price::float8 as price,
+       (amount - coalesce((select sum(r.amount) from refund r where r.payment_id = paid.payment_id and r.state = 'done'), 0))::float8
+         as kept,
+       ${ms('coalesce(starts_at, paid_at)')} as from, ${ms('coalesce(ends_at, paid_at)')} as until
+     from paid left join ${periodsInForce} period on period.order_id = paid.id
+     where coalesce(ends_at, paid_at) >= ?::timestamptz and coalesce(starts_at, paid_at) < ?::timestamptz`,
+    [currency, timestamp(until), timestamp(from), timestamp(until)],
+  );
+  return rows.map((row) => ({
+    account: row.account,
+    plan: row.plan,
+    kept: fromSmallest(row.kept, currency),
+    price: fromSmallest(row.price, currency),
+    period: { from: row.from, until: row.until },
+  }));
+}
+
+interface EarningRow {
+  readonly account: string;
+  readonly plan: string;
+  readonly price: number;
+  readonly kept: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What an order earns in a span: its money is spread evenly over its period. */
+export function earnedIn({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {
+  return spread(kept, period, span);
+}
+
+/** The same had it been sold at another price: refunds keep their share. @param price of the plan */
+export function earnedAt({ kept, price, period }: Earning, otherPrice: ExactMoney, span: Timespan): ExactMoney {
+  return spread((kept * otherPrice) / price, period, span);
+}

@@ -1,0 +1,67 @@
+import { smallestUnits } from '../accounts/money.ts';
+
+/**
+ * Money, as a whole number of 10^-24 of a unit of the currency of plans: what a price with six decimals per million tokens and a rate
+ * with twelve come to for one token. Sums of it are exact in any order.
+ */
+export type ExactMoney = bigint;
+
+const decimals = 24;
+const unit = 10n ** BigInt(decimals);
+
+/** @param amount in the smallest unit that the currency is paid in */
+export function fromSmallest(amount: number, currency: string): ExactMoney {
+  return (BigInt(amount) * unit) / BigInt(smallestUnits(currency));
+}
+
+/** In the smallest unit that the currency is paid in, rounded, for `format.money`. */
+export function toSmallest(money: ExactMoney, currency: string): number {
+  const size = unit / BigInt(smallestUnits(currency));
+  const half = money < 0n ? -size / 2n : size / 2n;
+  return Number((money + half) / size);
+}
+
+/** All of it as a decimal number of units: `0.001234`. */
+export function toDecimal(money: ExactMoney): string {
+  const digits = (money < 0n ? -money : money).toString().padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  return `${money < 0n ? '-' : ''}${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/**
+ * A part of the whole for each weight, which add up to the whole: what division leaves goes to the later ones. Undefined where nothing
+ * has a weight.
+ */
+export function share(whole: ExactMoney, weights: readonly number[]): ExactMoney[] | undefined {
+  const total = BigInt(weights.reduce((sum, weight) => sum + weight, 0));
+  if (total === 0n) return undefined;
+  let reached = 0n;
+  let given = 0n;
+  return weights.map((weight) => {
+    reached += BigInt(weight);
+    const next = (whole * reached) / total;
+    const part = next - given;
+    given = next;
+    return part;
+  });
+}
+
+/** A span of time, epoch ms; `until` is exclusive. */
+export interface Timespan {
+  readonly from: number;
+  readonly until: number;
+}
+
+/**
+ * The part of an amount that belongs to a span, when it is spread evenly over a time. The parts of adjacent spans add up to that of
+ * both; all of an amount without a time belongs to its moment.
+ */
+export function spread(whole: ExactMoney, over: Timespan, { from, until }: Timespan): ExactMoney {
+  const length = over.until - over.from;
+  if (length <= 0) return from <= over.from && over.from < until ? whole : 0n;
+  const reached = (time: number) => {
+    const passed = Math.min(Math.max(time - over.from, 0), length);
+    return (whole * BigInt(passed)) / BigInt(length);
+  };
+  return until <= from ? 0n : reached(until) - reached(from);
+}

@@ -1,0 +1,48 @@
+import { currencySection } from '../accounts/plans.ts';
+import { readDecimal } from '#core/config/catalog/cost.ts';
+import { defineSection, type YamlPath } from '#core/config/section.ts';
+import { models } from '#core/config/sections/models-section.ts';
+import { upstreams } from '#core/config/sections/upstreams-section.ts';
+import type { Cost } from '#core/config/catalog/cost.ts';
+
+/** Digits after the decimal point of a rate. */
+export const rateDecimals = 12;
+
+/** The section `exchange_rates`: fixed rates of the currencies in which upstreams are paid. */
+export const exchangeRatesSection = defineSection({
+  name: 'exchange_rates',
+  schema: {
+    type: 'object',
+    description:
+      'What one unit of another currency is worth in the currency of plans, such as { USD: 16400 } where plans are paid in rupiah: for costs of upstreams.',
+    default: {},
+    propertyNames: { pattern: '^[A-Z]{3}$', description: 'The three letters of ISO 4217.' },
+    additionalProperties: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: 999_999_999,
+      description: 'Units of the currency of plans, with up to 12 decimals.',
+    },
+  },
+  check(rates, report, all) {
+    const own = all.get(currencySection);
+    for (const [currency, rate] of Object.entries(rates)) {
+      const path = ['exchange_rates', currency];
+      if (currency === own) report(path, 'is the currency of plans', 'remove it');
+      else if (!Intl.supportedValuesOf('currency').includes(currency))
+        report(path, 'is not a currency', 'use a code of ISO 4217, for example USD');
+      else if (readDecimal(rate, rateDecimals) === undefined)
+        report(path, `is ${rate}`, 'write at most 12 digits after the decimal point');
+    }
+    const known = new Set([own, ...Object.keys(rates)]);
+    const requireRate = (cost: Cost | undefined, path: YamlPath) => {
+      if (cost?.currency === undefined || known.has(cost.currency)) return;
+      const right = `add it: exchange_rates: { ${cost.currency}: … }, in ${own}`;
+      report([...path, 'currency'], `is ${cost.currency}, whose rate is missing`, right);
+    };
+    for (const [name, { cost }] of Object.entries(all.get(upstreams))) requireRate(cost, ['upstreams', name, 'cost']);
+    for (const [name, { routes }] of Object.entries(all.get(models)))
+      for (const [index, route] of routes.entries())
+        if (typeof route !== 'string') requireRate(route.cost, ['models', name, 'routes', index, 'cost']);
+  },
+});

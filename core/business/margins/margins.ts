@@ -1,0 +1,189 @@
+import { currencySection } from '../accounts/plans.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
+import { inTurns } from '#core/platform/timing/turn.ts';
+import { readDays, type CalendarDay } from './calendar.ts';
+import { type Earning, earnedIn, readEarnings } from './earnings.ts';
+import { type ExactMoney, share, type Timespan, spread } from './exact-money.ts';
+import { costOf, type FlatPrice, type Prices, readPrices } from './prices.ts';
+import {
+  type AccountCounts,
+  addCounts,
+  type HourCounts,
+  noUsage,
+  readUsageCounts,
+  type RouteCounts,
+} from './read-usage.ts';
+
+/** Use, what it cost, and what was earned. */
+export interface Margin {
+  readonly counts: UsageCounts;
+  readonly cost: ExactMoney;
+  readonly earned: ExactMoney;
+}
+
+/** The smallest part that money is divided into. */
+export type MarginLine = Margin & AccountCounts;
+
+/** A sum of them; `key` is null for what has no account, plan, model or route. */
+export interface MarginGroup extends Margin {
+  readonly key: string | null;
+}
+
+export interface MarginDay extends Margin {
+  /** `2026-11-22`, in `service.time_zone`. */
+  readonly day: string;
+}
+
+/** What a span has cost and earned: lines and days are the same money, divided in two ways. */
+export interface Margins {
+  readonly currency: string;
+  readonly span: Timespan;
+  readonly lines: readonly MarginLine[];
+  readonly days: readonly MarginDay[];
+  readonly earnings: readonly Earning[];
+  /** Routes that have served and whose cost is not declared. */
+  readonly unpriced: readonly string[];
+}
+
+type Parts = Pick<Host, 'database' | 'section'>;
+
+/**
+ * What was used, what it costs at the prices of today, and what was earned. Flat prices are spread over the time of a month, and in
+ * a span over its lines by tokens; money of an account over the models that have answered it, by requests. What nobody used, and what
+ * is earned from accounts that sent nothing, has lines of its own.
+ *
+ * @param span epoch ms; `from` is rounded up to an hour, `until` is at most now
+ */
+export async function readMargins(host: Parts, { from, until }: Timespan): Promise<Margins> {
+  const span = { from: startOfHour(from + usageHour - 1), until };
+  const currency = host.section(currencySection);
+  const [usage, earnings, days] = await Promise.all([
+    readUsageCounts(host.database, span),
+    readEarnings(host.database, currency, span),
+    readDays(host.database, host.section(service).time_zone, span),
+  ]);
+  const prices = readPrices(host);
+  const unpriced = usage.hours.filter(
+    ({ model, route, counts }) => route !== null && counts.answered > 0 && prices.find(model, route) === undefined,
+  );
+  return {
+    currency,
+    span,
+    lines: await inTurns(divideByLines(usage.accounts, earnings, days, prices, span)),
+    days: await inTurns(divideByDays(usage.hours, earnings, days, prices)),
+    earnings,
+    unpriced: [...new Set(unpriced.map(({ route }) => route as string))].toSorted(),
+  };
+}
+
+/** Lines and orders that are added up in one turn of the event loop, in a few ms. */
+const perTurn = 2_000;
+
+/** A line whose money is still being added up. */
+type OpenLine = AccountCounts & { cost: ExactMoney; earned: ExactMoney };
+
+function* divideByLines(
+  usage: readonly AccountCounts[],
+  earnings: readonly Earning[],
+  days: readonly CalendarDay[],
+  prices: Prices,
+  span: Timespan,
+): Generator<undefined, MarginLine[]> {
+  const lines: OpenLine[] = [];
+  const byFlat = new Map<FlatPrice, OpenLine[]>();
+  const byBuyer = new Map<string, OpenLine[]>();
+  for (const [index, one] of usage.entries()) {
+    if (index % perTurn === perTurn - 1) yield;
+    const price = prices.find(one.model, one.route);
+    const line = { ...one, cost: price === undefined ? 0n : costOf(price, one.counts), earned: 0n };
+    lines.push(line);
+    if (price?.flat !== undefined) collect(byFlat, price.flat, line);
+    if (one.account !== null) collect(byBuyer, buyerOf(one), line);
+  }
+  for (const flat of prices.flat) {
+    const cost = days.reduce((sum, day) => sum + flatCost(flat, day), 0n);
+    const users = byFlat.get(flat) ?? [];
+    const parts = share(cost, weightsOf(users));
+    for (const [index, line] of users.entries()) line.cost += parts?.[index] ?? 0n;
+    if (parts === undefined) lines.push({ ...unused, route: flat.name, cost, earned: 0n });
+  }
+  const byPlan = new Map<string, Earning[]>();
+  for (const earning of earnings) collect(byPlan, buyerOf(earning), earning);
+  for (const [index, [buyer, bought]] of [...byPlan].entries()) {
+    if (index % perTurn === perTurn - 1) yield;
+    const earned = bought.reduce((sum, earning) => sum + earnedIn(earning, span), 0n);
+    const used = byBuyer.get(buyer) ?? [];
+    const weights = used.map(({ counts }) => counts.answered);
+    const parts = share(earned, weights);
+    for (const [at, line] of used.entries()) line.earned += parts?.[at] ?? 0n;
+    const { account, plan } = bought[0] as Earning;
+    if (parts === undefined) lines.push({ ...unused, account, plan, cost: 0n, earned });
+  }
+  return lines;
+}
+
+const unused: AccountCounts = { account: null, plan: null, model: null, route: null, counts: noUsage };
+
+function collect<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [value]);
+  else known.push(value);
+}
+
+function buyerOf({ account, plan }: { readonly account: string | null; readonly plan: string | null }): string {
+  return `${account} ${plan}`;
+}
+
+/** Tokens; requests where nothing has any, such as of images. */
+function weightsOf(lines: readonly RouteCounts[]): number[] {
+  const tokens = lines.map(({ counts }) => counts.inputTokens + counts.outputTokens);
+  return tokens.some((count) => count > 0) ? tokens : lines.map(({ counts }) => counts.answered);
+}
+
+function flatCost({ monthly }: FlatPrice, { from, until, month }: CalendarDay): ExactMoney {
+  return spread(monthly, month, { from, until });
+}
+
+function* divideByDays(
+  hours: readonly HourCounts[],
+  earnings: readonly Earning[],
+  days: readonly CalendarDay[],
+  prices: Prices,
+): Generator<undefined, MarginDay[]> {
+  const sums: MarginDay[] = [];
+  for (const day of days) {
+    yield;
+    let counts = noUsage;
+    let cost = prices.flat.reduce((sum, flat) => sum + flatCost(flat, day), 0n);
+    for (const one of hours) {
+      if (one.hour < day.from || one.hour >= day.until) continue;
+      const price = prices.find(one.model, one.route);
+      counts = addCounts(counts, one.counts);
+      cost += price === undefined ? 0n : costOf(price, one.counts);
+    }
+    const earned = earnings.reduce((sum, earning) => sum + earnedIn(earning, day), 0n);
+    sums.push({ day: day.day, counts, cost, earned });
+  }
+  return sums;
+}
+
+/** Adds lines up by what they have in common, the most costly first. */
+export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan' | 'model' | 'route'): MarginGroup[] {
+  const groups = new Map<string | null, MarginGroup>();
+  for (const line of lines)
+    groups.set(line[by], addMargins({ key: line[by], ...(groups.get(line[by]) ?? nothing) }, line));
+  return [...groups.values()].toSorted((one, other) => Number(other.cost > one.cost) - Number(other.cost < one.cost));
+}
+
+export const nothing: Margin = { counts: noUsage, cost: 0n, earned: 0n };
+
+export function addMargins<One extends Margin>(one: One, other: Margin): One {
+  return {
+    ...one,
+    counts: addCounts(one.counts, other.counts),
+    cost: one.cost + other.cost,
+    earned: one.earned + other.earned,
+  };
+}

@@ -1,0 +1,96 @@
+import { currencySection } from '../accounts/plans.ts';
+import { type Cost, priceDecimals, readDecimal } from '#core/config/catalog/cost.ts';
+import { publicNameOf } from '#core/config/catalog/model-name.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import { models, splitRoute } from '#core/config/sections/models-section.ts';
+import { upstreams } from '#core/config/sections/upstreams-section.ts';
+import type { SectionValue } from '#core/config/section.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { UsageCounts } from '#core/gateway/records/usage.ts';
+import type { ExactMoney } from './exact-money.ts';
+import { exchangeRatesSection, rateDecimals } from './exchange-rates.ts';
+
+/** A flat price per month, for all that is served at it. */
+export interface FlatPrice {
+  /** Of the upstream, or of the route that has it alone. */
+  readonly name: string;
+  readonly monthly: ExactMoney;
+}
+
+/** What is paid for what a route serves. */
+export interface Price {
+  /** Of one token each. */
+  readonly input: ExactMoney;
+  readonly cached: ExactMoney;
+  readonly cacheWrite: ExactMoney;
+  readonly output: ExactMoney;
+  readonly image: ExactMoney;
+  readonly flat: FlatPrice | undefined;
+}
+
+/** The costs that gateway.yaml declares. */
+export interface Prices {
+  /** Of a route for a model, by their public names; a route that is configured no more costs what its upstream does. */
+  find(model: string | null, route: string | null): Price | undefined;
+  readonly flat: readonly FlatPrice[];
+  readonly isDeclared: boolean;
+}
+
+/** Units in which a price per million tokens, or one of 1, is exact money for one of it. */
+const perUnit = 10n ** 6n;
+
+export function readPrices({ section }: Pick<Host, 'section'>): Prices {
+  const rates = section(exchangeRatesSection);
+  const currency = section(currencySection);
+  const { prefix } = section(service);
+  const read = (name: string, cost: Cost) => toPrice(name, cost, rateOf(cost.currency ?? currency, currency, rates));
+  const ofUpstreams = new Map<string, Price>();
+  for (const [name, { cost }] of Object.entries(section(upstreams)))
+    if (cost !== undefined) ofUpstreams.set(name, read(name, cost));
+  const ofRoutes = new Map<string, Price>();
+  for (const [id, { routes }] of Object.entries(section(models)))
+    for (const route of routes)
+      if (typeof route !== 'string' && route.cost !== undefined)
+        ofRoutes.set(`${publicNameOf(prefix, id)} ${route.to}`, read(route.to, route.cost));
+  const all = [...ofUpstreams.values(), ...ofRoutes.values()];
+  return {
+    find: (model, route) =>
+      route === null ? undefined : (ofRoutes.get(`${model} ${route}`) ?? ofUpstreams.get(splitRoute(route)[0])),
+    flat: all.flatMap(({ flat }) => flat ?? []),
+    isDeclared: all.length > 0,
+  };
+}
+
+function rateOf(currency: string, own: string, rates: SectionValue<typeof exchangeRatesSection>): bigint {
+  return exact(currency === own ? 1 : (rates[currency] ?? 0), rateDecimals);
+}
+
+function toPrice(name: string, cost: Cost, rate: bigint): Price {
+  const priceOf = (value = 0) => exact(value, priceDecimals) * rate;
+  const { input, monthly } = cost;
+  return {
+    input: priceOf(input),
+    cached: priceOf(cost.cached ?? input),
+    cacheWrite: priceOf(cost.cache_write ?? input),
+    output: priceOf(cost.output),
+    image: priceOf(cost.image) * perUnit,
+    flat: monthly === undefined ? undefined : { name, monthly: priceOf(monthly) * perUnit },
+  };
+}
+
+/** Values that a check has refused never come here. */
+function exact(value: number, decimals: number): bigint {
+  return readDecimal(value, decimals) ?? 0n;
+}
+
+/** What counts cost by their number, flat prices apart. Linear: the cost of a sum is the sum of the costs. */
+export function costOf(price: Price, counts: UsageCounts): ExactMoney {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
+  return (
+    BigInt(inputTokens - cacheReadTokens - cacheWriteTokens) * price.input +
+    BigInt(cacheReadTokens) * price.cached +
+    BigInt(cacheWriteTokens) * price.cacheWrite +
+    BigInt(outputTokens) * price.output +
+    BigInt(images) * price.image
+  );
+}

@@ -1,0 +1,112 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { timestamp } from '#core/gateway/records/filter.ts';
+import { countsOf, type CountsRow, storedCounts, sumsOfCounts, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { periodsInForce } from '../accounts/periods-in-force.ts';
+import type { Timespan } from './exact-money.ts';
+
+/** The plan in which something was used: its days, or `given` for granted days and those of vouchers. */
+export type PlanName = string;
+
+/** What was used of one route for one model. */
+export interface RouteCounts {
+  readonly model: string | null;
+  readonly route: string | null;
+  readonly counts: UsageCounts;
+}
+
+/** By one account in one plan; null without an account, also of those that were removed, and without a plan. */
+export interface AccountCounts extends RouteCounts {
+  readonly account: string | null;
+  readonly plan: PlanName | null;
+}
+
+/** By all accounts in one hour, epoch ms. */
+export interface HourCounts extends RouteCounts {
+  readonly hour: number;
+}
+
+const columns = `hour, model, route, ${storedCounts.join(', ')}`;
+const inSpan = 'hour >= ? AND hour < ?';
+
+/** One statement, so that both readings count the same records. */
+const statement = `
+  WITH in_force AS (
+    SELECT account_id, CASE WHEN order_id IS NULL THEN 'given' ELSE days::text END AS plan,
+      date_bin('1 hour', starts_at, timestamptz 'epoch') AS first_hour, ends_at
+    FROM ${periodsInForce} p WHERE ends_at > ?::timestamptz AND starts_at < ?::timestamptz
+  ), periods AS (
+    -- The hour in which one period follows another belongs to the earlier one.
+    SELECT account_id, plan, ends_at, greatest(first_hour, date_bin('1 hour', max(ends_at) OVER earlier - interval '1 microsecond',
+      timestamptz 'epoch') + interval '1 hour') AS first_hour
+    FROM in_force WINDOW earlier AS (PARTITION BY account_id ORDER BY first_hour, ends_at ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  )
+  SELECT false AS is_hour, NULL::float8 AS hour, parts.account_id AS account, plan, model, route, ${sumsOfCounts}
+  FROM (
+    SELECT account_id, ${columns} FROM usage_hour WHERE ${inSpan}
+    UNION ALL SELECT account_id, ${columns} FROM usage_delta WHERE ${inSpan}
+  ) AS parts
+  LEFT JOIN periods ON periods.account_id = parts.account_id AND hour >= first_hour AND hour < ends_at
+  GROUP BY parts.account_id, plan, model, route
+  UNION ALL
+  SELECT true, ${epoch('hour')}, NULL, NULL, model, route, ${sumsOfCounts}
+  FROM (SELECT ${columns} FROM usage_total WHERE ${inSpan} UNION ALL SELECT ${columns} FROM usage_delta WHERE ${inSpan}) AS parts
+  GROUP BY hour, model, route`;
+
+/**
+ * Usage of a span by account, plan, model and route, and by hour, model and route: the same requests twice. A plan has the hours that
+ * begin in its time, and the one in which it begins unless another plan has that.
+ *
+ * @param span its ends are starts of hours, or `until` is later than the last request
+ */
+export async function readUsageCounts(
+  database: Pick<Database, 'query'>,
+  { from, until }: Timespan,
+): Promise<{ readonly accounts: AccountCounts[]; readonly hours: HourCounts[] }> {
+  const ends = [timestamp(from), timestamp(until)];
+  const rows = await database.query<Row>(statement, [ends, ends, ends, ends, ends].flat());
+  const accounts: AccountCounts[] = [];
+  const hours: HourCounts[] = [];
+  for (const row of rows) {
+    const { account, plan, model, route, hour } = row;
+    if (row.is_hour) hours.push({ hour, model, route, counts: countsOf(row) });
+    else accounts.push({ account, plan, model, route, counts: countsOf(row) });
+  }
+  return { accounts: [...accounts, ...removed(accounts, hours)], hours };
+}
+
+interface Row extends CountsRow {
+  readonly is_hour: boolean;
+  readonly hour: number;
+  readonly account: string | null;
+  readonly plan: PlanName | null;
+  readonly model: string | null;
+  readonly route: string | null;
+}
+
+/** Usage of removed accounts, which stays in the counts over all accounts alone. */
+function removed(accounts: readonly AccountCounts[], hours: readonly HourCounts[]): AccountCounts[] {
+  const left = new Map<string, RouteCounts>();
+  const add = ({ model, route, counts }: RouteCounts, sign: 1 | -1) => {
+    const key = JSON.stringify([model, route]);
+    const known = left.get(key)?.counts ?? noUsage;
+    left.set(key, { model, route, counts: addCounts(known, counts, sign) });
+  };
+  for (const one of hours) add(one, 1);
+  for (const one of accounts) add(one, -1);
+  return [...left.values()]
+    .filter(({ counts }) => Object.values(counts).some((count) => count !== 0))
+    .map((one) => ({ account: null, plan: null, ...one }));
+}
+
+const noCounts = Object.fromEntries(storedCounts.map((name) => [name, 0])) as Record<(typeof storedCounts)[number], 0>;
+
+export const noUsage: UsageCounts = countsOf(noCounts);
+
+export function addCounts(one: UsageCounts, other: UsageCounts, sign: 1 | -1 = 1): UsageCounts {
+  const sum: Record<string, number> = {};
+  for (const name of countNames) sum[name] = one[name] + sign * other[name];
+  return sum as unknown as UsageCounts;
+}
+
+const countNames = Object.keys(noUsage) as (keyof UsageCounts)[];

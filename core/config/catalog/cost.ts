@@ -1,0 +1,45 @@
+import type { JsonSchema, Infer } from '#core/platform/schema.ts';
+
+/** Digits after the decimal point of a price. */
+export const priceDecimals = 6;
+
+// With six decimals, all of these are written in 15 digits, which a number of JavaScript keeps.
+const price = { type: 'number', minimum: 0, maximum: 999_999_999 } as const;
+
+/** What the operator pays for what a route serves. Customers see none of it. */
+export const costSchema = {
+  type: 'object',
+  description:
+    'What the operator pays, for margins on the operator’s pages. Tokens are priced per million; prices have up to six decimals. ' +
+    'What is left out costs nothing.',
+  minProperties: 1,
+  properties: {
+    input: { ...price, description: 'Per million input tokens.' },
+    cached: { ...price, description: 'Per million input tokens that the vendor’s cache has read. Default: as input.' },
+    cache_write: {
+      ...price,
+      description: 'Per million input tokens that the vendor’s cache has written. Default: as input.',
+    },
+    output: { ...price, description: 'Per million output tokens.' },
+    image: { ...price, description: 'Per image that the Images API made.' },
+    monthly: { ...price, description: 'Flat, per calendar month in service.time_zone.' },
+    currency: {
+      type: 'string',
+      pattern: '^[A-Z]{3}$',
+      description: 'Currency of these prices. Default: that of plans. Any other needs its rate under exchange_rates.',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export type Cost = Infer<typeof costSchema>;
+
+/**
+ * A number as gateway.yaml has it, exactly, as a multiple of 10 to the power of minus `digits`; undefined when it has more of them.
+ * The shortest text of a number is what was written, up to 15 digits.
+ */
+export function readDecimal(value: number, digits: number): bigint | undefined {
+  const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
+  const missing = digits - fraction.length - Number(exponent);
+  return whole === '' || missing < 0 ? undefined : BigInt(whole + fraction) * 10n ** BigInt(missing);
+}

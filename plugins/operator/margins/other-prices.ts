@@ -1,0 +1,51 @@
+import { plansSection } from '#core/business/accounts/plans.ts';
+import { type Earning, earnedAt, earnedIn } from '#core/business/margins/earnings.ts';
+import { fromSmallest, toSmallest } from '#core/business/margins/exact-money.ts';
+import type { Margins } from '#core/business/margins/margins.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+
+/** What the plans of a span would have earned at other prices, had as many bought; prices in the unit of gateway.yaml. */
+export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
+  const { host, t, format } = request;
+  const sold = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));
+  const money = (value: bigint) => format.money(toSmallest(value, currency), currency);
+  const plans = [...Map.groupBy(earnings, ({ plan }) => plan)].toSorted(
+    ([one], [other]) => Number(one) - Number(other),
+  );
+  const rows = plans.map(([plan, some]) => {
+    const price = askedPrice(request, plan) ?? sold.get(plan) ?? lastPrice(some, currency);
+    const earned = some.reduce((sum, one) => sum + earnedIn(one, span), 0n);
+    const other = some.reduce((sum, one) => sum + earnedAt(one, fromSmallest(price, currency), span), 0n);
+    return {
+      name: planName(plan, t),
+      field: `price_${plan}`,
+      price,
+      passes: t('operator.margins_passes', { count: some.length }),
+      earned: money(earned),
+      other: money(other),
+      earnedValue: earned,
+      otherValue: other,
+    };
+  });
+  const total = (name: 'earnedValue' | 'otherValue') => money(rows.reduce((sum, row) => sum + row[name], 0n));
+  return {
+    by,
+    rows,
+    total: t('operator.margins_other_total', { earned: total('earnedValue'), other: total('otherValue') }),
+    hint: t('operator.margins_other_hint', { example: format.money(1, currency) }),
+  };
+}
+
+/** Undefined for what is no price. */
+function askedPrice({ query }: PageRequest, plan: string): number | undefined {
+  const text = query[`price_${plan}`] ?? '';
+  return /^[1-9]\d{0,11}$/.test(text) ? Number(text) : undefined;
+}
+
+function lastPrice(earnings: readonly Earning[], currency: string): number {
+  return toSmallest(earnings.at(-1)?.price ?? 0n, currency);
+}
+
+export function planName(plan: string, t: PageRequest['t']): string {
+  return plan === 'given' ? t('operator.margins_given') : t('operator.margins_plan', { count: Number(plan) });
+}

@@ -1,0 +1,174 @@
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { toSmallest } from '#core/business/margins/exact-money.ts';
+import {
+  addMargins,
+  groupMargins,
+  type Margin,
+  type MarginGroup,
+  type Margins,
+  nothing,
+} from '#core/business/margins/margins.ts';
+import { readPrices } from '#core/business/margins/prices.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { viewPath } from '#core/web/pages/views.ts';
+import type { TableCell, TableColumn, TableSection } from '../table-section.ts';
+import { describeOtherPrices, planName } from './other-prices.ts';
+import { type MarginSpan, marginReadings, marginSpans } from './readings.ts';
+
+export const marginsPath = '/operator/orders/margins';
+
+const groupings = ['plan', 'model', 'route', 'account', 'day'] as const;
+type Grouping = (typeof groupings)[number];
+
+/** Rows of a table at most. */
+const listedRows = 100;
+/** Accounts that cost more than they pay, listed at most. */
+const listedLosses = 10;
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** `/operator/orders/margins`: what was used, what it cost and what it earned, by plan, model, route, account or day. */
+export const marginsPage: Page = {
+  path: marginsPath,
+  role: 'operator',
+  title: 'operator.margins',
+  template: viewPath('operator/margins.eta'),
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const { host, t, query } = request;
+    const span = marginSpans.find((one) => one === query['span']) ?? '30d';
+    const by = groupings.find((one) => one === query['by']) ?? 'plan';
+    if (!readPrices(host).isDeclared) return { isDeclared: false };
+    const margins = await marginReadings(host)[span].get();
+    const accounts = groupMargins(margins.lines, 'account');
+    const groups = by === 'day' ? byDay(margins) : by === 'account' ? accounts : groupMargins(margins.lines, by);
+    const losses = accounts.filter(({ key, earned, cost }) => key !== null && cost > earned).toSorted(byLoss);
+    const [shown, lost] = [groups.slice(0, listedRows), losses.slice(0, listedLosses)];
+    const names = await readNames(request, by === 'account' ? [...shown, ...lost] : lost);
+    const { unpriced, currency } = margins;
+    return {
+      isDeclared: true,
+      since: describeSpan(margins, request),
+      spans: marginSpans.map((one) => linkTo({ span: one, by }, t(`operator.margins_span.${one}`), one === span)),
+      groupings: groupings.map((one) => linkTo({ span, by: one }, t(`operator.margins_by.${one}`), one === by)),
+      tiles: describeTiles(margins, request),
+      unpriced: unpriced.length === 0 ? '' : t('operator.margins_unpriced', { routes: namesOf(unpriced) }),
+      table: tableOf(by, shown, { currency, names }, request),
+      cut: groups.length > shown.length ? t('operator.margins_cut', { count: shown.length }) : '',
+      losses: { ...tableOf('account', lost, { currency, names }, request), title: t('operator.margins_losses') },
+      ...(span === 'month' && { otherPrices: describeOtherPrices(margins, by, request) }),
+    };
+  },
+};
+
+/** Routes that are named at most. */
+const namedRoutes = 10;
+
+function namesOf(routes: readonly string[]): string {
+  return [...routes.slice(0, namedRoutes), ...(routes.length > namedRoutes ? ['…'] : [])].join(', ');
+}
+
+function linkTo(query: { readonly span: MarginSpan; readonly by: Grouping }, label: string, isCurrent: boolean) {
+  return { path: `${marginsPath}?${new URLSearchParams(query).toString()}`, label, isCurrent };
+}
+
+function describeSpan({ span }: Margins, { t, format }: Reader): string {
+  const [from, until] = [new Date(span.from), new Date(span.until)];
+  return t('operator.margins_span_text', { from: format.dayTime(from).text, until: format.dayTime(until).text });
+}
+
+function byDay({ days }: Margins): MarginGroup[] {
+  return days.map(({ day, ...margin }) => ({ key: day, ...margin })).toReversed();
+}
+
+function byLoss(one: Margin, other: Margin): number {
+  return (
+    Number(one.earned - one.cost > other.earned - other.cost) -
+    Number(one.earned - one.cost < other.earned - other.cost)
+  );
+}
+
+async function readNames({ host }: PageRequest, groups: readonly MarginGroup[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(groups.flatMap(({ key }) => key ?? []))];
+  const accounts = await readAccounts(host.database, 'id', ids);
+  return new Map(accounts.map(({ id, email, name }) => [id, email ?? (name === '' ? id : name)]));
+}
+
+function describeTiles({ lines, currency }: Margins, { t, format }: Reader) {
+  const { counts, cost, earned } = lines.reduce<Margin>(addMargins, nothing);
+  const money = (value: bigint) => format.money(toSmallest(value, currency), currency);
+  return [
+    { label: t('operator.margins_earned'), value: money(earned), note: t('operator.margins_earned_note') },
+    { label: t('operator.margins_cost'), value: money(cost), note: t('operator.margins_cost_note') },
+    {
+      label: t('operator.margins_margin'),
+      value: money(earned - cost),
+      note: shareOf({ cost, earned }, { t, format }),
+    },
+    {
+      label: t('operator.requests'),
+      value: format.number(counts.requests),
+      note: t('operator.margins_tokens', {
+        input: format.compact(counts.inputTokens),
+        output: format.compact(counts.outputTokens),
+      }),
+    },
+  ];
+}
+
+function shareOf({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format }: Reader): string {
+  if (earned === 0n || cost > earned) return '';
+  return t('operator.margins_share', { share: format.percent(Number(((earned - cost) * 10_000n) / earned) / 10_000) });
+}
+
+function tableOf(
+  by: Grouping,
+  groups: readonly MarginGroup[],
+  { currency, names }: { readonly currency: string; readonly names: ReadonlyMap<string, string> },
+  { t, format }: Reader,
+): TableSection {
+  const money = (value: bigint): TableCell => ({ text: format.money(toSmallest(value, currency), currency) });
+  const number = (value: number): TableCell => ({ text: format.number(value) });
+  const columns: TableColumn[] = [
+    {
+      label: t(`operator.margins_by.${by}`),
+      at: 'title',
+      ...(by === 'account' || by === 'route' ? { fit: 'id' } : {}),
+    },
+    { label: t('operator.requests'), at: 'hide', isNumber: true },
+    { label: t('operator.tokens_in'), at: 'hide', isNumber: true },
+    { label: t('operator.margins_cached'), at: 'hide', isNumber: true },
+    { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
+    { label: t('operator.margins_earned'), at: 'note', isNumber: true, isNamed: true },
+    { label: t('operator.margins_cost'), at: 'note-end', isNumber: true, isNamed: true },
+    { label: t('operator.margins_margin'), at: 'end', isNumber: true },
+  ];
+  return {
+    id: 'margins',
+    title: t('operator.margins'),
+    columns,
+    rows: groups.map(({ key, counts, cost, earned }) => [
+      nameOf(by, key, names, { t, format }),
+      number(counts.requests),
+      number(counts.inputTokens),
+      number(counts.cacheReadTokens),
+      number(counts.outputTokens),
+      money(earned),
+      money(cost),
+      money(earned - cost),
+    ]),
+  };
+}
+
+function nameOf(
+  by: Grouping,
+  key: string | null,
+  names: ReadonlyMap<string, string>,
+  { t, format }: Reader,
+): TableCell {
+  if (key === null) return { text: t(`operator.margins_none.${by}`) };
+  if (by === 'plan') return { text: planName(key, t) };
+  if (by === 'day') return { text: format.shortDay(new Date(`${key}T12:00:00Z`)).text, iso: key };
+  if (by === 'account') return { text: names.get(key) ?? key, path: `/operator/accounts/${key}` };
+  return { text: key };
+}

@@ -1,0 +1,43 @@
+import { service } from '#core/config/sections/core-sections.ts';
+import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { readMargins } from '#core/business/margins/margins.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+
+/** What the page covers: days with today, or the last whole month. */
+export const marginSpans = ['today', '7d', '30d', 'month'] as const;
+export type MarginSpan = (typeof marginSpans)[number];
+
+/** Ms after which a reading is refreshed, while the old one is shown. */
+const maxAge = 60_000;
+const staleFor = 600_000;
+/** Ms: a month of thousands of accounts takes seconds, once a minute at most. */
+const deadline = 30_000;
+
+/** What each span has cost and earned, read once for all operators. */
+export const marginReadings = perCatalog((host: Host) => {
+  const fresh = (span: MarginSpan) =>
+    new FreshValue({ maxAge, staleFor, deadline, now: () => host.monotonic(), read: () => read(host, span) });
+  return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d'), month: fresh('month') };
+});
+
+async function read(host: Host, span: MarginSpan) {
+  const { time_zone: timeZone } = host.section(service);
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
+  const { since, until } = await rangeOfDays(host.database, timeZone, ...daysOf(span, today));
+  const now = host.now();
+  return readMargins(host, { from: since?.getTime() ?? now, until: Math.min(until?.getTime() ?? now, now) });
+}
+
+/** The first and the last day of a span. @param today `2026-11-22` */
+export function daysOf(span: MarginSpan, today: string): [first: string, last: string] {
+  const [year = 0, month = 0, day = 0] = today.split('-').map(Number);
+  if (span === 'month') return [dayText(year, month - 2, 1), dayText(year, month - 1, 0)];
+  const days = { today: 1, '7d': 7, '30d': 30 }[span];
+  return [dayText(year, month - 1, day - days + 1), today];
+}
+
+/** Months and days beyond their ends are those of the next or the one before. */
+function dayText(year: number, month: number, day: number): string {
+  return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
+}

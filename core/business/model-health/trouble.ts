@@ -107,7 +107,8 @@ export function assess(
 ): Assessment {
   const found = findTrouble(routes, traffic, usualFirstTokenMs);
   const isProven = (traffic?.lastServedAt ?? 0) > (remembered?.failedAt ?? 0);
-  const isRemembered = found === undefined && remembered !== undefined && !isProven;
+  const isMilder = found === undefined || (found.kind === 'degraded' && remembered?.kind === 'down');
+  const isRemembered = isMilder && remembered !== undefined && !isProven;
   const trouble = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
   const failedAt = traffic?.lastFailedAt ?? remembered?.failedAt;
   const isUsed = traffic === undefined || countOf(traffic) > 0;

@@ -26,6 +26,11 @@ export class Cooldown {
     return this.#reason;
   }
 
+  /** True once it has begun, until it is forgotten: its end proves nothing. */
+  get isRemembered(): boolean {
+    return this.#times > 0;
+  }
+
   /** @returns false during a cooldown: results of requests in flight do not extend it */
   begin(now: number, reason: string): boolean {
     if (now < this.#until) return false;

@@ -46,13 +46,14 @@ export class RouteState {
   }
 
   status(route: string, now: number, wallTime: number): RouteStatus {
-    if (this.breaker.isClosed && this.cooldown.until <= now)
+    if (this.breaker.isClosed && !this.cooldown.isRemembered)
       return { route, state: 'closed', open_until: null, reason: null };
     const { state, opensFor, openFor = 0, reason = null } = this.breaker.status(now);
     const timeAfter = (ms: number) => new Date(wallTime + ms).toISOString();
     if (state !== 'closed')
       return { route, state, open_until: timeAfter(opensFor), open_since: timeAfter(-openFor), reason };
     const { left, reason: lack = null } = this.cooldown.status(now);
-    return { route, state: 'no_model', open_until: timeAfter(left), reason: lack };
+    // Once it is over, the route is tried like any other, and not proven until it serves.
+    return { route, state: left > 0 ? 'no_model' : 'half_open', open_until: timeAfter(left), reason: lack };
   }
 }

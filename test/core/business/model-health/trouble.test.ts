@@ -151,6 +151,13 @@ describe('a model that has failed', () => {
     });
   });
 
+  it('stays down while only a few failures are left in sight, until a route has responded', () => {
+    const last = traffic({ failed: 2, failedInRow: 2 });
+    expect(assess(['available'], last, undefined, remembered, now)).toMatchObject({ trouble, isRemembered: true });
+    const served = traffic({ failed: 2, answered: 1, failedInRow: 0, lastServedAt: now });
+    expect(assess(['available'], served, undefined, remembered, now).trouble).not.toEqual(trouble);
+  });
+
   it('is quiet after a quarter of an hour without requests, unless its routes take none', () => {
     const old = { ...remembered, failedAt: now - 15 * minute };
     expect(assess(['available'], noTraffic, undefined, old, now)).toMatchObject({ trouble, isQuiet: true });

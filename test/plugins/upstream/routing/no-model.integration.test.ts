@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { availabilityOf } from '#core/business/model-health/trouble.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
@@ -86,6 +87,18 @@ describe('a route that does not have the model', () => {
     expect(lines.join('')).toContain(
       'route u0/model-there is tried last for 60 s: no_model: The upstream responded with status 404.',
     );
+  });
+
+  it('a route that did not have the model is unproven after its cooldown, until it serves', async () => {
+    await using first = await createUpstream([notThere, serve]);
+    await using second = await createUpstream(serve);
+    await askOver(first, second);
+    fixture.now += 60_000;
+    const state = () => fixture.health.status(routesOver(first, second))[0]?.state;
+    expect(state()).toBe('half_open');
+    expect(availabilityOf(fixture.health.status(routesOver(first, second))[0])).toBe('unproven');
+    await askOver(first, second);
+    expect(state()).toBe('closed');
   });
 
   it('a route that does not have the model is available again once an operator resets it', async () => {

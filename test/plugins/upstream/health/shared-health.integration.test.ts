@@ -179,7 +179,7 @@ describe.skipIf(redisUrl === undefined)('an instance whose clock is a day from t
     const second = await start(undefined, step);
     await becomes('no_model', second);
     now += 60_000;
-    expect(second.state()).toBe('closed');
+    expect(second.state()).toBe('half_open');
   });
 
   it.each([day, -day])('also sends the end time, which earlier versions read (%i ms)', async (step) => {

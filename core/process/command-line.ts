@@ -15,6 +15,7 @@ import { StopSignals } from './commands/stop-signals.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { explainFailure } from '#core/extension/import-plugin.ts';
+import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import { createLogger, describeError } from '#core/platform/logger.ts';
 import { version } from '#core/platform/version.ts';
 import { resolveSelfReference } from '#core/extension/self-reference.ts';
@@ -97,7 +98,8 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
 function report(error: unknown): number {
   // The parser has already printed the usage error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
-  if (error instanceof ConfigError || error instanceof CommandFailed) console.error(error.message);
+  const isKnown = error instanceof ConfigError || error instanceof CommandFailed || error instanceof StartRefused;
+  if (isKnown) console.error(error.message);
   else console.error(process.env['DEBUG'] === undefined ? explain(error) : describeError(error));
   return error instanceof CommandFailed ? error.exitCode : 1;
 }

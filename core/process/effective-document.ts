@@ -81,8 +81,9 @@ export function readServed(
 ): GatewayDocument {
   const { text, missing } = fillLiterals(masked, findLiterals(file, parts.schemas), parts.secret);
   if (missing.length === 0) return parseDocument(text, file.file, parts.environment);
+  const lines = `${missing.length === 1 ? 'line' : 'lines'} ${new Intl.ListFormat('en-GB').format(missing.map(String))}`;
   throw new Error(
-    `configuration ${id} has secrets that ${file.file} has no more, in line ${missing.join(', ')}: they were not kept. ` +
-      `Write them into ${file.file} as \${NAME}, or print the configuration with "daypass history ${id}" and fill them in`,
+    `configuration ${id} has ${missing.length === 1 ? 'a secret' : 'secrets'} in ${lines} that ${file.file} no longer has, and secrets are not kept. ` +
+      `Write ${missing.length === 1 ? 'it' : 'them'} into ${file.file} as \${NAME}, or print the configuration with "daypass history ${id}" and fill ${missing.length === 1 ? 'it' : 'them'} in`,
   );
 }

@@ -16,7 +16,7 @@ import { keepProviders } from '#core/business/payments/connections.ts';
 import { redisAddress } from '#core/platform/shared/redis-url.ts';
 import { openShared } from '#core/platform/shared/open.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
-import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
+import { DeadlineExceeded, unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 
 export interface ServicesOptions {
   readonly dataFolder: string;
@@ -174,7 +174,9 @@ async function closeAll(open: AsyncDisposable[], log: Logger, timeout = Infinity
     try {
       await withDeadline(Promise.resolve(part[Symbol.asyncDispose]()), timeout, `not closed after ${timeout} ms`);
     } catch (error) {
-      log.error('a service could not be closed', error);
+      // After a start that has failed, the end of the process closes it.
+      if (timeout === Infinity || !(error instanceof DeadlineExceeded))
+        log.error('a service could not be closed', error);
     }
   }
 }

@@ -71,14 +71,17 @@ it('a change is taken back on all instances, stays so over a restart, and ends w
 it('a file that was taken back serves again once that is released', async () => {
   await command('rollback', '1', '--yes');
   await everywhere('good');
-  await command('rollback', '--release');
+  expect(await command('rollback', '--release')).toBe('gateway.yaml serves again.\n');
   await everywhere('better');
+  expect(await command('rollback', '--release')).toBe(
+    'Nothing to release: gateway.yaml serves, no change was taken back.\n',
+  );
 });
 
-it('nothing is taken back in favour of a configuration whose own secret the file has no more', async () => {
+it('nothing is taken back in favour of a configuration whose own secret the file no longer has', async () => {
   await home.write(yaml('better', 'sk-new'));
   const refused = command('rollback', '1', '--yes');
-  await expect(refused).rejects.toThrow(/configuration 1 has secrets that .* has no more, in line \d+/);
+  await expect(refused).rejects.toThrow(/configuration 1 has a secret in line \d+ that .* no longer has/);
   await everywhere('better');
 });
 

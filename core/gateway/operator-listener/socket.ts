@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { lstat, unlink } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
+import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
 /** Permissions that a new socket does not get: only the user of the gateway may connect. */
@@ -10,7 +11,7 @@ const privateMask = 0o177;
 /**
  * Opens the listener. A socket file that a killed gateway has left is replaced; one of a running process is not.
  *
- * @throws Error that names the address and what to change
+ * @throws StartRefused that names the address and what to change
  */
 export async function openListener(server: Server, address: OperatorAddress): Promise<void> {
   try {
@@ -20,9 +21,8 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
       await tryToListen(server, address);
     });
   } catch (error) {
-    throw new Error(`cannot listen on ${describeAddress(address)} for the operator: ${explain(error, address)}`, {
-      cause: error,
-    });
+    const why = explain(error, address);
+    throw new StartRefused(`cannot listen on ${describeAddress(address)} for the operator: ${why}`, { cause: error });
   }
 }
 

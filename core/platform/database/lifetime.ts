@@ -1,3 +1,4 @@
+import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 import { firstOrTimeout } from '../timing/deadline.ts';
 import { DatabaseClaim, isClaimed } from './claim.ts';
@@ -41,7 +42,7 @@ export class Lifetime {
       throw new Error('the embedded PostgreSQL does not run, or its files were removed');
   }
 
-  /** @throws Error when another gateway uses the database that it cannot be shared with */
+  /** @throws StartRefused when another gateway uses the database that it cannot be shared with */
   begin(): Promise<void> {
     this.#beginning = this.#begin();
     return this.#beginning;
@@ -64,7 +65,7 @@ export class Lifetime {
     if (mode !== 'serve') return;
     if (!isShared || this.isEmbedded) {
       const claim = await DatabaseClaim.make(this.#url, isShared ? 'shared' : 'exclusive', this.#log);
-      if (claim === undefined) throw new Error(this.#explainRefusal());
+      if (claim === undefined) throw new StartRefused(this.#explainRefusal());
       // `end` did not wait until now.
       if (this.#hasEnded) return claim[Symbol.asyncDispose]();
       this.#claim = claim;

@@ -1,12 +1,13 @@
 import { userInfo } from 'node:os';
 import type { Command as Parser } from 'commander';
 import { readDocument } from '#core/config/file/document.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { ConfigHistory, Served } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { formatTable } from '#core/extension/commands/table-text.ts';
+import { formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CoreCommandContext } from './context.ts';
@@ -21,9 +22,9 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     .argument('[number]', 'of the configuration to print', number)
     .option('--limit <configurations>', 'to list', parseInteger(1, 500), 20)
     .action((id: number | undefined, { limit }: { limit: number }) =>
-      withHistory(context, async ({ history }) => {
+      withHistory(context, async ({ history, host }) => {
         if (id !== undefined) return context.print((await requireServed(history, id)).text.trimEnd());
-        for (const line of await describe(history, limit)) context.print(line);
+        for (const line of await describe(history, limit, host.section(service).time_zone)) context.print(line);
       }),
     );
   parser
@@ -66,11 +67,14 @@ interface RollbackOptions {
 
 async function rollBack(context: CoreCommandContext, id: number | undefined, options: RollbackOptions): Promise<void> {
   const { registry } = await context.load();
-  await withHistory(context, async ({ history, log }) => {
+  await withHistory(context, async ({ history }) => {
     if (options.release === true) {
       const hasReleased = await history.release();
-      log.info(hasReleased ? 'gateway.yaml serves again' : 'nothing was taken back');
-      return;
+      return context.print(
+        hasReleased
+          ? 'gateway.yaml serves again.'
+          : 'Nothing to release: gateway.yaml serves, no change was taken back.',
+      );
     }
     const file = await readDocument(context.file(), process.env);
     const target = id === undefined ? await history.previous() : await requireServed(history, id);
@@ -91,23 +95,23 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
 
 async function withHistory(
   context: CoreCommandContext,
-  work: (parts: { readonly history: ConfigHistory; readonly log: Host['log'] }) => Promise<void>,
+  work: (parts: { readonly history: ConfigHistory; readonly host: Host }) => Promise<void>,
 ): Promise<void> {
   const { registry } = await context.load();
   const { ConfigHistory } = await import('#core/config/history/history.ts');
-  await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), log: host.log }));
+  await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), host }));
 }
 
-async function describe(history: ConfigHistory, limit: number): Promise<string[]> {
+async function describe(history: ConfigHistory, limit: number, timeZone: string): Promise<string[]> {
   const [all, rollback] = await Promise.all([history.list(limit), history.rollback()]);
   if (all.length === 0) return ['No configuration has served yet.'];
   const rows = all.map(({ id, servedAt, broughtBy }) => [
     `${id}`,
-    servedAt.toISOString().replace('T', ' ').slice(0, 19),
+    formatTime(servedAt, timeZone),
     broughtBy === 'file' ? 'gateway.yaml' : `taken back by ${broughtBy}`,
   ]);
   return [
-    ...formatTable(['', 'serves since (UTC)', 'from'], rows, { numbers: [0] }),
+    ...formatTable(['', `serves since (${timeZone})`, 'from'], rows, { numbers: [0] }),
     ...(rollback === undefined
       ? []
       : [

@@ -4,6 +4,7 @@ import { ConfigError } from '#core/config/file/mistake.ts';
 import { guarded, inBackground } from '#core/platform/background.ts';
 import { watchFile } from '#core/config/file/watch.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
+import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import type { LogFormat, Logger } from '#core/platform/logger.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { installNames } from '#core/platform/names/install.ts';
@@ -27,7 +28,8 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
       logWarnings(own.log);
       // Nothing but lines of JSON reaches the collector.
       await serve(context, own, signals, notice).catch((error: unknown) => {
-        own.log.error('the gateway has not started', error instanceof ConfigError ? error.message : error);
+        const isRefused = error instanceof ConfigError || error instanceof StartRefused;
+        own.log.error('the gateway has not started', isRefused ? error.message : error);
         finish(new Error('not started', { cause: error }));
       });
     });

@@ -111,7 +111,8 @@ function money(title: string, read: (margin: NonNullable<UsageLine['margin']>) =
 /** Usage as a table, with what it covers below. */
 export function describeUsage({ by, lines, since, reach, currency }: UsageTable, timeZone: string): string[] {
   const reader = { format: formatterFor('en', timeZone), timeZone, currency };
-  const covered = `since ${timeOf(startOfHour(since), timeZone)} (${timeZone}), by whole hours in UTC`;
+  const first = timeOf(Math.max(startOfHour(since), reach ?? 0), timeZone);
+  const covered = `since ${first} (${timeZone}), by whole hours in UTC`;
   if (lines.length === 0) return [`No requests ${covered}.`];
   const all = currency === undefined ? columns : [...columns, ...marginColumns];
   const shown = all.filter(({ only, except }) => (only?.includes(by) ?? true) && except?.includes(by) !== true);
@@ -123,8 +124,7 @@ export function describeUsage({ by, lines, since, reach, currency }: UsageTable,
       { numbers: shown.flatMap(({ isNumber }, index) => (isNumber === true ? [index + 1] : [])) },
     ),
     '',
-    covered,
-    ...(reach !== undefined && reach > since ? [`usage begins at ${timeOf(reach, timeZone)}`] : []),
+    reach !== undefined && reach > since ? `${covered}; there is no usage before` : covered,
     ...(by === 'account' || by === 'route'
       ? ['for policy: refused, withheld or cut by a vendor because of its policy']
       : []),

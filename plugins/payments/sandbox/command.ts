@@ -51,7 +51,9 @@ function define(parser: Parser, context: CommandContext, action: SandboxAction):
     const { charge, statuses } = await context.withHost((host) => run(host, action, reference, options));
     const paid = charge.paidAmount === undefined ? '' : `, ${formatMoney(charge.paidAmount, charge.currency)}`;
     context.print(`${charge.reference}: ${charge.state}${paid}`);
-    context.print(`Notifications answered: ${statuses.map((status) => status || 'none').join(', ')}`);
+    const answers = statuses.filter((status) => status !== 0);
+    const notifications = statuses.length === 1 ? 'the notification' : `${statuses.length} notifications`;
+    if (answers.length > 0) context.print(`The gateway answered ${notifications} with ${answers.join(', ')}.`);
     if (statuses.includes(0))
       context.print(`No gateway answered at ${charge.notificationUrl}; it reads the status later.`);
   });

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DatabaseClaim } from '#core/platform/database/claim.ts';
+import { createBareDatabase, silentLog } from '../../support/database.ts';
 
 // Each test runs whole processes, on machines that do other things too.
 vi.setConfig({ testTimeout: 60_000 });
@@ -231,6 +233,23 @@ describe('daypass start', () => {
         error: expect.stringMatching(/^gateway\.yaml:4:18 .* did you mean "openai"\?$/) as string,
       },
     });
+  });
+
+  it.each(['text', 'json'])('says in one sentence that another gateway uses the database, in %s', async (format) => {
+    await writeFile(file, valid);
+    const url = await createBareDatabase();
+    await using claim = await DatabaseClaim.make(url, 'exclusive', silentLog);
+    expect(claim).toBeDefined();
+    const { code, out, errors } = await run(['start'], { LOG_FORMAT: format, DATABASE_URL: url });
+    const told = errors.trimEnd().split('\n').at(-1) ?? '';
+    const sentence = format === 'text' ? told : (JSON.parse(told) as { error: string }).error;
+    expect({ code, out, sentence }).toEqual({
+      code: 1,
+      out: '',
+      sentence:
+        'Another gateway uses this database. Several gateways need Redis to share their limits: set REDIS_URL for all of them.',
+    });
+    expect(errors).not.toMatch(/^\s+at |could not be closed/m);
   });
 
   it.each(['check', 'start'])('refuses demos at a public URL, as %s does, with the places of all', async (command) => {

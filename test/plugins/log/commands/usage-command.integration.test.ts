@@ -51,13 +51,13 @@ it('counts by model in the last 24 hours, and says what it covers', async () => 
     'dp/other|1|1 (100%)|1|0|0|0|0',
   ]);
   expect(table).toContain('since 2031-05-11 13:00:00 (UTC), by whole hours in UTC');
-  expect(table.join()).not.toContain('usage begins');
+  expect(table.join()).not.toContain('no usage before');
 });
 
-it('names accounts, the most used first, and says where usage begins', async () => {
+it('names accounts, the most used first, and says that usage begins later', async () => {
   const table = await tableOf('--by', 'account', '--since', '30d');
   expect(table[1]).toMatch(new RegExp(String.raw`^${accountId}\|Ani <ani@example.com>\|3\|1 \(33\.3%\)\|`));
-  expect(table).toContain('usage begins at 2031-05-10 13:00:00');
+  expect(table).toContain('since 2031-05-10 13:00:00 (UTC), by whole hours in UTC; there is no usage before');
 });
 
 it('shows tries and the last fault of routes, those that served nothing included', async () => {

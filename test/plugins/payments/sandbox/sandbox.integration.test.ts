@@ -118,7 +118,7 @@ describe('daypass sandbox', () => {
     await using receiver = await listen();
     const made = await charge({ notificationUrl: receiver.url });
     const printed = await sandbox('pay', made.reference.slice(0, -2));
-    expect(printed).toBe(`${made.reference}: paid, Rp\u00a025.000\nNotifications answered: 200`);
+    expect(printed).toBe(`${made.reference}: paid, Rp\u00a025.000\nThe gateway answered the notification with 200.`);
     expect(read(await receiver.waitForRequest(1))).toMatchObject({
       reference: made.reference,
       providerReference: made.providerReference,

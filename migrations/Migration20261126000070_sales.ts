@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** The waiting list for places when plans are sold out, and the limits of the last days. */
 export class Migration20261126000070_sales extends Migration {
-  static readonly since = '0.2.0';
+  static readonly since = '0.3.0';
 
   override up(): void {
     this.addSql(`

@@ -4,7 +4,7 @@ const former = `'grant', 'order', 'voucher', 'refund', 'revoke', 'shift'`;
 
 /** Outages, and the time that accounts got back for them. */
 export class Migration20261126000071_outage_credit extends Migration {
-  static readonly since = '0.2.0';
+  static readonly since = '0.3.0';
 
   override up(): void {
     this.addSql(`

@@ -16,7 +16,7 @@ const billedDeltas = countedDeltas
  * and from nothing else.
  */
 export class Migration20261126000080_usage_of_cost extends Migration {
-  static readonly since = '0.2.0';
+  static readonly since = '0.3.0';
 
   override up(): void {
     this.addSql('ALTER TABLE request_log ADD COLUMN images integer');

@@ -26,6 +26,13 @@ const released = [
     /** The release notes of the next version promise the way back to this one. */
     isWayBack: true,
   },
+  {
+    version: '0.2.0',
+    commit: '566f2aaba2c92656b6a5e18f478f25a01f2f6aec',
+    key: 'dp-V5HhaaRAUS8b3Ya3lOQvUkaOIiYt7GLvMrirVn6Q1sz02ZhKY',
+    order: 'ORD-DM2YZ87W',
+    isWayBack: true,
+  },
 ] as const;
 
 const yaml = `pipeline: [auth, plan, rate-limit, cache, format, upstream, log]

@@ -14,7 +14,7 @@ import { composeAlert } from './alerts/alert.ts';
 import { alertsSection } from './alerts/section.ts';
 import { type MailContent, oneLine } from './layout.ts';
 import type { ClaimedAlert, ClaimedMail, MailedEvent } from './outbox.ts';
-import { mailSection } from './section.ts';
+import { mailSection } from '#core/business/mail/section.ts';
 import { mailTexts } from './texts.ts';
 import type { Account, PlanPeriodSchema, Session } from '#core/business/accounts/entities.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';

@@ -1,8 +1,8 @@
 import type { Diagnosis, DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
 import { alertsSection } from './alerts/section.ts';
-import { mailSection } from './section.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import { mailSection } from '#core/business/mail/section.ts';
+import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 
 /** Whether the mail server lets the gateway in, without sending a mail, and the webhook of alerts can be reached. */
 export const mailDiagnosis: Diagnosis = {

@@ -6,8 +6,8 @@ import { mailDiagnosis } from './diagnosis.ts';
 import { mailGauges } from './gauges.ts';
 import { mailRetentionJob, sendJobs, wake } from './jobs.ts';
 import { alertEvents, mailedEvents } from './outbox.ts';
-import { mailSection } from './section.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import { mailSection } from '#core/business/mail/section.ts';
+import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 
 /** Describes how customers are mailed, for `daypass check`. */
 function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): {

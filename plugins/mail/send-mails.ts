@@ -13,8 +13,8 @@ import {
   finishMessage,
   type MailState,
 } from './outbox.ts';
-import { mailSection } from './section.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import { mailSection } from '#core/business/mail/section.ts';
+import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 import { type SmtpOutcome, sendMail, type SmtpTimeouts, smtpTimeouts } from './smtp.ts';
 
 /** Ms after which a run starts no further mails. */

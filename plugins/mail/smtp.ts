@@ -5,7 +5,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import type { SmtpServer } from './smtp-url.ts';
+import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 
 /** Ms. A server that hangs holds one worker for no longer than `mail`. */
 export interface SmtpTimeouts {

@@ -39,12 +39,12 @@ function* describe({ places, waiting, days }: SalesReport, time: (at: Date) => s
   else yield* formatTable(placesHeading, places.map(placesRow), { numbers: [1, 2, 3, 4, 5, 6, 7, 8] });
   if (waiting.length > 0) {
     yield '';
-    const rows = waiting.map(({ accountId, days: plan, joinedAt, position, reservedUntil }) => [
+    const rows = waiting.map(({ accountId, days: plan, joinedAt, position, reservedUntil, isOrdered }) => [
       position === 0 ? '' : String(position),
       accountId,
       planName(plan),
       time(joinedAt),
-      reservedUntil === undefined ? 'waits' : `reserved until ${time(reservedUntil)}`,
+      reservedUntil === undefined ? 'waits' : isOrdered ? 'ordered' : `reserved until ${time(reservedUntil)}`,
     ]);
     yield* formatTable(['', 'account', 'plan', 'since', 'state'], rows, { numbers: [0] });
   }

@@ -4,7 +4,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { heldPlaces } from './places.ts';
 import { hasLimits, placeLimits } from './section.ts';
-import { listWaiting, type Wait } from './waiting-list.ts';
+import { isOrdered, listWaiting, type Wait } from './waiting-list.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -100,10 +100,15 @@ export async function listSalesDays(database: Queries, days: number): Promise<Sa
 /** Entries of the waiting list, and days of the limits, that a report has at most. */
 const reported = { waits: 200, days: 28 };
 
+/** One on the list, and whether its reserved place is that of an open order. */
+export interface ReportedWait extends Wait {
+  readonly isOrdered: boolean;
+}
+
 /** What operators look at together. */
 export interface SalesReport {
   readonly places: readonly PlaceCount[];
-  readonly waiting: readonly Wait[];
+  readonly waiting: readonly ReportedWait[];
   readonly days: readonly SalesDayRow[];
 }
 
@@ -114,7 +119,8 @@ export async function readSales(host: Pick<Host, 'database' | 'section'>): Promi
     listWaiting(host.database, reported.waits),
     listSalesDays(host.database, reported.days),
   ]);
-  return { places, waiting, days };
+  const limits = placeLimits(host.section);
+  return { places, waiting: waiting.map((wait) => ({ ...wait, isOrdered: isOrdered(wait, limits) })), days };
 }
 
 const labelOf = (days: number | undefined) => (days === undefined ? 'all' : String(days));

@@ -22,6 +22,16 @@ export interface Wait {
   readonly reservedUntil: Date | undefined;
   /** 1 for the next one; 0 with a reservation. */
   readonly position: number;
+  /** Plans of its orders that may still be paid, by their days. */
+  readonly ordered: readonly number[];
+}
+
+/** True once the reserved place is one of an open order: it is reserved again if the order ends in time. */
+export function isOrdered(
+  { days, reservedUntil, ordered }: Pick<Wait, 'days' | 'reservedUntil' | 'ordered'>,
+  { byPlan }: Pick<PlaceLimits, 'byPlan'>,
+): boolean {
+  return reservedUntil !== undefined && ordered.some((plan) => plan === days || !byPlan.has(days));
 }
 
 /** Puts an account on the waiting list for a plan, at its end; one that is on it stays where it is. */
@@ -144,9 +154,11 @@ async function findNext(transaction: EntityManager, free: Free): Promise<NextEnt
   );
 }
 
-const columns = `id, account_id, days, ${epochs('joined_at', 'reserved_until')}`;
+const columns = `id, account_id, days, ${epochs('joined_at', 'reserved_until')},
+  array(select o.days from plan_order o where o.account_id = e.account_id and o.state in ('created', 'pending')) as ordered`;
 type WaitRow = Row<typeof WaitingEntry, 'id' | 'account_id' | 'days' | 'joined_at' | 'reserved_until'> & {
   readonly position: number;
+  readonly ordered: readonly number[];
 };
 
 /** The waiting list: those with a reserved place first, then those that wait, in their order. @param limit at most 1,000 */
@@ -193,5 +205,6 @@ function toWait(row: WaitRow): Wait {
     joinedAt: new Date(row.joined_at),
     reservedUntil: row.reserved_until === null ? undefined : new Date(row.reserved_until),
     position: row.position,
+    ordered: row.ordered,
   };
 }

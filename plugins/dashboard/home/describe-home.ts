@@ -7,10 +7,20 @@ import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { listCredits } from '#core/business/outages/credit.ts';
 import { outagesSection } from '#core/business/outages/section.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
+import { hasLimits, placeLimits } from '#core/business/sales/section.ts';
+import { findWait, isOrdered, type Wait } from '#core/business/sales/waiting-list.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
-import { describeCredits, describeGrant, describePass, describeReminder, passOf } from './describe-pass.ts';
+import {
+  describeCredits,
+  describeGrant,
+  describePass,
+  describeReminder,
+  describeWait,
+  passOf,
+} from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 
@@ -26,11 +36,12 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   if (account === undefined) throw new PageError(404, 'error.404.text');
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
-  const [usage, allowance, announcements, credits] = await Promise.all([
+  const [usage, allowance, announcements, credits, wait] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
     describeAnnouncements(request, now, 'customers'),
     host.section(outagesSection).credit ? listCredits(host.database, id, creditDays) : [],
+    readWait(host, id),
   ]);
   const pass = passOf(account, now);
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
@@ -38,9 +49,10 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
     asOf: format.clock(new Date(now)).text,
     announcements,
     reminder: describeReminder(pass, now, buyPath, request),
+    wait: wait && describeWait(wait, buyPath === '' ? '' : `/buy?days=${wait.days}`, request),
     grant: describeGrant(account, now, request),
     credits: describeCredits(credits, request),
-    pass: describePass(pass, now, request),
+    pass: { ...describePass(pass, now, request), ...(wait !== undefined && pass.kind === 'none' && { text: '' }) },
     stub: {
       key: describeKey(account.key, t),
       baseUrl: `${host.service.baseUrl}/v1`,
@@ -60,6 +72,14 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
       isCurrent: name === range,
     })),
   };
+}
+
+/** The wait for a place; undefined for one that has none, or has ordered. Reads nothing where nothing is limited. */
+async function readWait({ database, section }: Host, accountId: string): Promise<Wait | undefined> {
+  const limits = placeLimits(section);
+  if (!hasLimits(limits)) return undefined;
+  const wait = await findWait(database, accountId);
+  return wait === undefined || isOrdered(wait, limits) ? undefined : wait;
 }
 
 /** The hint of the key, and where its owner gets or replaces it. */

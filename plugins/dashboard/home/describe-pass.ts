@@ -1,10 +1,11 @@
+import type { Wait } from '#core/business/sales/waiting-list.ts';
 import type { CreditedTime } from '#core/business/outages/credit.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Ms before the end of a pass at which the page starts to remind of it. */
-const reminderTime = 24 * 60 * 60 * 1000;
+/** When the page starts to remind of the end: in the last part of a pass, at most so many ms before it. */
+const reminder = { share: 1 / 4, most: 24 * 60 * 60 * 1000 };
 /** Ms for which added days are explained. */
 const grantTime = 7 * 24 * 60 * 60 * 1000;
 
@@ -63,7 +64,12 @@ function emptyTicks() {
 }
 
 /** A reminder above the pass; undefined if the account has nothing to do. */
-export function describeReminder({ kind, endsAt }: PassState, now: number, path: string, { t, format }: Reader) {
+export function describeReminder(
+  { kind, startsAt, endsAt }: PassState,
+  now: number,
+  path: string,
+  { t, format }: Reader,
+) {
   const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
   if (kind === 'ended' && endsAt !== undefined)
     return {
@@ -72,9 +78,27 @@ export function describeReminder({ kind, endsAt }: PassState, now: number, path:
       text: t('home.reminder.ended_more'),
       action,
     };
-  const left = (endsAt?.getTime() ?? 0) - now;
-  if (kind !== 'active' || left > reminderTime) return undefined;
+  if (kind !== 'active' || startsAt === undefined || endsAt === undefined) return undefined;
+  const left = endsAt.getTime() - now;
+  if (left > Math.min(reminder.most, (endsAt.getTime() - startsAt.getTime()) * reminder.share)) return undefined;
   return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.reminder.ending_more'), action };
+}
+
+/** The place on the waiting list, or until when one is reserved, and where to order it. */
+export function describeWait({ position, reservedUntil }: Wait, path: string, { t, format }: Reader) {
+  if (reservedUntil === undefined)
+    return {
+      kind: 'info' as const,
+      title: t('home.wait', { position: format.number(position) }),
+      text: t('home.wait_more'),
+      action: path === '' ? undefined : { path, label: t('home.wait_open') },
+    };
+  return {
+    kind: 'ok' as const,
+    title: t('home.reserved', { time: format.time(reservedUntil).text }),
+    text: t('home.reserved_more'),
+    action: path === '' ? undefined : { path, label: t('home.choose_plan') },
+  };
 }
 
 /** The newest days that an operator has added under a name, for a week: nobody has to ask why there are more. */

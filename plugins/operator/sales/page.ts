@@ -1,6 +1,11 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
-import { type PlaceCount, placeKinds, readSales, type SalesDayRow } from '#core/business/sales/sales-figures.ts';
-import type { Wait } from '#core/business/sales/waiting-list.ts';
+import {
+  type PlaceCount,
+  placeKinds,
+  readSales,
+  type ReportedWait,
+  type SalesDayRow,
+} from '#core/business/sales/sales-figures.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { type TableSection, withRows } from '../table-section.ts';
@@ -40,7 +45,7 @@ function planName(days: number | undefined, { t }: Pick<PageRequest, 't'>): stri
   return days === undefined ? t('operator.sales_all') : t('operator.days', { count: days });
 }
 
-async function waitingTable(waiting: readonly Wait[], request: PageRequest): Promise<TableSection> {
+async function waitingTable(waiting: readonly ReportedWait[], request: PageRequest): Promise<TableSection> {
   const { t, format, host } = request;
   const ids = waiting.map(({ accountId }) => accountId);
   const accounts = await readAccounts(host.database, 'id', ids);
@@ -55,16 +60,26 @@ async function waitingTable(waiting: readonly Wait[], request: PageRequest): Pro
       { label: t('operator.waiting_since'), at: 'hide' },
       { label: t('operator.waiting_state'), at: 'note-end' },
     ],
-    rows: waiting.map(({ accountId, days, joinedAt, position, reservedUntil }) => [
+    rows: waiting.map(({ accountId, days, joinedAt, position, ...place }) => [
       { text: names.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` },
       { text: position === 0 ? '' : format.number(position) },
       { text: planName(days, request) },
       { ...format.dayTime(joinedAt) },
-      reservedUntil === undefined
-        ? { text: t('operator.waiting_waits'), kind: 'waiting' }
-        : { text: t('operator.waiting_reserved', { time: format.dayTime(reservedUntil).text }), kind: 'ok' },
+      waitingState(place, request),
     ]),
   };
+}
+
+function waitingState(
+  { reservedUntil, isOrdered }: Pick<ReportedWait, 'reservedUntil' | 'isOrdered'>,
+  request: PageRequest,
+) {
+  const { t, format } = request;
+  if (reservedUntil === undefined) return { text: t('operator.waiting_waits'), kind: 'waiting' } as const;
+  const text = isOrdered
+    ? t('operator.waiting_ordered')
+    : t('operator.waiting_reserved', { time: format.dayTime(reservedUntil).text });
+  return { text, kind: 'ok' } as const;
 }
 
 function daysTable(days: readonly SalesDayRow[], request: PageRequest): TableSection {

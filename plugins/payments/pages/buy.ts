@@ -1,11 +1,13 @@
 import { hasOpenVouchers } from '#core/business/accounts/voucher-batches.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
+import { sendsMail } from '#core/business/mail/section.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
+import { configuredProvider } from '#core/business/payments/connections.ts';
 import { type FullLimits, fullLimits, soldOut } from '#core/business/sales/availability.ts';
 import { placesOf } from '#core/business/sales/places.ts';
-import { salesSection } from '#core/business/sales/section.ts';
-import { findWait, joinWaitingList, leaveWaitingList } from '#core/business/sales/waiting-list.ts';
+import { placeLimits, salesSection } from '#core/business/sales/section.ts';
+import { findWait, isOrdered, joinWaitingList, leaveWaitingList } from '#core/business/sales/waiting-list.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
@@ -83,6 +85,7 @@ export const buyPage: Page = {
     );
     const isActive = await hasTimeLeft(request);
     const places = await readPlaces(request);
+    const isSandbox = configuredProvider(request.host)?.isSandbox === true;
     return {
       plans: await Promise.all(
         plans.map((plan) => describePlan(plan, plan.days === chosen, isActive, places, request)),
@@ -90,6 +93,7 @@ export const buyPage: Page = {
       wait: describeWait(places.wait, request),
       isActive,
       openOrder: await findOpenOrder(request),
+      note: request.t(isSandbox ? 'payments.buy.note_sandbox' : 'payments.buy.note'),
       canRedeem: await hasOpenVouchers(request.host.database),
     };
   },
@@ -110,10 +114,10 @@ async function readPlaces(request: PageRequest): Promise<Places> {
   return { full, wait, held: full.size === 0 ? [] : await placesOf(database, id) };
 }
 
-/** The place on the waiting list, or the one that is reserved; undefined for those who are not on it. */
+/** The place on the waiting list, or the one that is reserved; undefined for those who are not on it, or have ordered. */
 function describeWait(wait: Places['wait'], request: PageRequest) {
-  if (wait === undefined) return undefined;
   const { t, format, host } = request;
+  if (wait === undefined || isOrdered(wait, placeLimits(host.section))) return undefined;
   const name = daysOf(wait.days, request);
   const { reservedUntil, position } = wait;
   if (reservedUntil !== undefined) {
@@ -123,7 +127,9 @@ function describeWait(wait: Places['wait'], request: PageRequest) {
   return {
     kind: 'info',
     title: t('payments.buy.wait_position', { position: format.number(position), days: name }),
-    text: t('payments.buy.wait_more', { time: hoursText(host.section(salesSection).reserve_minutes, request) }),
+    text: t(sendsMail(host.section) ? 'payments.buy.wait_more' : 'payments.buy.wait_no_mail', {
+      time: hoursText(host.section(salesSection).reserve_minutes, request),
+    }),
     leave: t('payments.buy.leave'),
   };
 }

@@ -1,11 +1,12 @@
+import { contactOf } from '#core/gateway/host/contact.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
-import { type Order, refundable } from '#core/business/payments/order.ts';
+import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
-import { daysOf, describeDecision, describeRefunds, isOpenView, type OrderView } from './order-view.ts';
+import { daysOf, describeDecision, describeRefunds, isOpenView, isWrong, type OrderView } from './order-view.ts';
 
 /** A note with an icon, as `views/parts/flash.eta` prints it. */
 interface Note {
@@ -24,6 +25,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   return {
     code,
     view,
+    ...describeHeading(order, view, total, request),
     total,
     isPayable,
     canCheck: isOpenView(view),
@@ -45,6 +47,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
 
 /** What has become of the order, in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
+  if (view === 'decided') return describeDecided(order, request);
   const { t } = request;
   const usual = {
     kind: kinds[view] ?? 'waiting',
@@ -60,6 +63,14 @@ export function describeState(order: Order, view: OrderView, request: PageReques
 }
 
 const ended = new Set<OrderView>(['expired', 'failed', 'cancelled']);
+
+/** What is to be paid and how; what came, once another amount has. */
+function describeHeading(order: Order, view: OrderView, total: string, { t, format }: PageRequest) {
+  const payment = view === 'wrong' || view === 'decided' ? wrongPayment(order) : undefined;
+  if (payment === undefined) return { heading: t('payments.pay.heading'), sum: total };
+  const paid = format.money(payment.amount, payment.currency);
+  return { heading: t(`payments.pay.${view}_heading`, { paid }), sum: '' };
+}
 
 /** Px of a side: whole ones for each module, so that edges are sharp; at least four. */
 const qrWidth = { module: 4, side: 328 };
@@ -130,15 +141,34 @@ const kinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
   failed: 'bad',
 };
 
+const wrongPayment = ({ payments }: Order): Payment | undefined => payments.findLast(({ outcome }) => isWrong(outcome));
+
+/** "We received Rp 24.000, not Rp 48.000." */
+function titleOfWrong(order: Order, { t, format }: PageRequest): string {
+  const payment = wrongPayment(order);
+  if (payment === undefined) return t('payments.state.wrong');
+  const price = format.money(order.attempt?.amount ?? order.price, order.currency);
+  return t('payments.pay.wrong', { paid: format.money(payment.amount, payment.currency), price });
+}
+
 /** What came, and what happens next. */
 function describeWrong(order: Order, request: PageRequest): Note {
-  const price = request.format.money(order.attempt?.amount ?? order.price, order.currency);
-  const payment = order.payments.findLast(({ outcome }) => outcome.startsWith('wrong_'));
-  const paid = payment && request.format.money(payment.amount, payment.currency);
   const texts = ['payments.pay.wrong_more', 'payments.pay.wrong_late', 'payments.pay.wrong_no_contact'] as const;
-  return {
-    kind: 'bad',
-    title: paid === undefined ? request.t('payments.state.wrong') : request.t('payments.pay.wrong', { paid, price }),
-    text: describeDecision(order, (kind) => kind.startsWith('wrong_'), texts, request),
-  };
+  return { kind: 'bad', title: titleOfWrong(order, request), text: describeDecision(order, isWrong, texts, request) };
+}
+
+/** What came, when the operator decided about it, what went back, and whom to ask. */
+function describeDecided(order: Order, request: PageRequest): Note {
+  const { t, format, host } = request;
+  const { code, flags } = order;
+  const decidedAt = flags.findLast(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt !== undefined)?.resolvedAt;
+  const contact = contactOf(host.service);
+  const parts = [
+    decidedAt === undefined ? '' : t('payments.pay.decided_more', { time: format.time(decidedAt).text }),
+    describeRefunds(order, request),
+    contact === undefined
+      ? t('payments.pay.decided_no_contact', { code })
+      : t('payments.pay.decided_ask', { code, contact }),
+  ];
+  return { kind: 'info', title: titleOfWrong(order, request), text: parts.filter((part) => part !== '').join(' ') };
 }

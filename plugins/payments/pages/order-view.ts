@@ -16,6 +16,8 @@ export type OrderView =
   | 'failed'
   | 'cancelled'
   | 'wrong'
+  /** Another amount was paid, the operator has decided, and nothing is to be paid any more. */
+  | 'decided'
   | 'paid'
   | 'refunded';
 
@@ -38,12 +40,24 @@ export async function ownOrder(request: PageRequest): Promise<Order> {
 export function viewOf(order: Order, isSeen = false): OrderView {
   const { state, flags, attempt, expiresAt, readAt } = order;
   if (state === 'paid' || state === 'refunded') return state;
-  if (flags.some(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined)) return 'wrong';
+  if (flags.some(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt === undefined)) return 'wrong';
   if (isSeen) return 'seen';
+  if (isDecided(order)) return 'decided';
   if (state === 'expired' || state === 'failed' || state === 'cancelled') return state;
   if (expiresAt <= readAt) return 'expired';
   if (attempt?.charge === 'rejected') return 'failed';
   return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
+}
+
+/** Money came that bought nothing, and what the operator said of it is all that follows. */
+function isDecided({ state, flags, payments }: Order): boolean {
+  if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
+  return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
+}
+
+/** Of flags and of payments: the amount, the currency, or the charge of the provider. */
+export function isWrong(name: string): boolean {
+  return name.startsWith('wrong_');
 }
 
 /** The view of an order, with a look at the notifications that are being checked. */

@@ -35,6 +35,7 @@ const kinds: Readonly<Record<OrderView, IconName>> = {
   cancelled: 'close',
   failed: 'bad',
   wrong: 'bad',
+  decided: 'info',
   paid: 'ok',
   refunded: 'back',
 };

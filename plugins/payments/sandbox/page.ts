@@ -72,7 +72,7 @@ function describe(charge: SandboxCharge, { t, format, query }: PageRequest) {
     code: reference.replace(/\.\d+$/, ''),
     amount: format.money(amount, currency),
     paid: charge.paidAmount === undefined ? '' : format.money(charge.paidAmount, currency),
-    state: t(`payments.sandbox.state.${charge.refunds.length > 0 ? 'refunded' : state}`),
+    state: t(`payments.sandbox.state.${shownState(charge)}`),
     expiresAt: format.time(charge.expiresAt),
     done: isDone ? t(`payments.sandbox.done.${done as SandboxAction}`) : '',
     isRefused: done === 'refused',
@@ -80,4 +80,9 @@ function describe(charge: SandboxCharge, { t, format, query }: PageRequest) {
       .filter((action) => action === 'notify' || state === 'pending' || (action === 'pay-late' && state !== 'paid'))
       .map((action) => ({ action, label: t(`payments.sandbox.action.${action}`), isFirst: action === 'pay' })),
   };
+}
+
+function shownState({ state, refunds, amount, paidAmount = amount }: SandboxCharge) {
+  if (refunds.length > 0) return 'refunded';
+  return state === 'paid' && paidAmount !== amount ? 'paid_wrong' : state;
 }

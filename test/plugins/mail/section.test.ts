@@ -4,7 +4,7 @@ import type { CheckContext, Section } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { alertsSection } from '../../../plugins/mail/alerts/section.ts';
 import { wake } from '../../../plugins/mail/jobs.ts';
-import { mailSection } from '../../../plugins/mail/section.ts';
+import { mailSection } from '#core/business/mail/section.ts';
 
 /** Paths of what a section finds wrong with its values. */
 function mistakesOf(section: Section, values: object, mail: object = {}): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSmtpUrl } from '../../../plugins/mail/smtp-url.ts';
+import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 
 describe('the URL of a mail server', () => {
   it.each([

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { type OutgoingMail, sendMail } from '../../../plugins/mail/smtp.ts';
-import type { SmtpServer } from '../../../plugins/mail/smtp-url.ts';
+import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { testCertificate, testKey, trustTestCertificate } from '../../support/tls-upstream.ts';
 import { startMailServer } from './fixture.ts';

@@ -8,6 +8,7 @@ import { resolveFlag } from '#core/business/payments/flags.ts';
 import { closeRefund } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { reserveFree } from '#core/business/sales/jobs.ts';
+import { readSales } from '#core/business/sales/sales-figures.ts';
 import { findWait } from '#core/business/sales/waiting-list.ts';
 import { createBuyer, createPaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 import type { Browser } from '../../core/web/page-fixture.ts';
@@ -207,7 +208,9 @@ describe('the pay page', () => {
     expect(underWay).not.toContain('We decide by');
     await closeRefund({ database }, key, 'done', 'the provider says so');
     const text = textOf((await browser.get(path)).payload);
-    expect(text).toMatch(/This order was cancelled\. Rp\u00a059\.000 went back to you on \d+ \w+ \d{4}, \d\d:\d\d/);
+    expect(text).toMatch(
+      /We received Rp\u00a059\.000, not Rp\u00a095\.000\. It was decided on .* Rp\u00a059\.000 went back to you on \d+ \w+ \d{4}, \d\d:\d\d/,
+    );
     expect(text).not.toContain('Paid already?');
   });
 
@@ -217,7 +220,29 @@ describe('the pay page', () => {
     await resolveFlag(database, (await orderAt(path)).id, 'paid back');
     const { payload } = await browser.get(path);
     expect((await orderAt(path)).state).toBe('cancelled');
-    expect([payload.includes('class="qr"'), textOf(payload).includes('Choose a plan')]).toEqual([false, true]);
+    expect(payload).not.toContain('class="qr"');
+  });
+
+  it('is headed by the other amount that came, in both languages', async () => {
+    const path = await buy();
+    await pay(path, 59_000);
+    const text = textOf((await browser.get(path)).payload);
+    expect(text).toContain('Payment of Rp\u00a059.000 received, being checked');
+    expect(text).not.toContain('Pay by QRIS');
+    const { payload } = await browser.get(path, { 'accept-language': 'id' });
+    expect(textOf(payload)).toContain('Pembayaran Rp\u00a059.000 diterima, sedang dicek');
+  });
+
+  it('keeps saying what came after the operator has decided with a note alone, here and in the list', async () => {
+    const path = await buy();
+    await pay(path, 59_000);
+    await resolveFlag(database, (await orderAt(path)).id, 'gave three days');
+    const text = textOf((await browser.get(path)).payload);
+    expect(text).toMatch(
+      /We received Rp\u00a059\.000, not Rp\u00a095\.000\. It was decided on \d+ \w+ \d{4}, \d\d:\d\d.* Write to help@example\.com with order/,
+    );
+    expect(text).not.toMatch(/Choose a plan|cancelled|Paid already|gave three days/);
+    expect(textOf((await browser.get('/orders')).payload)).toContain('Wrong amount, decided');
   });
 
   it('makes a new code for an expired order', async () => {
@@ -475,12 +500,32 @@ describe('a plan that is sold out', () => {
     expect((await waiting.send('/buy', { days: '7' })).statusCode).toBe(422);
     expect((await waiting.send('/buy', { days: '8', wait: '1' })).statusCode).toBe(422);
     expect((await waiting.send('/buy', { days: '7', wait: '1' })).statusCode).toBe(303);
-    expect(textOf((await waiting.get('/buy')).payload)).toContain('You are number 1 on the waiting list, for 7 days.');
+    const listed = textOf((await waiting.get('/buy')).payload);
+    expect(listed).toContain('You are number 1 on the waiting list, for 7 days.');
+    expect(listed).toContain('No mail is sent: look here again.');
     await cancelOrder(host, order.id);
     await reserveFree(host);
     const reserved = (await waiting.get('/buy')).payload;
     expect(textOf(reserved)).toContain('A place is reserved for you until');
+    const { headers } = await waiting.send('/buy', { days: '7' });
+    const ordered = textOf((await waiting.get('/buy')).payload);
+    expect([ordered.includes('You have an open order.'), ordered.includes('A place is reserved')]).toEqual([
+      true,
+      false,
+    ]);
+    expect((await readSales(host)).waiting).toMatchObject([{ accountId: waitingId, isOrdered: true }]);
+    await cancelOrder(host, (await orderAt(String(headers.location))).id);
     await waiting.send('/buy/leave', {}, {}, '/buy');
     expect(await findWait(database, waitingId)).toBeUndefined();
+  });
+
+  it('promises a mail where mail is set up', async () => {
+    const limited = await serveShop(database, provider, {
+      sales: { max_active: 1 },
+      mail: { smtp: 'smtps://user:secret@mail.example:465', from: 'shop@mail.example' },
+    });
+    const { browser: waiting } = await limited.signIn();
+    await waiting.send('/buy', { days: '7', wait: '1' });
+    expect(textOf((await waiting.get('/buy')).payload)).toContain('so does a mail if your account has an address.');
   });
 });

@@ -7,6 +7,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { paymentsSection } from '#core/business/payments/section.ts';
+import type { mailSection } from '#core/business/mail/section.ts';
 import type { salesSection } from '#core/business/sales/section.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
@@ -16,6 +17,7 @@ import { silentLog } from '../../../support/database.ts';
 export interface PaymentSettings {
   readonly plans?: readonly { days: number; price: number; label?: string; limits?: object; max_active?: number }[];
   readonly sales?: Partial<SectionValue<typeof salesSection>>;
+  readonly mail?: Partial<SectionValue<typeof mailSection>>;
   readonly currency?: string;
   readonly payments?: Partial<SectionValue<typeof paymentsSection>>;
 }
@@ -50,6 +52,7 @@ export function createPaymentHost(
     plans,
     currency: 'IDR',
     operators: [],
+    mail: {},
     service: { time_zone: 'UTC' },
     ...settings,
     sales: { reserve_minutes: 1_440, ...settings.sales },

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Wait } from '#core/business/sales/waiting-list.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import {
   describeGrant,
   describePass,
   describeReminder,
+  describeWait,
   passOf,
 } from '../../../../plugins/dashboard/home/describe-pass.ts';
 import { hour, now, reader } from './fixture.ts';
@@ -64,7 +66,12 @@ describe('the reminder', () => {
     [0.5, 'Your pass ends in 30 minutes.'],
     [0.001, 'Your pass ends in 1 minute.'],
   ])('%d hours before the end is: %s', (left, title) => {
-    expect(reminder(account([-1, left]))?.title).toBe(title);
+    expect(reminder(account([-100, left]))?.title).toBe(title);
+  });
+
+  it('comes in the last quarter of a short pass', () => {
+    expect(reminder(account([-1, 23]))).toBeUndefined();
+    expect(reminder(account([-18.1, 5.9]))?.title).toBe('Your pass ends in 5 hours.');
   });
 
   it('says since when the pass has ended', () => {
@@ -76,6 +83,34 @@ describe('the reminder', () => {
 
   it('is not for an account that never had a pass, nor for one that begins later', () => {
     expect([reminder(account()), reminder(account([24, 48]))]).toEqual([undefined, undefined]);
+  });
+});
+
+const wait: Wait = {
+  id: '',
+  accountId: '',
+  days: 7,
+  joinedAt: new Date(now),
+  reservedUntil: undefined,
+  position: 3,
+  ordered: [],
+};
+
+describe('the waiting list', () => {
+  it('is on the page with the number of the account, in both languages', () => {
+    expect(describeWait(wait, '/buy?days=7', reader())).toMatchObject({
+      title: 'You are number 3 on the waiting list.',
+      action: { path: '/buy?days=7' },
+    });
+    expect(describeWait(wait, '', reader('id')).title).toBe('Kamu nomor 3 di daftar tunggu.');
+  });
+
+  it('gives way to the reserved place, with its end and the way to order it', () => {
+    const reserved = { ...wait, reservedUntil: new Date(now + 24 * hour), position: 0 };
+    expect(describeWait(reserved, '/buy?days=7', reader())).toMatchObject({
+      title: expect.stringMatching(/^A place is reserved for you until 23 Nov 2026, 09:30/),
+      action: { path: '/buy?days=7', label: 'Choose a plan' },
+    });
   });
 });
 

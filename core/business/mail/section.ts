@@ -1,4 +1,4 @@
-import { defineSection } from '#core/config/section.ts';
+import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 
 /** `mail` in gateway.yaml. Without `smtp` nothing is sent. */
@@ -46,3 +46,8 @@ export const mailSection = defineSection({
     if (from === undefined) report(['mail', 'from'], 'is missing', 'set the e-mail address of the sender');
   },
 });
+
+/** False where nobody is mailed, so that no page promises a mail. */
+export function sendsMail(section: SectionValues['get']): boolean {
+  return (section(mailSection).smtp ?? '') !== '';
+}

@@ -1,6 +1,6 @@
-import { endOf, type Incident } from '#core/business/model-health/incident.ts';
+import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
-import { incidentTitle } from './incident-text.ts';
+import { incidentTitle, spanKeys } from './incident-text.ts';
 
 /** What a feed of incidents is made of. */
 export interface FeedSource {
@@ -54,14 +54,14 @@ function toEntry(incident: Incident, page: string, t: Translate): string {
 
 /** Times are in UTC, because the time zone of a feed reader is unknown. */
 function describe(incident: Incident, t: Translate): string {
-  const { startedAt, quietSince, lowestAnswered } = incident;
+  const { startedAt, lowestAnswered } = incident;
   const endedAt = endOf(incident);
   const lowest =
     lowestAnswered === undefined ? '' : ` ${t('status.lowest', { share: `${Math.floor(lowestAnswered * 100)}%` })}`;
   if (endedAt === undefined) return t('status.since', { time: clockOf(startedAt) }) + lowest;
   const minutes = Math.max(1, Math.round((endedAt - startedAt) / 60_000));
   const span = { start: clockOf(startedAt), end: clockOf(endedAt), duration: `${minutes} min` };
-  return `${t(quietSince === undefined ? 'status.until' : 'status.quiet', span)}.${lowest}`;
+  return `${t(spanKeys[outcomeOf(incident)], span)}.${lowest}`;
 }
 
 /** The time of an entry's latest change: its end, or its beginning. */

@@ -1,10 +1,10 @@
-import { endOf, type Incident } from '#core/business/model-health/incident.ts';
+import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import { answeredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
-import { incidentTitle } from './incident-text.ts';
+import { incidentTitle, spanKeys } from './incident-text.ts';
 import { type ModelStatus, modelsPerPage, type ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -130,12 +130,12 @@ function dayText(day: string, format: Reader['format']) {
 }
 
 function describePast(incident: Incident, credited: ServiceStatus['credited'], { t, format }: Reader) {
-  const { id, kind, lowestAnswered, startedAt, quietSince } = incident;
+  const { id, kind, lowestAnswered, startedAt } = incident;
   const endedAt = endOf(incident) ?? startedAt;
   const start = new Date(startedAt);
   const end = new Date(endedAt);
   const isOneDay = format.day(start).text === format.day(end).text;
-  const span = t(quietSince === undefined ? 'status.until' : 'status.quiet', {
+  const span = t(spanKeys[outcomeOf(incident)], {
     start: format.dayTime(start).text,
     end: isOneDay ? format.shortTime(end).text : format.dayTime(end).text,
     duration: format.duration(Math.max(60_000, endedAt - startedAt)).text,

@@ -1,4 +1,4 @@
-import type { Incident } from '#core/business/model-health/incident.ts';
+import type { Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
 /** What an incident is, in one sentence without names of vendors: in the present tense while the model is in trouble. */
@@ -6,3 +6,10 @@ export function incidentTitle({ model, kind, cause, endedAt, calmSince, quietSin
   const isNow = (endedAt ?? calmSince ?? quietSince) === undefined;
   return t(isNow ? `status.now.${kind}.${cause}` : `status.then.${kind}.${cause}`, { model });
 }
+
+/** The text of the span of an incident that is over, which tells how it has ended. */
+export const spanKeys = {
+  recovered: 'status.until',
+  no_traffic: 'status.quiet',
+  removed: 'status.removed',
+} as const satisfies Record<ReturnType<typeof outcomeOf>, string>;

@@ -1,4 +1,4 @@
-import { endOf, type Incident } from '#core/business/model-health/incident.ts';
+import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Announcement } from '#core/web/pages/announcements.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
@@ -59,7 +59,7 @@ function dayToJson({ day, state, answered }: DayStatus): object {
 }
 
 function incidentToJson(incident: Incident, credited: number | undefined, t: Translate): object {
-  const { id, model, kind, lowestAnswered, startedAt, calmSince, quietSince } = incident;
+  const { id, model, kind, lowestAnswered, startedAt, calmSince } = incident;
   const endedAt = endOf(incident);
   return {
     id,
@@ -71,7 +71,7 @@ function incidentToJson(incident: Incident, credited: number | undefined, t: Tra
     calm_since: timeOf(calmSince),
     ended_at: timeOf(endedAt),
     credited_seconds: credited === undefined ? null : Math.round(credited / 1_000),
-    outcome: endedAt === undefined ? null : quietSince === undefined ? 'recovered' : 'no_traffic',
+    outcome: endedAt === undefined ? null : outcomeOf(incident),
   };
 }
 

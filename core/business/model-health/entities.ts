@@ -26,6 +26,8 @@ export const IncidentRow = defineEntity({
     calmSince: p.datetime().nullable(),
     checkedAt: p.datetime(),
     endedAt: p.datetime().nullable(),
+    /** It ended because the model was removed from the catalog. */
+    isRemoved: p.boolean().default(false),
   },
   indexes: [{ name: 'incident_started', expression: 'create index incident_started on incident (started_at desc)' }],
   // At most one of a model at a time, whichever instances watch.

@@ -46,6 +46,7 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
     calmSince: toDate(calmSince),
     checkedAt: new Date(checkedAt),
     endedAt: toDate(endedAt),
+    isRemoved: rest.isRemoved ?? false,
   });
 }
 
@@ -77,6 +78,7 @@ function toIncident(row: InferEntity<typeof IncidentRow>): Incident {
     calmSince: row.calmSince?.getTime(),
     checkedAt: row.checkedAt.getTime(),
     endedAt: row.endedAt?.getTime(),
+    isRemoved: row.isRemoved,
   };
 }
 

@@ -22,6 +22,8 @@ export interface Incident {
   readonly calmSince: number | undefined;
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
+  /** True when it ended because the model was removed from the catalog, still in trouble. */
+  readonly isRemoved?: boolean;
 }
 
 /** How a model is at one moment. */
@@ -90,9 +92,16 @@ function movedTo(at: number, { startedAt, calmSince, failedAt, quietSince, ...in
   };
 }
 
-/** The incident of a model that is no longer offered. */
+/** The incident of a model that is no longer offered. Its removal is no recovery, unless the model was without trouble already. */
 export function abandon(current: Incident): Incident | undefined {
-  return end(current, lastSeen(current));
+  const ended = end(current, lastSeen(current));
+  return ended && { ...ended, isRemoved: current.calmSince === undefined };
+}
+
+/** How an incident that is over has ended; `no_traffic` when no request has followed the last failure. */
+export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'no_traffic' | 'removed' {
+  if (isRemoved === true) return 'removed';
+  return quietSince === undefined ? 'recovered' : 'no_traffic';
 }
 
 function suspect(model: string, observation: Observation, trouble: Trouble, id: string): Incident {

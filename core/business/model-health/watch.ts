@@ -4,7 +4,7 @@ import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { abandon, follow, type Incident, type Observation } from './incident.ts';
+import { abandon, follow, type Incident, type Observation, outcomeOf } from './incident.ts';
 import { readCurrentIncidents, removeIncident, writeIncident, removeOldIncidents } from './incident-store.ts';
 import { assessModel } from './model-health.ts';
 import { healthReadings } from './readings.ts';
@@ -79,6 +79,12 @@ async function record(
 /** Seconds between two observations. */
 const interval = 15;
 
+const endings = {
+  recovered: 'has recovered',
+  no_traffic: 'had no traffic since it failed, and is used again',
+  removed: 'was removed from the catalog, without having recovered',
+} as const;
+
 /** Opens and ends incidents from breakers and records; `onChange` runs when one has. */
 export function watchJob(gateway: StatusReports, onChange: (host: Host) => void): JobDefinition {
   return {
@@ -89,10 +95,7 @@ export function watchJob(gateway: StatusReports, onChange: (host: Host) => void)
     async run(_data, host) {
       const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};
       for (const { model, kind, cause } of opened) host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
-      for (const { model, quietSince } of ended) {
-        const how = quietSince === undefined ? 'has recovered' : 'had no traffic since it failed, and is used again';
-        host.log.info(`incident: model ${model} ${how}`);
-      }
+      for (const incident of ended) host.log.info(`incident: model ${incident.model} ${endings[outcomeOf(incident)]}`);
       if (opened.length + ended.length > 0) onChange(host);
     },
   };

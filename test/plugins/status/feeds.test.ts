@@ -153,6 +153,15 @@ describe('the JSON of the status', () => {
     expect(atomOf([quiet])).toContain('2031-05-12 10:00 UTC to 2031-05-12 10:31 UTC, no traffic since.');
   });
 
+  it('tells an incident whose model was removed from one that was over', () => {
+    const removed = incident({ isRemoved: true });
+    const { incidents } = toJson({ ...status, incidents: [removed] }, 'x', translator.in('en'), 'en') as {
+      incidents: object[];
+    };
+    expect(incidents).toMatchObject([{ outcome: 'removed' }]);
+    expect(atomOf([removed])).toContain('UTC, then the model was removed from the catalog.');
+  });
+
   it('names no route and no fault', () => {
     expect(JSON.stringify(toJson(status, 'Daypass', translator.in('id'), 'id'))).not.toMatch(/secret/);
   });

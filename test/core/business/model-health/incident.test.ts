@@ -109,7 +109,9 @@ describe('an incident', () => {
 
   it('ends with its model', () => {
     const { current } = watch({ 0: down }, 60);
-    expect(abandon(current as Incident)).toMatchObject({ endedAt: after(60) });
+    expect(abandon(current as Incident)).toMatchObject({ endedAt: after(60), isRemoved: true });
+    const calm = watch({ 0: down, 60: undefined }, 90).current as Incident;
+    expect(abandon(calm)).toMatchObject({ endedAt: after(60), isRemoved: false });
     expect(abandon(watch({ 0: down }, 15).current as Incident)).toBeUndefined();
   });
 

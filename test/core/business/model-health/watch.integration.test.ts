@@ -103,7 +103,7 @@ describe('incidents', () => {
     states = { 'main/a': 'open', 'backup/a': 'open' };
     await watch(instance('a'), 60);
     await watch(instance('b'), 15);
-    expect(await incidents()).toMatchObject([{ model: 'dp/a', endedAt: start + 60_000 }]);
+    expect(await incidents()).toMatchObject([{ model: 'dp/a', endedAt: start + 60_000, isRemoved: true }]);
   });
 
   it('are found in failing requests, those by alias included, and name their worst minute', async () => {

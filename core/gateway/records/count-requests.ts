@@ -18,7 +18,7 @@ export interface RequestCount {
 export async function countRequests(
   database: Queries,
   filter: RequestFilter,
-  { limit = 10_000 }: { readonly limit?: number } = {},
+  { limit = 2_000 }: { readonly limit?: number } = {},
 ): Promise<RequestCount> {
   const counter = counterOf(filter);
   if (counter === undefined) return countUpTo(database, filter, limit);

@@ -40,8 +40,9 @@ export const exchangeRatesSection = defineSection({
       const right = `add it: exchange_rates: { ${cost.currency}: … }, in ${own}`;
       report([...path, 'currency'], `is ${cost.currency}, whose rate is missing`, right);
     };
-    for (const [name, { cost }] of Object.entries(all.get(upstreams))) requireRate(cost, ['upstreams', name, 'cost']);
-    for (const [name, { routes }] of Object.entries(all.get(models)))
+    for (const [name, { cost }] of Object.entries(all.isValid(upstreams) ? all.get(upstreams) : {}))
+      requireRate(cost, ['upstreams', name, 'cost']);
+    for (const [name, { routes }] of Object.entries(all.isValid(models) ? all.get(models) : {}))
       for (const [index, route] of routes.entries())
         if (typeof route !== 'string') requireRate(route.cost, ['models', name, 'routes', index, 'cost']);
   },

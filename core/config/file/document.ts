@@ -118,7 +118,12 @@ class Reader {
 
   syntax(error: YAMLError, text: string, document: Document | undefined): Mistake {
     const mistake = explainSyntax(error, text, document);
-    return this.at(mistake, error.code === 'DUPLICATE_KEY' ? pathOfKey(document, mistake.offset) : []);
+    if (error instanceof DuplicateKey)
+      return this.at(
+        { ...mistake, wrong: `${mistake.wrong}: the other is in line ${this.#lines.linePos(error.first).line}` },
+        pathOfKey(document, mistake.offset),
+      );
+    return this.at(mistake);
   }
 
   read(
@@ -237,18 +242,28 @@ export function* parseYaml(text: string, lines: LineCounter): Generator<undefine
   return documents;
 }
 
+/** @param first offset of the key that was there before */
+class DuplicateKey extends YAMLParseError {
+  readonly first: number;
+
+  constructor(offset: number, first: number) {
+    super([offset, offset + 1], 'DUPLICATE_KEY', 'Map keys must be unique');
+    this.first = first;
+  }
+}
+
 /** Keys that a map has already, as the errors that the library makes of them. */
 function findDuplicates(document: Document.Parsed): YAMLParseError[] {
   const found: YAMLParseError[] = [];
   visit(document, {
     Map: (_key, { items }) => {
-      const known = new Set<unknown>();
+      const known = new Map<unknown, number>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const [start = 0] = key.range ?? [];
-        if (known.has(key.value))
-          found.push(new YAMLParseError([start, start + 1], 'DUPLICATE_KEY', 'Map keys must be unique'));
-        known.add(key.value);
+        const first = known.get(key.value);
+        if (first === undefined) known.set(key.value, start);
+        else found.push(new DuplicateKey(start, first));
       }
     },
   });

@@ -25,6 +25,9 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
+/** A pattern that takes nothing else than URLs, and perhaps nothing at all. */
+const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
+
 /**
  * Turns ajv's errors into messages. Errors of alternatives that were not meant are left out.
  *
@@ -135,9 +138,14 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
       return ['has a duplicate entry', 'keep one of them'];
     case 'pattern': {
       const description = parentSchema?.['description'];
+      if (urlPattern.test(String(schema)) && !/^https?:\/\//i.test(String(data)))
+        return [`is ${given}`, 'must begin with https:// or http://'];
+      // What it is without a value would be no help.
       return [
         `is ${given}`,
-        typeof description === 'string' ? `expected: ${description}` : `must match ${String(schema)}`,
+        typeof description === 'string'
+          ? `expected: ${description.replace(/ Default\b.*/s, '')}`
+          : `must match ${String(schema)}`,
       ];
     }
     default:

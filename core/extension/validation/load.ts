@@ -45,13 +45,14 @@ export function* validateInSteps(
   const validParts = new Map<string, ValidPart>();
   for (const { name, schema } of registry.sections.values()) {
     const given = values[name] ?? structuredClone(schema.default);
-    if (given === undefined)
-      validator.report(
-        [name],
-        'is missing',
-        `add it${schema.description === undefined ? '' : `: ${schema.description}`}`,
-      );
-    else {
+    if (given === undefined) {
+      if (!isMisspelled(name, values, registry))
+        validator.report(
+          [name],
+          'is missing',
+          `add it${schema.description === undefined ? '' : `: ${schema.description}`}`,
+        );
+    } else {
       try {
         const { value, validPart } = validator.evaluate(given, schema, [name]);
         yield;
@@ -63,7 +64,10 @@ export function* validateInSteps(
       }
     }
   }
-  const stages = readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
+  const stages =
+    values['pipeline'] === undefined && isMisspelled('pipeline', values, registry)
+      ? []
+      : readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
   const production = productionOf(readerOf(sections), document.isProduction);
   const context: CheckContext = {
     ...readerOf(sections),
@@ -118,6 +122,12 @@ function refuseUnknownSections(
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
     else validator.report([name], 'is not a known key', adviseOn(name, known, registry), true);
   }
+}
+
+/** True for a section that is there under a similar name, which is reported. */
+function isMisspelled(section: string, values: Record<string, unknown>, registry: Registry): boolean {
+  const known = [...registry.sections.keys(), 'pipeline'];
+  return Object.keys(values).some((name) => !known.includes(name) && closestName(name, known) === section);
 }
 
 /** What belongs to the environment, under the names that other programs give it in their configuration. */

@@ -52,7 +52,7 @@ describe('YAML', () => {
     [
       'a key that is there twice',
       'service:\n  name: a\n  name: b',
-      'gateway.yaml:3:3 service.name: is a duplicate key; keep one of them',
+      'gateway.yaml:3:3 service.name: is a duplicate key: the other is in line 2; keep one of them',
     ],
     ['a tab', 'service:\n\tname: a', 'gateway.yaml:2:1: is indented with a tab; use spaces'],
     [
@@ -101,8 +101,8 @@ describe('YAML', () => {
 
   it('is refused with every duplicate key', () => {
     expect(mistakesIn('service: { name: a, name: b }\nlisten: { port: 1, port: 2 }')).toEqual([
-      'gateway.yaml:1:21 service.name: is a duplicate key; keep one of them',
-      'gateway.yaml:2:20 listen.port: is a duplicate key; keep one of them',
+      'gateway.yaml:1:21 service.name: is a duplicate key: the other is in line 1; keep one of them',
+      'gateway.yaml:2:20 listen.port: is a duplicate key: the other is in line 2; keep one of them',
     ]);
   });
 

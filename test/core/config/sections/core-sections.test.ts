@@ -59,7 +59,7 @@ describe('the sections service, listen, data and plugins', () => {
     [
       'a base URL without a scheme',
       'service: { base_url: example.com }',
-      '1:22 service.base_url: is "example.com"; expected: Public URL without /v1, such as https://ai.example.com. Default, also when empty: this machine, at the port of `listen`.',
+      '1:22 service.base_url: is "example.com"; must begin with https:// or http://',
     ],
     [
       'a contact that is no address',
@@ -146,7 +146,7 @@ describe('the section upstreams', () => {
     [
       'an invalid base URL',
       '{ format: chat, base_url: x }',
-      '45 upstreams.one.base_url: is "x"; expected: URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
+      '45 upstreams.one.base_url: is "x"; must begin with https:// or http://',
     ],
     [
       'a base URL whose port is impossible',

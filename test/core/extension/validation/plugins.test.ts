@@ -210,7 +210,6 @@ pipeline: [auht]
 upstreams: {}
 modles: {}`;
     expect(await allMistakesOf(text)).toEqual([
-      'gateway.yaml:1:1 models: is missing; add it: Models that clients can request, by short name. Clients see them as PREFIX/NAME.',
       `gateway.yaml:1:11 plugins[0]: cannot be loaded: file /nowhere.ts not found; ${hint}`,
       'gateway.yaml:1:25 plugins[1]: the variable NOBODY is not set; set it, or give it a default: ${NOBODY:-…}',
       `gateway.yaml:1:38 plugins[2]: cannot be loaded: file /neither.ts not found; ${hint}`,

@@ -651,13 +651,13 @@ const rows: readonly Row[] = [
     'a key that is there twice',
     '  prefix: dp',
     '  prefix: dp\n  prefix: ab',
-    ['4:3 service.prefix: is a duplicate key; keep one of them'],
+    ['4:3 service.prefix: is a duplicate key: the other is in line 3; keep one of them'],
   ],
   [
     'a section that is there twice',
     'operator:\n',
     'listen:\n  port: 1\noperator:\n',
-    ['35:1 listen: is a duplicate key; keep one of them'],
+    ['35:1 listen: is a duplicate key: the other is in line 5; keep one of them'],
   ],
   [
     'a misspelled key',
@@ -683,6 +683,7 @@ const rows: readonly Row[] = [
     'baseUrl: https',
     ['4:3 service.baseUrl: is not a known key; did you mean "base_url"?'],
   ],
+  ['a misspelled pipeline', 'pipeline:', 'piplines:', ['8:1 piplines: is not a known key; did you mean "pipeline"?']],
   ['a misspelled section', 'operator:', 'operater:', ['35:1 operater: is not a known key; did you mean "operator"?']],
   [
     'a misspelled stage',
@@ -746,7 +747,7 @@ const rows: readonly Row[] = [
     '[openai/llama: 8b]',
     [
       '23:21 models.gpt-5.routes[0].to: is missing; add it: UPSTREAM/MODEL, such as openai/gpt-5.',
-      '23:21 models.gpt-5.routes[0].openai/llama: is not a known key; use one of: to, priority, weight, connect_timeout, first_byte_timeout, idle_timeout, max_input_tokens, capabilities, quirks',
+      '23:21 models.gpt-5.routes[0].openai/llama: is not a known key; use one of: to, priority, weight, connect_timeout, first_byte_timeout, idle_timeout, max_input_tokens, cost, capabilities, quirks',
     ],
   ],
   [
@@ -871,17 +872,13 @@ const rows: readonly Row[] = [
     'a base URL without its scheme',
     '"https://llm.example.com/v1"',
     'llm.example.com/v1',
-    [
-      '21:34 upstreams.own.base_url: is "llm.example.com/v1"; expected: URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
-    ],
+    ['21:34 upstreams.own.base_url: is "llm.example.com/v1"; must begin with https:// or http://'],
   ],
   [
     'a password in a misspelled base URL',
     '"https://llm.example.com/v1"',
     '"htps://me:hunter22@llm.example.com/v1"',
-    [
-      '21:34 upstreams.own.base_url: is "htps://…@llm.example.com/v1"; expected: URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
-    ],
+    ['21:34 upstreams.own.base_url: is "htps://…@llm.example.com/v1"; must begin with https:// or http://'],
   ],
   [
     'a key in a base URL',

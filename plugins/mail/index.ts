@@ -17,7 +17,7 @@ function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProdu
   const { smtp = '', from } = section(mailSection);
   const server = parseSmtpUrl(smtp);
   if (server !== undefined) return { value: `from ${from} by ${server.host}:${server.port}` };
-  return isProduction ? { value: 'nobody', notice: nobody } : { value: 'nobody' };
+  return isProduction ? { value: 'off', notice: nobody } : { value: 'off' };
 }
 
 const nobody =

@@ -44,6 +44,14 @@ export function formatTable(
   );
 }
 
+/** Rows as indented columns without a heading, nothing cut. */
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, { length }] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, length);
+  return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
+}
+
 /** Colours a text for the terminal, and leaves it as it is where stdout is not one, or NO_COLOR is set. */
 export function paint(style: TextStyle, text: string): string {
   return styleText(style, text, { stream: process.stdout });

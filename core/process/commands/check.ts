@@ -12,6 +12,7 @@ import { maskSecrets } from '#core/config/file/hide-secrets.ts';
 import type { YamlPath } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { loadPages } from '#core/web/serve.ts';
+import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { currencySection, inText, planNotices, plansSection, pricePerDay } from '#core/business/accounts/plans.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -145,13 +146,15 @@ function describeCatalog({ models: all, upstreams }: Catalog, prefix: string): s
   return [
     '',
     'upstreams',
-    ...upstreams.map(({ name, formats, baseUrl, apiKeys, isEnabled, isDemo }) => {
-      const state = isDemo ? 'demo' : isEnabled ? `${apiKeys.length} keys` : 'off';
-      return `  ${name.padEnd(12)} ${formats.join(', ').padEnd(30)} ${state.padEnd(8)} ${isDemo ? '' : baseUrl}`.trimEnd();
-    }),
+    ...alignColumns(
+      upstreams.map(({ name, formats, baseUrl, apiKeys: { length: keys }, isEnabled, isDemo }) => {
+        const state = isDemo ? 'demo' : !isEnabled ? 'off' : keys === 1 ? '1 key' : `${keys} keys`;
+        return [name, state, isDemo ? '' : baseUrl, formats.join(', ')];
+      }),
+    ),
     '',
     `models (clients see ${publicNameOf(prefix, 'NAME')})`,
-    ...all.map((model) => `  ${model.id.padEnd(24)} ${describeRoutes(model)}`),
+    ...alignColumns(all.map((model) => [model.id, describeRoutes(model)])),
     '',
   ];
 }

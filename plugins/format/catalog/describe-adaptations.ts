@@ -1,5 +1,6 @@
 import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
+import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
@@ -37,15 +38,17 @@ const omitted: readonly Change[] = [
  * What is expressed by another name, and so not lost, is left out.
  */
 export function describeAdaptations({ models }: Catalog): string[] {
-  const routes = new Map(models.flatMap((model) => model.routes.map((route) => [route.id, route])));
-  const width = Math.max(...routes.keys().map((id) => id.length));
+  const talking = models.filter(({ kind }) => kind === 'chat');
+  const routes = new Map(talking.flatMap((model) => model.routes.map((route) => [route.id, route])));
   const rows = [...routes.values()].flatMap((route) =>
     clientTextFormats.flatMap((format) => {
       const words = route.upstream.formats.includes(format.name) ? wordsFor(route, format) : '';
-      return words === '' ? [] : [`  ${route.id.padEnd(width)} ${format.name.padEnd(10)} ${words}`];
+      return words === '' ? [] : [[route.id, format.name, words]];
     }),
   );
-  return rows.length === 0 ? [] : ['changed for the vendor, where client and route have the same format', ...rows, ''];
+  return rows.length === 0
+    ? []
+    : ['changed for the vendor, where client and route have the same format', ...alignColumns(rows), ''];
 }
 
 function wordsFor(route: Route, { name }: ClientTextFormat): string {

@@ -1,5 +1,6 @@
 import { type LossText, type ModelFeature, modelFeatures } from '#core/config/catalog/abilities.ts';
 import type { Catalog, Model, Route } from '#core/config/catalog/catalog.ts';
+import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
 import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { ClientTextFormat, FormatDescriptor, TextFormat } from '../formats/contract/descriptor.ts';
@@ -144,30 +145,27 @@ export function describeMatrix({ models }: Catalog): string[] {
     ),
   );
   if (rows.length === 0) return [];
-  const features = modelFeatures.map((feature) => columnOf(feature, feature));
-  const head = rowOf(['model', 'kind', 'route', 'client', 'upstream'], features);
-  return ['client formats', head, ...rows, ...losses.map((loss, index) => `  ${index + 1}: ${loss}`), ''];
+  const head = ['model', 'kind', 'route', 'client', 'upstream', ...modelFeatures];
+  return [
+    'client formats',
+    ...alignColumns([head, ...rows]),
+    ...losses.map((loss, index) => `  ${index + 1}: ${loss}`),
+    '',
+  ];
 }
 
-function describeRow(model: Model, client: ClientTextFormat, route: Route, losses: LossText[]): string[] {
+function describeRow(model: Model, client: ClientTextFormat, route: Route, losses: LossText[]): string[][] {
   const upstream = preferredFormat(client, route.upstream.formats);
   if (upstream === undefined) return [];
-  const cells = modelFeatures.map((feature) => columnOf(feature, cellOf(supportOf(client, route, feature), losses)));
-  return [rowOf([model.id, model.kind, route.id, client.name, upstream.name], cells)];
+  const cells = modelFeatures.map((feature) => cellOf(supportOf(client, route, feature), losses));
+  return [[model.id, model.kind, route.id, client.name, upstream.name, ...cells]];
 }
 
 /** Endpoints of other kinds are called in their own format, but for embeddings, and have none of the features. */
-function describeOther({ id, kind }: Model, route: Route): string[] {
+function describeOther({ id, kind }: Model, route: Route): string[][] {
   const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
   const names = served.map(({ name }) => name).join(', ');
-  return [rowOf([id, kind, route.id, names, names])];
-}
-
-const widths = [20, 13, 28, 10, 10];
-
-function rowOf(names: readonly string[], cells: readonly string[] = []): string {
-  const padded = names.map((name, column) => name.padEnd(widths[column] ?? 0));
-  return `  ${[...padded, ...cells].join(' ')}`.trimEnd();
+  return [[id, kind, route.id, names, names]];
 }
 
 function cellOf(support: Support, losses: LossText[]): string {
@@ -177,10 +175,6 @@ function cellOf(support: Support, losses: LossText[]): string {
     return known === -1 ? losses.push(loss) : known + 1;
   });
   return `loss ${numbers.join(', ')}`;
-}
-
-function columnOf(feature: ModelFeature, value: string): string {
-  return value.padEnd(Math.max(feature.length, 7));
 }
 
 /** Reports backup routes that cannot take over any request of their primary route, before anybody needs them. */

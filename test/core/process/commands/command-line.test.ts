@@ -42,7 +42,7 @@ describe('daypass check', () => {
     const expected = [
       /^gateway\.yaml is valid\n/,
       /^pipeline\n {2}auth\b.*\n {2}plan\b.*\n {2}format\b.*\n {2}upstream {5}.*first_byte_timeout: \d+.*\n {2}log\b/m,
-      /^ {2}one +chat +1 keys +http:\/\/one\.test\/v1$/m,
+      /^ {2}one +1 key +http:\/\/one\.test\/v1 +chat$/m,
       /^ {2}test +one\/a$/m,
       /^note: upstream off is off: it has no API key$/m,
       /^note: model gone is not offered: all of its upstreams are off$/m,

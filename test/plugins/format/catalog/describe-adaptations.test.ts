@@ -52,3 +52,11 @@ it('long lists of omitted members are shortened', () => {
   const refuses = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   expect(described(['chat'], { ...origin, refuses })).toEqual(['chat: without a, b, c, d, e, f and 2 more']);
 });
+
+it('a model that holds no conversations has no line, although its upstream speaks formats of conversations', () => {
+  const route = routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: ['chat', 'images'] }), {
+    profile: mergeProfiles({ quirks: { ...origin, late_system: false } }),
+  });
+  const { catalog } = hostOf([modelOf('painter', [], { kind: 'image', routes: [route] })]);
+  expect(describeAdaptations(catalog)).toEqual([]);
+});

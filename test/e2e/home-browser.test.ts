@@ -71,7 +71,7 @@ describe('the home page', () => {
     await failover.locator('.badge').getByText('2 attempts').waitFor();
     expect(await rows(page).count()).toBe(2);
     await vi.waitFor(
-      async () => expect(await page.locator('#tiles').innerText()).toMatch(/Requests since \d\d:00\s+2\b/),
+      async () => expect(await page.locator('#tiles').innerText()).toMatch(/Requests since (yesterday )?\d\d:00\s+2\b/),
       10_000,
     );
     expect(await page.locator('#models').innerText()).toContain('dp/failing-over');

@@ -66,8 +66,9 @@ class FixedCatalog implements Catalog {
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #remembered = new Map<string, Model | undefined>();
-  /** Every name of models whose upstreams are all off. */
+  /** Every name of models whose upstreams are all off; aliases with wildcards are apart. */
   readonly #off: ReadonlySet<string>;
+  readonly #offPatterns: readonly ((name: string) => boolean)[];
 
   constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>, prefix: string) {
     this.#prefix = publicNameOf(prefix, '');
@@ -88,6 +89,7 @@ class FixedCatalog implements Catalog {
     const off = new Set(this.unavailable.map(({ id }) => id));
     const offNames = Object.keys(names).filter((name) => off.has(followAlias(name, names)));
     this.#off = new Set([...off, ...offNames].flatMap((name) => [name, this.#withPrefix(name)]));
+    this.#offPatterns = offNames.filter((name) => name.includes('*')).map(glob);
     this.#byAlias = new Map(found.map(({ name, model }) => [name, model]));
     this.#patterns = found
       .filter(({ name }) => name.includes('*'))
@@ -108,7 +110,10 @@ class FixedCatalog implements Catalog {
   }
 
   isUnavailable(name: string): boolean {
-    return this.#off.has(name);
+    if (this.#off.has(name) || this.#off.has(nameInPicker(name) ?? '')) return true;
+    if (name.length > 256) return false;
+    const alias = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : name;
+    return this.#offPatterns.some((matches) => matches(name) || matches(alias));
   }
 
   #withPrefix(name: string): string {

@@ -27,12 +27,19 @@ const isHigher = (share: number) => share > 0;
 export function describeFigures(hours: readonly HourSum[], now: number, reader: Reader): FigureTile[] {
   const day = hours.slice(-24);
   const before = hours.slice(-48, -24);
-  const since = reader.format.shortTime(new Date(day[0]?.hour ?? now)).text;
+  const since = describeBegin(day[0]?.hour ?? now, now, reader);
   return [
     describeRequests(day, before, now, since, reader),
     describeErrors(day, since, reader),
     describeFirstToken(day, reader),
   ];
+}
+
+/** `14:00`; `yesterday 23:00` where that is not today. Both epoch ms. */
+function describeBegin(begin: number, now: number, { t, format }: Reader): string {
+  const time = format.shortTime(new Date(begin)).text;
+  const isToday = format.day(new Date(begin)).text === format.day(new Date(now)).text;
+  return isToday ? time : t('home.tile.yesterday', { time });
 }
 
 function describeRequests(

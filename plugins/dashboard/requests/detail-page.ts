@@ -101,8 +101,20 @@ function describeFigures(record: RequestRecord, { t, format }: PageRequest) {
 }
 
 /** Why no route was tried. */
-function whyWithoutAttempts({ cache, outcome, model }: RequestRecord): 'cached' | 'refused' | 'interrupted' | 'other' {
+export function whyWithoutAttempts({
+  cache,
+  outcome,
+  model,
+  error_code: code,
+}: Pick<RequestRecord, 'cache' | 'outcome' | 'model' | 'error_code'>):
+  | 'cached'
+  | 'unrouted'
+  | 'refused'
+  | 'interrupted'
+  | 'other' {
   if (cache === 'hit') return 'cached';
+  // Without a model it was rejected before routes were looked for, such as for want of memory.
+  if (code === 'unavailable' && model !== null) return 'unrouted';
   if (outcome === 'refused' || outcome === 'interrupted') return outcome;
   return model === null ? 'other' : 'refused';
 }

@@ -12,7 +12,8 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 export interface FactsCard {
   readonly title: string;
   readonly status: { readonly kind: string; readonly text: string } | undefined;
-  readonly facts: readonly { readonly name: string; readonly value: string }[];
+  /** `path`: a page that tells more of the value. */
+  readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
 }
 
 /** Health checks about the journal; their reasons are listed with what needs action. */

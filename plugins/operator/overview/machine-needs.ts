@@ -87,7 +87,7 @@ function describeRoutesOf({ routes }: ModelHealth, reader: Reader): string {
 }
 
 function reasonOf({ reason }: RouteStatus): string {
-  return reason === null ? '' : ` (${shorten(reason.replace(/^\w+: /, ''))})`;
+  return reason === null ? '' : inBrackets(shorten(reason.replace(/^\w+: /, '').replace(/\.$/, '')));
 }
 
 function describeMore(models: readonly ModelHealth[], reader: Reader): Need {
@@ -118,7 +118,7 @@ function describeRejectedKey({ upstream, at, error }: RejectedKey, reader: Reade
   const pieces: TextPiece[] = readEmphasis(t('operator.key_rejected_text', { upstream }));
   const words = shorten(error?.replace(/^key: /, '') ?? '');
   // Appended separately, so that an asterisk in it is not read as emphasis.
-  if (words !== '') pieces.push({ text: ` (${words})` });
+  if (words !== '') pieces.push({ text: inBrackets(words) });
   return {
     status: { kind: 'bad', text: t('operator.key_rejected') },
     pieces,
@@ -146,7 +146,7 @@ function describeRollback({ createdAt, operator, configurationId, note = '' }: R
   const text = t('operator.rollback_text', { operator, number: configurationId });
   return {
     status: { kind: 'warn', text: t('operator.configuration_taken_back') },
-    pieces: [...readEmphasis(text), { text: note === '' ? '' : ` (${shorten(note)})` }],
+    pieces: [...readEmphasis(text), { text: note === '' ? '' : inBrackets(shorten(note)) }],
     since: sinceOf(createdAt.getTime(), reader),
     step: { path: '/operator/health', text: t('operator.health'), label: t('operator.health') },
   };
@@ -197,7 +197,7 @@ function describeFailedJobs(
       status: { kind: 'warn', text: t('operator.jobs_state.failed') },
       pieces: [
         ...readEmphasis(t('operator.jobs_need', { count: failed.length, name: latest.name })),
-        { text: ` (${shorten(latest.reason)})` },
+        { text: inBrackets(shorten(latest.reason)) },
       ],
       since: sinceOf(failed.at(-1)?.failedAt ?? latest.failedAt, reader),
       step: { path: '/operator/health', text: t('operator.health'), label: t('operator.failed_jobs') },
@@ -205,7 +205,7 @@ function describeFailedJobs(
   ];
 }
 
-/** Models that fail with one upstream: nothing is wrong yet, and customers were promised a backup. */
+/** Models with only one upstream: nothing is wrong yet, and customers were promised a backup. */
 function describeBackups(reader: Reader): Need[] {
   const { t, host } = reader;
   const alone = modelsWithoutBackup(host.catalog.models).map(({ id }) => id);
@@ -225,6 +225,11 @@ function describeBackups(reader: Reader): Need[] {
 /** @param since epoch ms */
 function sinceOf(since: number, { format, host }: Reader) {
   return format.relative(new Date(since), new Date(host.now()));
+}
+
+/** Words that are added to a sentence; after a colon where they have brackets already. */
+function inBrackets(words: string): string {
+  return words.includes('(') ? `: ${words}` : ` (${words})`;
 }
 
 function shorten(text: string): string {

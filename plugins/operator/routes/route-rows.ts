@@ -18,6 +18,8 @@ export interface RouteRow {
   readonly reason: string;
   readonly keys: string;
   readonly requests: string;
+  /** Of which models they are, where the route serves several. */
+  readonly requestsOf: string;
   readonly failed: string;
   readonly isFailing: boolean;
   readonly firstToken: string;
@@ -35,7 +37,7 @@ const alarming = 0.1;
  * The routes of the models with the worst trouble first, then those of others in the order of gateway.yaml; whole models.
  *
  * @param least rows, where there are as many
- * @param isTroubled true: only models in trouble
+ * @param isTroubled true: only routes in trouble; all of a model in trouble where none of its routes shows why
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
@@ -52,13 +54,23 @@ export function describeRoutes(
   const models = isTroubled
     ? catalog.models.filter((model) => compare(troubleOf(model), noTrouble) < 0)
     : catalog.models;
-  return mostUrgent(models, least, troubleOf).flatMap((model) =>
-    model.routes.map(({ id }, index) => ({
+  const shared = sharedRoutes(catalog.models);
+  return mostUrgent(models, least, troubleOf).flatMap((model) => {
+    const inTrouble = model.routes.filter(({ id }) => rankOf(statuses.get(id), routes.get(id)) < ranks.closed);
+    const shown = isTroubled && inTrouble.length > 0 ? inTrouble : model.routes;
+    return shown.map(({ id }, index) => ({
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
-      ...describeRoute(id, statuses.get(id), routes.get(id), reader),
-    })),
-  );
+      ...describeRoute(id, statuses.get(id), routes.get(id), shared.has(id), reader),
+    }));
+  });
+}
+
+/** Ids of routes that serve several models: their figures are of all of these. */
+function sharedRoutes(models: readonly Model[]): ReadonlySet<string> {
+  const ids = models.flatMap(({ routes }) => [...new Set(routes.map(({ id }) => id))]);
+  const seen = new Set<string>();
+  return new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
 }
 
 /** Rows that all models would have. */
@@ -106,6 +118,7 @@ function describeRoute(
   route: string,
   status: RouteStatus | undefined,
   traffic: RouteTraffic | undefined,
+  isShared: boolean,
   reader: Reader,
 ): Omit<RouteRow, 'model' | 'modelName'> {
   const { t, format } = reader;
@@ -117,6 +130,7 @@ function describeRoute(
     reason: status?.reason ?? '',
     keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
+    requestsOf: traffic !== undefined && isShared ? t('operator.requests_of_all_models') : '',
     failed: share === undefined ? '' : format.percent(share),
     isFailing: (share ?? 0) >= alarming,
     firstToken: traffic?.firstTokenMs === undefined ? '' : format.duration(traffic.firstTokenMs).text,

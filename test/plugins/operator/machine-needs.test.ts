@@ -83,11 +83,14 @@ it('models without a backup on another host share a line, at most ten of them by
   }));
   const safe = { id: 'safe', routes: [upstream('https://a.test/v1'), upstream('https://b.test/v1')] };
   expect(await needsOf([], [], false, [alone[0] as object, safe])).toMatchObject([
-    { kind: 'info', text: 'm0 fails with one upstream. Give it a second route, on that of another vendor.' },
+    {
+      kind: 'info',
+      text: 'm0 has only one upstream: without it, the model is down. Give it a second route, on that of another vendor.',
+    },
   ]);
   const [need, ...others] = await needsOf([], [], false, alone);
   expect(others).toEqual([]);
-  expect(need?.text).toMatch(/^m0, .*, m9, 2 more fail with one upstream each\./);
+  expect(need?.text).toMatch(/^m0, .*, m9, 2 more have only one upstream each: /);
 });
 
 it('models in trouble are listed down before degraded before silent, each the oldest first', async () => {

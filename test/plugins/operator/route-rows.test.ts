@@ -125,6 +125,17 @@ describe('the rows of routes', () => {
     expect(row?.fault).toBe(`503 overloaded ${'x'.repeat(100)}`);
   });
 
+  it('say that a route of several models counts the requests of all', () => {
+    const models = { 'dp/x': ['a/x', 'b/x'], 'dp/y': ['a/x', 'c/x'] };
+    const rows = rowsOf(models, [], [traffic('a/x', { attempts: 9 }), traffic('b/x', { attempts: 2 })]);
+    expect(rows.map(({ requests, requestsOf }) => `${requests} ${requestsOf}`.trim())).toEqual([
+      '9 of all its models',
+      '2',
+      '9 of all its models',
+      '',
+    ]);
+  });
+
   it('tell of keys that cool down', () => {
     const [row] = rowsOf({ 'dp/x': ['a/x'] }, [status('a/x', 'closed', 0, { keys_cooling_down: 2 })]);
     expect(row).toMatchObject({ keys: '2 keys cooling down', canReset: true });
@@ -149,8 +160,8 @@ describe('routes that are more than a page lists', () => {
 
   it('are left out where only those of models in trouble are asked for', () => {
     expect(troubledRows(models, [])).toEqual([]);
-    expect(troubledRows(models, [status('two/e', 'open', 10)])).toEqual(['one/e', 'two/e']);
+    expect(troubledRows(models, [status('two/e', 'open', 10)])).toEqual(['two/e']);
     const failing = traffic('one/b', { served: 99, failed: 1 });
-    expect(troubledRows(models, [], [failing])).toEqual(['one/b', 'two/b']);
+    expect(troubledRows(models, [], [failing])).toEqual(['one/b']);
   });
 });

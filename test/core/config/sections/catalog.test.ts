@@ -192,7 +192,7 @@ describe('the list of models', () => {
 });
 
 describe('a model whose upstreams are off', () => {
-  it.each(['gone', 'dp/gone', 'lost', 'dp/lost'])('is known by the name %s', (name) => {
+  it.each(['gone', 'dp/gone', 'lost', 'dp/lost', 'lost-1', 'dp/lost-1'])('is known by the name %s', (name) => {
     expect(build(halfOff).isUnavailable(name)).toBe(true);
   });
 

@@ -27,6 +27,14 @@ describe('the figures of 24 hours', () => {
     expect(figures([row(1, { requests }), row(25, { requests: 100 })]).requests?.note).toBe(note);
   });
 
+  it('name the day on which they begin', () => {
+    expect(figures([])).toMatchObject({
+      requests: { label: 'Requests since yesterday 10:00' },
+      errors: { label: 'Errors since yesterday 10:00' },
+    });
+    expect(figures([], 'id').requests?.label).toBe('Request sejak kemarin 10.00');
+  });
+
   it('compare the running hour with as much of that hour yesterday', () => {
     expect(figures([row(0, { requests: 50 }), row(24, { requests: 100 })]).requests?.note).toBe('As many as yesterday');
   });

@@ -48,6 +48,12 @@ describe('a row', () => {
     expect(rowOf(unknown)).toMatchObject({ name: 'gpt-5o', isModelCall: true });
   });
 
+  it('of a model that is out of service has the name that was typed', () => {
+    const message = 'Model "fast" is out of service: all of its routes are off. GET /v1/models lists the others.';
+    const off = { model: null, error_code: 'model_not_found', error_message: message } as Partial<RequestRecord>;
+    expect(rowOf(off)).toMatchObject({ name: 'fast', isModelCall: true });
+  });
+
   it('of a list of models has its path', () => {
     expect(rowOf({ model: null, method: 'GET', path: '/v1/models' })).toMatchObject({
       name: '/v1/models',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorKinds } from '#core/platform/errors/table.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { whyWithoutAttempts } from '../../../../plugins/dashboard/requests/detail-page.ts';
 import { describeStatus } from '../../../../plugins/dashboard/requests/describe-status.ts';
 import { readerOf, recordOf } from './fixture.ts';
 
@@ -36,11 +37,27 @@ describe('the status of a request', () => {
     ]);
   });
 
+  it('tells a model that is out of service from an unknown one', () => {
+    const refused = { outcome: 'refused', status: 404, error_code: 'model_not_found' } as const;
+    const off = 'Model "gpt-5" is out of service: all of its routes are off. GET /v1/models lists the others.';
+    expect(statusOf({ ...refused, error_message: off }).text).toBe('404 model out of service');
+    expect(statusOf({ ...refused, error_message: 'Model "gpt-6" not found.' }).text).toBe('404 unknown model');
+  });
+
   it.each(['en', 'id'] as const)('has words in "%s" for every error that there is', (language) => {
     const reader = readerOf(language);
     const texts = Object.keys(errorKinds).map(
       (code) => describeStatus(recordOf({ outcome: 'refused', status: 400, error_code: code as never }), reader.t).text,
     );
     expect(texts.filter((text) => text.includes('requests.'))).toEqual([]);
+  });
+});
+
+describe('a request without attempts', () => {
+  it('found no route in service, or was rejected before', () => {
+    const failed = { outcome: 'failed', status: 503, error_code: 'unavailable' } as const;
+    expect(whyWithoutAttempts(recordOf(failed))).toBe('unrouted');
+    expect(whyWithoutAttempts(recordOf({ ...failed, outcome: 'refused', model: null }))).toBe('refused');
+    expect(whyWithoutAttempts(recordOf({ outcome: 'refused', error_code: 'rate_limited' as never }))).toBe('refused');
   });
 });

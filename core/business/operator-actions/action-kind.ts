@@ -53,6 +53,8 @@ export interface ActionKind {
   readonly sparesOperators?: boolean;
   /** Puts ids in the place of handles in the input: what is recorded of one account holds nothing personal of another. */
   resolve?(host: Host, input: ActionWords): Promise<ActionWords>;
+  /** The input for the record, where a list of its members would not read well. */
+  describe?(input: ActionWords): string;
   /**
    * @param operator for actions that record others
    * @returns what came of it, where that is more than done; JSON

@@ -113,7 +113,12 @@ export async function runAction(
 ): Promise<ActionDone> {
   const subject = await findSubject(host, kind.subject, handle);
   const words = (await kind.resolve?.(host, input)) ?? input;
-  const action = { operator, action: kind.name, subject: subject.recordedAt, note: describeWords(words) };
+  const action = {
+    operator,
+    action: kind.name,
+    subject: subject.recordedAt,
+    note: kind.describe?.(words) ?? describeWords(words),
+  };
   const result = await recordAction(host.database, action, async () => {
     if (kind.sparesOperators === true) await requireCustomer(host, subject.id);
     return kind.perform(host, subject.id, words, operator);

@@ -1,6 +1,7 @@
 import { findAnnouncement, isOpen, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
 import { actionKind, type ActionWords } from '#core/business/operator-actions/actions.ts';
-import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { sendsMail } from '#core/business/mail/section.ts';
+import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { act } from '../action-page.ts';
@@ -37,6 +38,7 @@ function formOf(save: (request: PageRequest, words: ActionWords, isMailed: boole
     },
     once: true,
     async submit({ model = '', since, until, mail = false, ...words }, request) {
+      if (mail && !sendsMail(request.host.section)) throw new FieldErrors({ mail: 'operator.announcement_no_mail' });
       const span = { since: await instantOf(request, since), until: await instantOf(request, until) };
       await save(request, { ...words, ...span, ...(model !== '' && { model }) }, mail);
       return new Redirect(announcementsPath);
@@ -114,6 +116,7 @@ function describe(request: PageRequest, { id, kind, audience, model, text: said,
     until: value('until', localOf(request, until)),
     textEn: value('text_en', said?.en ?? ''),
     textId: value('text_id', said?.id ?? ''),
+    canMail: sendsMail(host.section),
     zone: t('operator.outage.zone', { zone: format.timeZone }),
   };
 }

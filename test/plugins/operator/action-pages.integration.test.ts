@@ -370,10 +370,11 @@ const pages: readonly ActionPage[] = [
       [{ ...announced, text_id: ' ' }, 'Fill in this field.'],
       [{ ...announced, text_en: 'x'.repeat(301) }, 'This is too long.'],
       [{ ...announced, model: 'never-there' }, 'This gateway has no such model.'],
+      [{ ...announced, mail: 'true' }, 'Mail is not set up: set mail.smtp in gateway.yaml.'],
     ],
     right: announced,
     does: [0, 1],
-    note: expect.stringMatching(/text_en: We move\./),
+    note: expect.stringMatching(/^note for customers, .* to .* UTC: We move\. \/ Kami pindah\.$/),
   },
   {
     path: '/operator/announcements/{id}',
@@ -386,7 +387,7 @@ const pages: readonly ActionPage[] = [
     wrong: [lateAnnouncement],
     right: announced,
     does: ['all', 'customers'],
-    note: expect.stringMatching(/audience: customers/),
+    note: expect.stringMatching(/^note for customers, /),
   },
   {
     path: '/operator/announcements/{id}/end',

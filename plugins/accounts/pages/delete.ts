@@ -1,7 +1,8 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
+import { contactOf } from '#core/gateway/host/contact.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
-import { listOrders, type Order } from '#core/business/payments/order.ts';
+import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 
@@ -28,7 +29,7 @@ const deleteForm = defineForm({
     if (confirmation.trim().toLowerCase() !== phraseOf(request).trim().toLowerCase())
       throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
     // They must not be paid any more. A payment that still arrives is flagged for the operator.
-    for (const order of await openOrders(request)) await cancelOrder(host, order.id);
+    for (const order of (await readOrders(request)).filter(isOpen)) await cancelOrder(host, order.id);
     await deleteAccount(host.database, id);
     await request.signOut();
     return new Redirect(deletedPath);
@@ -43,15 +44,12 @@ export const deletePage: Page = {
   navigation: { label: 'accounts.delete.title', icon: 'trash', order: 90, place: 'menu' },
   template: viewPath('accounts/delete.eta'),
   async show(request) {
-    const { t, format } = request;
+    const orders = await readOrders(request);
     return {
       phrase: phraseOf(request),
       hasEmail: accountOf(request).email !== undefined,
       time: await describeTimeLeft(request),
-      orders: (await openOrders(request)).map(({ code, price, currency }) => ({
-        code,
-        text: t('accounts.delete.order', { code, price: format.money(price, currency) }),
-      })),
+      orders: orders.flatMap((order) => describeLoss(order, request)),
     };
   },
   forms: [deleteForm],
@@ -78,12 +76,30 @@ async function describeTimeLeft(request: PageRequest): Promise<string | undefine
   return t('accounts.delete.time', { left: text, end: format.time(new Date(end)).text });
 }
 
-async function openOrders(request: PageRequest): Promise<Order[]> {
+async function readOrders(request: PageRequest): Promise<readonly Order[]> {
   const { database } = request.host;
-  const { orders } = await listOrders(database, { accountId: accountOf(request).id }, undefined, recentOrders);
-  return orders.filter(({ state, expiresAt, readAt }) => isUnpaid(state) && expiresAt > readAt);
+  return (await listOrders(database, { accountId: accountOf(request).id }, undefined, recentOrders)).orders;
 }
 
-function isUnpaid(state: Order['state']): boolean {
-  return state === 'created' || state === 'pending';
+function isOpen({ state, expiresAt, readAt }: Order): boolean {
+  return (state === 'created' || state === 'pending') && expiresAt > readAt;
+}
+
+/** Money of an order that nobody has decided about, or that the order is cancelled; nothing for one that is over. */
+function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
+  const { code, price, currency, flags, payments } = order;
+  const undecided = payments.flatMap((payment) => {
+    const isFlagged = flags.some(
+      ({ subject, resolvedAt }) => subject === payment.paymentId && resolvedAt === undefined,
+    );
+    const left = isFlagged ? refundable(order, payment) : 0;
+    if (left <= 0) return [];
+    const paid = format.money(left, payment.currency);
+    const contact = contactOf(host.service);
+    return contact === undefined
+      ? t('accounts.delete.undecided_no_contact', { code, paid })
+      : t('accounts.delete.undecided', { code, paid, contact });
+  });
+  if (undecided.length > 0) return undecided;
+  return isOpen(order) ? [t('accounts.delete.order', { code, price: format.money(price, currency) })] : [];
 }

@@ -45,6 +45,17 @@ describe('the page that deletes an account', () => {
     expect(text).toContain(`Order ${code} for Rp\u00a095.000. It is cancelled; do not pay it.`);
   });
 
+  it('names money that was paid and that nobody has decided about', async () => {
+    const browser = await signedIn('undecided');
+    const code = (await buy(browser)).split('/').at(-1);
+    await browser.submit(`/sandbox/${code}.1`, `/sandbox/${code}.1`, { action: 'pay-wrong-amount' });
+    const shown = async () => (await browser.get(path)).text;
+    await expect
+      .poll(shown, soon)
+      .toContain(`Order ${code}: Rp\u00a047.500 was paid, and nothing is decided about it. Write to the operator`);
+    expect(await shown()).not.toContain('do not pay it');
+  });
+
   it('deletes nothing for another text, and keeps what was typed', async () => {
     const browser = await signedIn('wrong');
     const { status, text } = await remove(browser, emailOf('other'));

@@ -6,7 +6,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeModels, moreModels } from './models.ts';
-import { describeFacts, describePlans, haveEqualLimits, listDays } from './plans.ts';
+import { describeFacts, describePlans, describeSoldOut, haveEqualLimits, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
 import { describeSamples, type LandingSample } from './samples.ts';
 
@@ -21,17 +21,19 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
   const command = hasSetup(gateway) ? oneCommand(request) : undefined;
   const full = isForSale ? await readFull(request) : new Map<never, never>();
   const held = full.size === 0 || account === undefined ? [] : await placesOf(host.database, account.id);
+  const soldOut = describeSoldOut(request, full, held);
   const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
     isForSale,
     lead: isForSale ? t('landing.lead_days', { days: listDays(request) }) : t('landing.lead'),
-    facts: isForSale ? describeFacts(request) : [],
+    soldOut,
+    facts: isForSale ? describeFacts(request, soldOut !== undefined) : [],
     pass: samplePass(request),
     rows: sampleRows(catalog, request),
     keyHint: `${service.prefix}-…k3Qd`,
     plansLead: t(haveEqualLimits(request) ? 'landing.plans_lead' : 'landing.plans_lead_limits'),
-    plans: describePlans(request, isForSale, full, held),
+    plans: describePlans(request, isForSale, full, held, soldOut !== undefined),
     connectLead: t(command === undefined ? 'landing.connect_lead' : 'landing.connect_lead_command'),
     code: describeSamples(query['sample'], { baseUrl: service.baseUrl, model, label: t('landing.samples') }, command),
     docs: hasDocs ? '/docs' : '',

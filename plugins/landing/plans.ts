@@ -8,24 +8,23 @@ import type { PageRequest } from '#core/web/pages/page.ts';
  *
  * @param isForSale whether they can be bought here
  * @param held places of the reader, as `placesOf` returns them
+ * @param isSaidOnce nothing is to be had, and the page says so above
  */
 export function describePlans(
   { host, t, format, language }: PageRequest,
   isForSale: boolean,
   full: FullLimits,
   held: readonly (number | null)[],
+  isSaidOnce = false,
 ) {
   const currency = host.section(currencySection);
-  const describeSoldOut = (days: number) => {
+  const describeOffer = (days: number) => {
     const reason = isForSale ? soldOut(full, days, held) : undefined;
     if (reason === undefined) return {};
-    const { freeAt } = reason;
-    const isKnown = freeAt !== undefined;
-    return {
-      soldOut: t('landing.sold_out'),
-      freeAt: isKnown ? t('landing.free_at', { time: format.shortDay(new Date(freeAt)).text }) : '',
-      buy: t('landing.wait'),
-    };
+    const buy = t('landing.wait');
+    return isSaidOnce
+      ? { buy }
+      : { soldOut: t('landing.sold_out'), freeAt: freeAtText(reason.freeAt, { t, format }), buy };
   };
   return host.section(plansSection).map(({ days, price, label, recommended = false }) => ({
     days: format.number(days),
@@ -37,15 +36,31 @@ export function describePlans(
     perDay: t('landing.per_day', { price: format.money(Math.round(price / days), currency) }),
     ticks: planTicks(days),
     isRecommended: recommended,
-    ...describeSoldOut(days),
+    ...describeOffer(days),
   }));
 }
 
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+function freeAtText(freeAt: number | undefined, { t, format }: Reader): string {
+  return freeAt === undefined ? '' : t('landing.free_at', { time: format.dayTime(new Date(freeAt)).text });
+}
+
+/** That no plan is to be had, and when the first is; undefined while one is. */
+export function describeSoldOut(request: PageRequest, full: FullLimits, held: readonly (number | null)[]) {
+  const reasons = request.host.section(plansSection).map(({ days }) => soldOut(full, days, held));
+  if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
+  const known = reasons.flatMap((reason) => reason?.freeAt ?? []);
+  const freeAt = known.length === 0 ? undefined : Math.min(...known);
+  return { kind: 'warn', title: request.t('landing.sold_out'), text: freeAtText(freeAt, request) } as const;
+}
+
 /** Facts under the buttons, each true for this configuration. */
-export function describeFacts({ host, t, format }: PageRequest): string[] {
+export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boolean): string[] {
   const prices = host.section(plansSection).map(({ price }) => price);
   const price = format.money(Math.min(...prices), host.section(currencySection));
-  return [t('landing.from', { price }), t('landing.active_soon'), t('landing.no_card')];
+  const soon = isSoldOut ? [] : [t('landing.active_soon')];
+  return [t('landing.from', { price }), ...soon, t('landing.no_card')];
 }
 
 /** `1, 3, 7 or 30`. */

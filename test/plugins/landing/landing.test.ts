@@ -1,3 +1,6 @@
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { describeFacts, describePlans, describeSoldOut } from '../../../plugins/landing/plans.ts';
 import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
@@ -201,5 +204,41 @@ describe('front page', () => {
 
   it('the front page has no inline script or style, which its policy would block', async () => {
     expect(await pageOf()).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:/);
+  });
+});
+
+describe('the plans of the front page', () => {
+  const plans = [
+    { days: 1, price: 18_000 },
+    { days: 7, price: 95_000 },
+  ];
+  const request = {
+    host: { section: (section: unknown) => (section === plansSection ? plans : 'IDR') },
+    t: (key: string, values: object = {}) => [key, ...Object.values(values)].join(' '),
+    format: formatterFor('en', 'Asia/Jakarta'),
+    language: 'en',
+  } as unknown as PageRequest;
+  const freeAt = Date.UTC(2026, 10, 28, 2);
+
+  it('are said to be sold out once, with the time of the first place, when none is to be had', () => {
+    const full = new Map([['all' as const, { freeAt }]]);
+    expect(describeSoldOut(request, full, [])).toMatchObject({
+      title: 'landing.sold_out',
+      text: expect.stringMatching(/^landing\.free_at Sat 28 Nov, 09:00/),
+    });
+    const cards = describePlans(request, true, full, [], true);
+    expect(cards.map(({ buy }) => buy)).toEqual(['landing.wait', 'landing.wait']);
+    expect(cards.some((card) => 'soldOut' in card)).toBe(false);
+    expect(describeFacts(request, true)).not.toContain('landing.active_soon');
+  });
+
+  it('are each said to be sold out while another one is to be had', () => {
+    const full = new Map([[7, { freeAt }]]);
+    expect(describeSoldOut(request, full, [])).toBeUndefined();
+    expect(describePlans(request, true, full, [])).toMatchObject([
+      { buy: 'landing.buy 1' },
+      { soldOut: 'landing.sold_out', buy: 'landing.wait' },
+    ]);
+    expect(describeFacts(request, false)).toContain('landing.active_soon');
   });
 });

@@ -99,8 +99,16 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
       const next = encodeURIComponent(request.url.pathname + request.url.search);
       return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');
     }
+    if (error.status === 404) await recogniseReader(request);
     return errorAsPage(withSignIn(error), routes.visit(request, h), h, { renderer, translator, log: host().log });
   }
+}
+
+/** Reads the session for an address that no route has, so that nobody who is signed in is offered to sign in. */
+async function recogniseReader(request: Request): Promise<void> {
+  if (request.auth.isAuthenticated) return;
+  const session = await request.server.auth.test('session', request).catch(() => undefined);
+  if (session !== undefined) Object.assign(request.auth, { isAuthenticated: true, credentials: session.credentials });
 }
 
 /** hapi sets the header `content-type` later; the getter already knows it. */

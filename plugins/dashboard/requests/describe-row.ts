@@ -115,8 +115,9 @@ export function nameOf({ model, path, error_code: code, error_message: message }
   return model ?? typed ?? path;
 }
 
-/** Ms to the first content; of an answer from the cache, whose content the gateway does not read, to its first byte. */
+/** Ms to the first content of a stream; an answer that came whole has none. Of an answer from the cache, whose content the gateway does not read, to its first byte. */
 export function firstTokenOf(record: RequestRecord): number | undefined {
+  if (record.is_stream === false) return undefined;
   if (record.first_content_ms !== null) return record.first_content_ms;
   return (record.cache === 'hit' ? record.first_byte_ms : null) ?? undefined;
 }

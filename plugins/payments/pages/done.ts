@@ -42,15 +42,14 @@ export const createDonePage = (gateway: Pages): Page => ({
     topics: ['requests'],
     parts: { first: viewPath('payments/first-request.eta') },
     async values(request) {
-      await ownOrder(request);
-      return { first: await readFirst(request) };
+      return { first: await readFirst(await ownOrder(request), request) };
     },
   },
   async show(request) {
     const order = await ownOrder(request);
     if (order.state !== 'paid' && order.state !== 'refunded') return new Redirect(pathOf(order));
     const [account] = await readAccounts(request.host.database, 'id', [order.accountId]);
-    const first = await readFirst(request);
+    const first = await readFirst(order, request);
     return {
       code: order.code,
       key: '',
@@ -78,9 +77,11 @@ function samplesFor(gateway: Pages, request: PageRequest, key: string): ToolSamp
   return hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
 }
 
-/** The newest request of the account, which tells a new customer that the tool is connected. */
-async function readFirst(request: PageRequest) {
-  const { records } = await listRequests(request.host.database, { accountId: accountOf(request).id }, { limit: 1 });
+/** The newest request of the account that was answered since it paid, which tells a customer that the tool is connected. */
+async function readFirst({ accountId, payments, createdAt }: Order, request: PageRequest) {
+  const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
+  const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;
+  const { records } = await listRequests(request.host.database, filter, { limit: 1 });
   const [record] = records;
   if (record === undefined) return undefined;
   return {

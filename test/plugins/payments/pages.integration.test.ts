@@ -403,8 +403,29 @@ describe('the page of a paid order', () => {
        values ('req_first', now(), 'test', 'POST', '/v1/messages', 'messages', 'answered', ?, 'dp/test')`,
       [accountId],
     );
+    await database.query(
+      `insert into request_log (id, started_at, instance, method, path, endpoint, outcome, account_id, model)
+       values ('req_failed', now(), 'test', 'POST', '/v1/messages', 'messages', 'failed', ?, 'dp/broken')`,
+      [accountId],
+    );
     const after = (await browser.get(`${path}/done`)).payload;
     expect([textOf(after).includes('Your request came in. dp/test'), after.includes(reload)]).toEqual([true, false]);
+  });
+
+  it('counts no request that failed, nor one before the payment', async () => {
+    await database.query(
+      `insert into request_log (id, started_at, instance, method, path, endpoint, outcome, account_id, model)
+       values ('req_before', now() - interval '1 hour', 'test', 'POST', '/v1/messages', 'messages', 'answered', ?, 'dp/test')`,
+      [accountId],
+    );
+    const path = await buy();
+    await pay(path);
+    await database.query(
+      `insert into request_log (id, started_at, instance, method, path, endpoint, outcome, account_id, model)
+       values ('req_502', now(), 'test', 'POST', '/v1/messages', 'messages', 'failed', ?, 'dp/test')`,
+      [accountId],
+    );
+    expect((await browser.get(`${path}/done`)).payload).toContain('Waiting for your first request');
   });
 
   it('says that the days of a renewal were added', async () => {
@@ -484,6 +505,15 @@ describe('orders and receipts', () => {
     const path = await buy();
     const { payload } = await browser.get(path, { 'accept-language': 'id' });
     expect(textOf(payload)).toContain('Menunggu pembayaran Halaman ini otomatis berubah begitu pembayaran masuk.');
+  });
+});
+
+describe('an address that does not exist', () => {
+  it('offers the sign-in to visitors alone', async () => {
+    const visitor = await shop.server.inject({ url: '/never-there', headers: { accept: 'text/html' } });
+    const { payload, statusCode } = await browser.get('/never-there');
+    expect(statusCode).toBe(404);
+    expect([visitor.payload, payload].map((page) => page.includes('href="/sign-in'))).toEqual([true, false]);
   });
 });
 

@@ -42,6 +42,10 @@ describe('a row', () => {
     });
   });
 
+  it('of an answer that came whole has no first token', () => {
+    expect(rowOf({ is_stream: false, first_content_ms: 900, duration_ms: 900 })?.firstToken).toBe('—');
+  });
+
   it('of an unknown model has the name that was typed', () => {
     const message = 'Model "gpt-5o" not found. Did you mean "dp/gpt-5"?';
     const unknown = { model: null, error_code: 'model_not_found', error_message: message } as Partial<RequestRecord>;

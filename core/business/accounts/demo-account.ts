@@ -13,7 +13,7 @@ const demoLock = 4_071_001;
 /** Under the data folder. */
 const keyFile = 'demo-key';
 
-const period = { days: 30, reason: 'grant', label: 'demo', note: 'demo account' } as const satisfies NewPeriod;
+const period = { days: 30, reason: 'grant', label: 'Demo account', note: 'demo account' } as const satisfies NewPeriod;
 
 type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service'>;
 

@@ -15,8 +15,15 @@ const crowded = 0.9;
 const tolerance = 5_000;
 const timeout = 8_000; // ms
 
-/** PostgreSQL, and whether its tables are those of this version. It is asked directly: nothing is started or migrated. */
-export function databaseDiagnoses(databaseUrl: string | undefined, tables: readonly PluginTables[]): Diagnosis[] {
+/**
+ * PostgreSQL, by each URL that is set, and whether its tables are those of this version. It is asked directly: nothing is started or
+ * migrated.
+ */
+export function databaseDiagnoses(
+  databaseUrl: string | undefined,
+  directUrl: string | undefined,
+  tables: readonly PluginTables[],
+): Diagnosis[] {
   return [
     {
       name: 'database',
@@ -25,6 +32,14 @@ export function databaseDiagnoses(databaseUrl: string | undefined, tables: reado
           subject: databaseUrl === undefined ? 'embedded' : 'DATABASE_URL',
           run: () => ask(databaseUrl, dataFolder, (client) => checkServer(client, now)),
         },
+        ...(directUrl === undefined
+          ? []
+          : [
+              {
+                subject: 'DATABASE_DIRECT_URL',
+                run: () => ask(directUrl, dataFolder, (client) => checkServer(client, now), 'DATABASE_DIRECT_URL'),
+              },
+            ]),
       ],
     },
     {
@@ -40,8 +55,9 @@ async function ask(
   given: string | undefined,
   dataFolder: string,
   work: (client: pg.Client) => Promise<Finding>,
+  variable = 'DATABASE_URL',
 ): Promise<Finding> {
-  if (given !== undefined) checkUrl(given);
+  if (given !== undefined) checkUrl(given, variable);
   const url = given ?? (await embeddedUrl(dataFolder));
   if (typeof url !== 'string') return url;
   const client = new pg.Client({
@@ -55,7 +71,7 @@ async function ask(
     await client.connect();
     return await work(client);
   } catch (error) {
-    return explainFailure(error, given !== undefined);
+    return explainFailure(error, given === undefined ? undefined : variable);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -70,20 +86,28 @@ async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
   return { state: 'skipped', text: 'does not run; it starts with the gateway' };
 }
 
-function explainFailure(error: unknown, isGiven: boolean): Finding {
+/** @param variable that has the URL; undefined for the embedded server */
+function explainFailure(error: unknown, variable: string | undefined): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed') {
-    const advice = isGiven
-      ? 'Correct user and password in DATABASE_URL.'
-      : 'Restore postgres.json in the data folder from a backup of the same time as the database.';
+    const advice =
+      variable !== undefined
+        ? `Correct user and password in ${variable}.`
+        : 'Restore postgres.json in the data folder from a backup of the same time as the database.';
     return { state: 'failed', text: reason, advice };
   }
   if (reason === 'database not found')
-    return { state: 'failed', text: reason, advice: 'Create the database, or correct its name in DATABASE_URL.' };
+    return {
+      state: 'failed',
+      text: reason,
+      advice: `Create the database, or correct its name in ${variable ?? 'postgres.json'}.`,
+    };
   if (reason === 'too many connections')
     return { state: 'failed', text: reason, advice: 'Raise max_connections of PostgreSQL, or run fewer instances.' };
   const known = explainNetworkError(error);
-  return isGiven ? known : { ...known, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
+  return variable !== undefined
+    ? known
+    : { ...known, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
 }
 
 interface ServerRow {

@@ -4,21 +4,27 @@ import { describeConnectionError } from '#core/platform/errors/connection-error.
 
 const timeout = 5_000; // ms
 
-/** Redis: whether it takes commands, and keeps what jobs need. */
-export function redisDiagnosis(url: string | undefined): Diagnosis {
+/** Redis, by each URL that is set: whether it takes commands, and keeps what jobs need. */
+export function redisDiagnosis(url: string | undefined, queueUrl: string | undefined): Diagnosis {
   return {
     name: 'redis',
     checks: () => [
       {
         subject: 'REDIS_URL',
         run: async () =>
-          url === undefined ? { state: 'skipped', text: 'not set: one instance needs none' } : check(url),
+          url === undefined
+            ? { state: 'skipped', text: 'not set: one instance needs none' }
+            : check(url, 'REDIS_URL', queueUrl === undefined),
       },
+      ...(queueUrl === undefined
+        ? []
+        : [{ subject: 'REDIS_QUEUE_URL', run: () => check(queueUrl, 'REDIS_QUEUE_URL', true) }]),
     ],
   };
 }
 
-async function check(url: string): Promise<Finding> {
+/** @param hasJobs of which none may be evicted */
+async function check(url: string, variable: string, hasJobs: boolean): Promise<Finding> {
   const { createRedis } = await import('#core/platform/shared/redis-client.ts');
   const client = createRedis(url, {
     lazyConnect: true,
@@ -34,30 +40,30 @@ async function check(url: string): Promise<Finding> {
     await client.ping();
     const { evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
     const info = await client.info();
-    return describe(info, evictionPolicy(info));
+    return describe(info, variable, hasJobs ? evictionPolicy(info) : undefined);
   } catch (error) {
-    return explain(lost ?? error);
+    return explain(lost ?? error, variable);
   } finally {
     client.disconnect();
   }
 }
 
-function explain(error: unknown): Finding {
+function explain(error: unknown, variable: string): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed')
     return {
       state: 'failed',
       text: reason,
-      advice: 'Correct user and password in REDIS_URL, or the ACL of that user.',
+      advice: `Correct user and password in ${variable}, or the ACL of that user.`,
     };
   return explainNetworkError(error);
 }
 
-function describe(info: string, policy: string | undefined): Finding {
+function describe(info: string, variable: string, policy: string | undefined): Finding {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const version = `Redis ${field('redis_version') ?? 'of an unknown version'}`;
   if (field('role') === 'slave')
-    return { state: 'failed', text: `${version} is a replica`, advice: 'Point REDIS_URL to the primary server.' };
+    return { state: 'failed', text: `${version} is a replica`, advice: `Point ${variable} to the primary server.` };
   if (policy !== undefined)
     return {
       state: 'warning',

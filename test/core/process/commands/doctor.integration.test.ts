@@ -312,6 +312,26 @@ describe('daypass doctor finds', () => {
     }
   });
 
+  it.skipIf(redisUrl === undefined)(
+    'the direct URL of the database, and the Redis of the queue, by their names',
+    async () => {
+      const missing = new URL(databaseUrl);
+      missing.pathname = '/daypass_nowhere';
+      const queue = `redis://127.0.0.1:${await closedPort()}`;
+      const { lines } = await examine({}, ['--only', 'database,redis'], {
+        DATABASE_DIRECT_URL: missing.href,
+        REDIS_QUEUE_URL: queue,
+      });
+      expect(lines.map(({ subject, state }) => [subject, state])).toEqual([
+        ['DATABASE_URL', 'ok'],
+        ['DATABASE_DIRECT_URL', 'failed'],
+        ['REDIS_URL', 'ok'],
+        ['REDIS_QUEUE_URL', 'failed'],
+      ]);
+      expect(lines[1]?.advice).toContain('in DATABASE_DIRECT_URL');
+    },
+  );
+
   it('a clock that is wrong, by the upstreams', async () => {
     const date = new Date(Date.now() - 3_600_000).toUTCString();
     const server = createServer((_request, response) => response.writeHead(200, { date }).end());

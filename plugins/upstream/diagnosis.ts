@@ -65,7 +65,11 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
     if (!response.ok) await response.body?.cancel();
     return response.ok ? describeModels(upstream, await readList(response), catalog) : describeRefusal(response.status);
   } catch (error) {
-    return explainNetworkError(error);
+    // One cause, one failure: the check of the upstream tells why. `fetch` also refuses some ports without trying.
+    const origin = await checkOrigin(baseUrl, signal);
+    return origin.state === 'failed'
+      ? { state: 'skipped', text: 'not reachable, see upstreams' }
+      : explainNetworkError(error);
   }
 }
 
@@ -83,6 +87,11 @@ function describeRefusal(status: number): Finding {
       text: `the upstream answers ${status}`,
       advice: 'Look at the status page of the vendor.',
     };
+  if (status === 404) {
+    const advice =
+      'If requests fail with 404 as well, correct `base_url`, which ends in the version (/v1). Otherwise the upstream has no list of models, and only a model call shows whether it takes the key.';
+    return { state: 'warning', text: '404 for the list of models: check base_url', advice };
+  }
   return {
     state: 'skipped',
     text: `the upstream has no list of models (${status}), so only a model call shows whether it takes the key`,

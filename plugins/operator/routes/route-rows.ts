@@ -1,6 +1,6 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { type RouteStatus, unclear404 } from '#core/gateway/model-call/route-status.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/model-health/model-health.ts';
 import type { OverviewSources } from '../sources.ts';
@@ -158,7 +158,8 @@ export function describeBreaker(status: RouteStatus | undefined, { t, format, ho
   const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
   const seconds = Math.max(1, Math.ceil(left / 1_000));
   const time = seconds < 60 ? t('operator.seconds', { count: seconds }) : format.duration(seconds * 1_000).text;
-  return { kind: kinds[state], text: t(`operator.breaker.${state}`, { time }) };
+  const isUnclear = state === 'no_model' && status?.reason?.endsWith(unclear404) === true;
+  return { kind: kinds[state], text: t(`operator.breaker.${isUnclear ? 'unclear_404' : state}`, { time }) };
 }
 
 function describeFault(traffic: RouteTraffic | undefined, { format }: Reader) {

@@ -1,3 +1,4 @@
+import { unclear404 } from '#core/gateway/model-call/route-status.ts';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
@@ -38,6 +39,8 @@ export interface FaultDetails {
   readonly isSilentConnection?: boolean;
   /** True when the request itself may have caused the fault, and would again. */
   readonly mayBeCausedByRequest?: boolean;
+  /** True for a 404 that names no model: the base URL may be wrong. */
+  readonly isUnclear404?: boolean;
 }
 
 /** Why an attempt did not serve. */
@@ -50,6 +53,7 @@ export class Fault extends Error {
   readonly isStaleConnection: boolean;
   readonly isSilentConnection: boolean;
   readonly mayBeCausedByRequest: boolean;
+  readonly isUnclear404: boolean;
 
   constructor(kind: FaultKind, error: GatewayError, details: FaultDetails = {}) {
     super(error.message, { cause: error });
@@ -59,6 +63,7 @@ export class Fault extends Error {
     this.isStaleConnection = details.isStaleConnection ?? false;
     this.isSilentConnection = details.isSilentConnection ?? false;
     this.mayBeCausedByRequest = details.mayBeCausedByRequest ?? false;
+    this.isUnclear404 = details.isUnclear404 ?? false;
   }
 }
 
@@ -142,6 +147,7 @@ export function hedgeLostFault(): Fault {
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
   // The message tells the client about all routes of the model. The operator needs the upstream's own message.
+  if (fault.isUnclear404) return `${kind}: ${unclear404}`;
   if (kind === 'key') return `${kind}: ${refusalOfKey(fault)}`.slice(0, 500);
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';

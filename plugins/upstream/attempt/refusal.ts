@@ -75,7 +75,10 @@ export function refusalFault(
     case 'overflow':
       return new Fault(kind, clientError(status, reported, secrets), { status });
     case 'no_model':
-      return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), { status });
+      return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), {
+        status,
+        isUnclear404: status === 404 && !isUnknownModel(reported) && !/\bmodels?\b/i.test(reported.message ?? ''),
+      });
     default:
       return routeRefusal(status, reported, readRetryAfter(headers, now) ?? reported.retryAfter);
   }
@@ -106,7 +109,8 @@ function routeRefusal(status: number, reported: ReportedError, wait: number | un
   const code = failureCode(outageOf(status) ?? meaningOf(reported));
   const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
   // The request may cause other statuses: one conversation must not open the breaker for the others.
-  return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status) });
+  const isUnclear404 = status === 404; // a page: others are about the model
+  return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status), isUnclear404 });
 }
 
 function outageOf(status: number): ErrorMeaning | undefined {

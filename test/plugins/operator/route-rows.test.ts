@@ -94,6 +94,16 @@ describe('the rows of routes', () => {
     ]);
   });
 
+  it('do not blame the model for a 404 that names none', () => {
+    const unclear = status('a/x', 'no_model', 30, { reason: "no_model: 404: check base_url and the model's name" });
+    const named = status('b/x', 'no_model', 30, { reason: 'no_model: The upstream responded with status 404.' });
+    const texts = rowsOf({ 'dp/x': ['a/x', 'b/x'] }, [unclear, named]).map((row) => row.status.text);
+    expect(texts.map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
+      '404, next try in 30 s',
+      'Model not found, next try in 30 s',
+    ]);
+  });
+
   it('name a model once, and leave out what is not known', () => {
     const [first, second] = rowsOf({ 'dp/x': ['a/x', 'b/x'] });
     expect(first).toMatchObject({

@@ -246,6 +246,19 @@ describe('daypass doctor finds', () => {
     expect(unknown.advice).toContain('name servers');
   });
 
+  it('no fault of a key where the upstream is not reachable', async () => {
+    const upstreamUrl = `http://127.0.0.1:${await closedPort()}`;
+    const { state, text } = await find('api_keys', { upstreamUrl });
+    expect([state, text]).toEqual(['skipped', 'not reachable, see upstreams']);
+  });
+
+  it('a base URL under which there is nothing', async () => {
+    await using empty = await createUpstream((_request, response) => response.json(404, { detail: 'Not Found' }));
+    const { state, text, advice } = await find('api_keys', { upstreamUrl: empty.url });
+    expect([state, text]).toEqual(['warning', '404 for the list of models: check base_url']);
+    expect(advice).toContain('/v1');
+  });
+
   it('a certificate that is not trusted, and a server without TLS', async () => {
     await using tls = await createTlsUpstream(() => ({}));
     const untrusted = await find('upstreams', { upstreamUrl: `https://localhost:${tls.port}` });

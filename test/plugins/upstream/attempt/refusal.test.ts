@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeFault } from '../../../../plugins/upstream/attempt/fault.ts';
 import { readRetryAfter, refusalFault } from '../../../../plugins/upstream/attempt/refusal.ts';
 import { descriptors } from '../../../support/formats.ts';
 
@@ -61,6 +62,20 @@ describe('a refusal', () => {
     ['route', [301, 304, 405, 408, 409, 418, 500, 502, 503, 504, 529]],
   ] as const)('is a fault of the %s for %j', (kind, statuses) => {
     expect(statuses.map((status) => refusal(status).kind)).toEqual(statuses.map(() => kind));
+  });
+
+  it.each(['', 'page not found', { detail: 'Not Found' }, '<html>Not Found</html>'])(
+    'with status 404 and %j tells the operator to check base_url and the name of the model',
+    (body) => {
+      expect(describeFault(refusal(404, body))).toMatch(/^\w+: 404: check base_url and the model's name$/);
+    },
+  );
+
+  it.each([
+    { error: { message: 'The model `gpt-6` does not exist', code: 'model_not_found' } },
+    { type: 'error', error: { type: 'not_found_error', message: 'model: claude-nope' } },
+  ])('with status 404 and %j, which names the model, does not mention base_url', (body) => {
+    expect(describeFault(refusal(404, body))).not.toContain('base_url');
   });
 
   it.each([

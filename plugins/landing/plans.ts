@@ -43,7 +43,7 @@ export function describePlans(
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
 function freeAtText(freeAt: number | undefined, { t, format }: Reader): string {
-  return freeAt === undefined ? '' : t('landing.free_at', { time: format.dayTime(new Date(freeAt)).text });
+  return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 
 /** That no plan is to be had, and when the first is; undefined while one is. */

@@ -180,7 +180,7 @@ function describeSoldOut(days: number, { full, held, wait }: Places, { t, format
   const { freeAt } = reason;
   return {
     title: t('payments.buy.sold_out'),
-    text: freeAt === undefined ? '' : t('payments.buy.free_at', { time: format.dayTime(new Date(freeAt)).text }),
+    text: freeAt === undefined ? '' : t('payments.buy.free_at', { time: format.time(new Date(freeAt)).text }),
     join: wait === undefined ? t('payments.buy.join') : '',
   };
 }

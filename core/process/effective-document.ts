@@ -1,5 +1,5 @@
 import { type GatewayDocument, parseDocument } from '#core/config/file/document.ts';
-import { ConfigHistory, type Rollback, type Served } from '#core/config/history/history.ts';
+import { ConfigHistory, type Rollback, RollbackRefused, type Served } from '#core/config/history/history.ts';
 import { fillLiterals, findLiterals, type SecretSchemas } from '#core/config/history/literals.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -59,6 +59,19 @@ export class EffectiveDocuments {
     };
   }
 
+  /**
+   * A configuration to go back to, read, and the file in whose place it is to serve.
+   *
+   * @throws RollbackRefused when the file says the same or has other secrets; ConfigError
+   */
+  async wayBackTo(target: Served, file: GatewayDocument) {
+    const { digest: fileDigest, text: fileText } = await this.history.describe(file);
+    if (target.digest === fileDigest)
+      throw new RollbackRefused(`configuration ${target.id} is what gateway.yaml says already`);
+    const parts = { schemas: this.#schemas, secret: await this.history.secret(), environment: this.#environment };
+    return { document: readServed(target, file, parts), fileDigest, fileText };
+  }
+
   async #read() {
     const rollback = await this.history.rollback();
     if (rollback === undefined) return undefined;
@@ -72,9 +85,9 @@ export class EffectiveDocuments {
 /**
  * A configuration that has served, as a document. Its own secrets are taken from the file of today.
  *
- * @throws ConfigError; Error when a secret has changed since, or was removed
+ * @throws ConfigError; RollbackRefused when a secret has changed since, or was removed
  */
-export function readServed(
+function readServed(
   { id, text: masked }: Pick<Served, 'id' | 'text'>,
   file: GatewayDocument,
   parts: { readonly schemas: SecretSchemas; readonly secret: string; readonly environment: NodeJS.ProcessEnv },
@@ -82,7 +95,7 @@ export function readServed(
   const { text, missing } = fillLiterals(masked, findLiterals(file, parts.schemas), parts.secret);
   if (missing.length === 0) return parseDocument(text, file.file, parts.environment);
   const lines = `${missing.length === 1 ? 'line' : 'lines'} ${new Intl.ListFormat('en-GB').format(missing.map(String))}`;
-  throw new Error(
+  throw new RollbackRefused(
     `configuration ${id} has ${missing.length === 1 ? 'a secret' : 'secrets'} in ${lines} that ${file.file} no longer has, and secrets are not kept. ` +
       `Write ${missing.length === 1 ? 'it' : 'them'} into ${file.file} as \${NAME}, or print the configuration with "daypass history ${id}" and fill ${missing.length === 1 ? 'it' : 'them'} in`,
   );

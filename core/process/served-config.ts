@@ -18,7 +18,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
-import { type Rollback, rollbackChannel } from '#core/config/history/history.ts';
+import { type Rollback, rollbackChannel, RollbackRefused } from '#core/config/history/history.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { type Effective, EffectiveDocuments } from './effective-document.ts';
 import type { OpenServices } from './services.ts';
@@ -45,6 +45,7 @@ export class ServedConfig {
   readonly #parts: GatewayParts;
   readonly #documents: EffectiveDocuments;
   #config: Config;
+  #kept: Effective['kept'];
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #isOver = false;
@@ -72,9 +73,16 @@ export class ServedConfig {
   async begin(file: GatewayDocument): Promise<void> {
     const effective = await this.#resolveFirst(file);
     await this.#serve(this.#config);
+    configLoadState(this.host).changes = {
+      history: this.#documents.history,
+      serving: () => this.#kept,
+      takeBack: (id, operator, note) => this.#takeBack(id, operator, note),
+      release: () => this.#release(),
+    };
     this.#noteServed(effective);
     // A gap may have hidden a notification.
-    const onChange = () => this.#follow();
+    const onChange = () =>
+      inBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#follow());
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
@@ -94,15 +102,29 @@ export class ServedConfig {
   }
 
   /** An operator has taken a change back, or released it again. */
-  #follow(): void {
-    const { log } = this.#parts;
-    inBackground(log, 'following a rollback of the configuration', async () => {
-      try {
-        await this.reload();
-      } catch (error) {
-        log.error('the configuration was not taken back; the running one stays active', error);
-      }
-    });
+  async #follow(): Promise<void> {
+    try {
+      await this.reload();
+    } catch (error) {
+      this.#parts.log.error('the configuration was not taken back; the running one stays active', error);
+    }
+  }
+
+  async #takeBack(id: number, operator: string, note: string | undefined): Promise<void> {
+    const { history } = this.#documents;
+    const target = await history.find(id);
+    if (target === undefined) throw new RollbackRefused(`configuration ${id} is not on record any more`);
+    const file = await readDocument(this.#parts.file, this.#parts.environment);
+    const { document, fileDigest } = await this.#documents.wayBackTo(target, file);
+    await this.#validate(document);
+    await history.takeBack({ fileDigest, configurationId: id, operator, note });
+    await this.#follow();
+  }
+
+  async #release(): Promise<void> {
+    if (!(await this.#documents.history.release()))
+      throw new RollbackRefused('gateway.yaml serves already; no change is taken back');
+    await this.#follow();
   }
 
   /** Tells the history and the operator pages what serves now. */
@@ -112,6 +134,7 @@ export class ServedConfig {
     configLoadState(this.host).rollback = rollback;
     if (rollback !== undefined && previous?.createdAt.getTime() !== rollback.createdAt.getTime())
       log.warn(describeRollback(this.#parts.file, rollback));
+    this.#kept = kept;
     if (kept === undefined) return;
     inBackground(log, 'recording the configuration', () =>
       this.#documents.history.record(kept, rollback?.operator ?? 'file'),

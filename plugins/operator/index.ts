@@ -9,6 +9,8 @@ import { accountsPage } from './accounts/list-page.ts';
 import { editAnnouncementPage, newAnnouncementPage } from './announcements/form-page.ts';
 import { announcementsPage } from './announcements/list-page.ts';
 import { operatorActionsSection } from './actions-section.ts';
+import { configurationsPage } from './configuration/list-page.ts';
+import { configurationPage } from './configuration/rollback-page.ts';
 import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
@@ -51,6 +53,8 @@ export const plugin: GatewayPlugin = {
       announcementsPage,
       newAnnouncementPage,
       editAnnouncementPage,
+      configurationsPage,
+      configurationPage,
       ...actPages,
       routesPage(gateway),
       resetPage(gateway),

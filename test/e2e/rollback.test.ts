@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { redisUrl } from '../support/redis.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess } from '../support/gateway.ts';
+import { PageClient } from '../support/page-client.ts';
 
 const run = promisify(execFile);
 
@@ -12,6 +13,7 @@ vi.setConfig({ testTimeout: 90_000 });
 
 const yaml = (model: string, key = 'sk-plain') => `
 pipeline: [auth, format, upstream, log]
+operators: [ops@example.com]
 upstreams: { one: { format: chat, base_url: "http://127.0.0.1:9/v1", api_keys: [${key}] } }
 models: { ${model}: { routes: [one/model-there] } }
 `;
@@ -78,10 +80,30 @@ it('a file that was taken back serves again once that is released', async () => 
   );
 });
 
+/** What an operator does on the page of a configuration, at one instance. */
+const submit = async (number: number) => {
+  const operator = new PageClient(gateways[0]?.url ?? '');
+  await operator.submit('/sign-in', '/sign-in', { name: 'Ops', email: 'ops@example.com' });
+  const path = `/operator/configuration/${number}`;
+  return operator.submit(path, path, { note: 'it was slow' });
+};
+
+it('the page of one instance takes a change back on all, as the command does, and releases it', async () => {
+  const file = await lastNumber();
+  expect(await submit(1)).toMatchObject({ status: 303, location: '/operator/configuration' });
+  await everywhere('good');
+  expect(await command('history')).toContain('taken back by ops@example.com: configuration 1 serves');
+  expect((await submit(file)).status).toBe(303);
+  await everywhere('better');
+  expect(await command('rollback', '--release')).toMatch('Nothing to release');
+});
+
 it('nothing is taken back in favour of a configuration whose own secret the file no longer has', async () => {
   await home.write(yaml('better', 'sk-new'));
   const refused = command('rollback', '1', '--yes');
   await expect(refused).rejects.toThrow(/configuration 1 has a secret in line \d+ that .* no longer has/);
+  const { status, text } = await submit(1);
+  expect([status, /Nothing has changed: configuration 1 has a secret in line \d+/.test(text)]).toEqual([422, true]);
   await everywhere('better');
 });
 

@@ -19,7 +19,7 @@ const minor = new Set(
     'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins',
-    'operator-routes operator-probes operator-probe operator-health',
+    'operator-routes operator-probes operator-probe operator-health operator-configurations operator-configuration',
   ].flatMap((names) => names.split(' ')),
 );
 
@@ -80,6 +80,8 @@ export function screensOf({
     ['operator-probes', 'operator', '/operator/probes', 'table'],
     ['operator-probe', 'operator', `/operator/probes/route?route=other/${longNames.backup}`, 'table'],
     ['operator-health', 'operator', '/operator/health', 'h1'],
+    ['operator-configurations', 'operator', '/operator/configuration', 'table'],
+    ['operator-configuration', 'operator', '/operator/configuration/1', 'textarea'],
     ['not-found', 'visitor', '/nothing', 'h1'],
   ];
   return screens.map(([name, reader, path, shows]) => ({

@@ -73,8 +73,11 @@ export interface ScreenWorld extends AsyncDisposable {
  * @param days of traffic behind the status page and the chart
  */
 export async function openScreenWorld(databaseUrl: string, days: number): Promise<ScreenWorld> {
-  const { folder, file } = await createGatewayFolder(yaml);
+  const { folder, file, write } = await createGatewayFolder(yaml.replace(', gpt-demo: gpt-5', ''));
   const gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl }, log: quiet });
+  // A change to go back from.
+  await write(yaml);
+  await gateway.reload();
   const { database } = gateway.host;
   const [customer, buyer, newcomer, operator, others] = await Promise.all([
     createAccount(database, 'dp', { name: 'Rani Putri', email: 'rani@example.com' }),

@@ -25,6 +25,8 @@ export const operatorActionNames = [
   'route.reset',
   'voucher.create',
   'voucher.revoke',
+  'configuration.rollback',
+  'configuration.release',
 ] as const;
 
 /** What an operator does, on a page, by a command or over the API. */
@@ -33,7 +35,8 @@ export interface OperatorAction {
   readonly action: (typeof operatorActionNames)[number];
   /**
    * Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; `outage` for all accounts that one
-   * hit, `announcements` for any of them.
+   * hit, `announcements` for any of them,
+   * `configuration` for gateway.yaml.
    */
   readonly subject: string;
   /** Why, or how, in the operator's words. */

@@ -35,6 +35,11 @@ export interface Rollback {
   readonly createdAt: Date;
 }
 
+/** Why nothing is taken back, or released, in words for the operator. Nothing has changed. */
+export class RollbackRefused extends Error {
+  override readonly name = 'RollbackRefused';
+}
+
 /** The configurations that have served on a database, on any instance: numbered, masked, in their order. */
 export class ConfigHistory {
   readonly #database: Pick<Database, 'query'>;

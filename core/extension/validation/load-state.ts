@@ -1,4 +1,4 @@
-import type { Rollback } from '#core/config/history/history.ts';
+import type { ConfigHistory, Rollback, Served } from '#core/config/history/history.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
@@ -12,6 +12,23 @@ export interface ConfigLoadState {
   postponed: readonly string[];
   /** Set while a configuration before the file's serves, because an operator has taken a change back. */
   rollback: Rollback | undefined;
+  /** Undefined before the first configuration serves, and in commands. */
+  changes: ConfigChanges | undefined;
+}
+
+/** The way back, for a page of the running gateway. This instance has followed when a promise is fulfilled, others do within a second. */
+export interface ConfigChanges {
+  readonly history: ConfigHistory;
+  /** What serves on this instance; undefined while the database does not answer. */
+  serving(): Pick<Served, 'text' | 'digest'> | undefined;
+  /**
+   * Serves a configuration from before in place of the file, on all instances that have this file.
+   *
+   * @throws RollbackRefused, or ConfigError when the file or that configuration has mistakes
+   */
+  takeBack(id: number, operator: string, note: string | undefined): Promise<void>;
+  /** Serves the file again. @throws RollbackRefused when it does already */
+  release(): Promise<void>;
 }
 
 /** The state of this process. */
@@ -21,6 +38,7 @@ export function configLoadState(services: Pick<Services, 'keep' | 'now'>): Confi
     refusal: undefined,
     postponed: [],
     rollback: undefined,
+    changes: undefined,
   }));
 }
 

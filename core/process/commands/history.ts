@@ -67,7 +67,7 @@ interface RollbackOptions {
 
 async function rollBack(context: CoreCommandContext, id: number | undefined, options: RollbackOptions): Promise<void> {
   const { registry } = await context.load();
-  await withHistory(context, async ({ history }) => {
+  await withHistory(context, async ({ history, host }) => {
     if (options.release === true) {
       const hasReleased = await history.release();
       return context.print(
@@ -79,16 +79,14 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
     const file = await readDocument(context.file(), process.env);
     const target = id === undefined ? await history.previous() : await requireServed(history, id);
     if (target === undefined) throw nothing();
-    const { digest, text } = await history.describe(file);
-    if (target.digest === digest)
-      throw new CommandFailed(`configuration ${target.id} is what gateway.yaml says already`);
-    const { readServed } = await import('../effective-document.ts');
-    const parts = { schemas: registry, secret: await history.secret(), environment: process.env };
-    validate(readServed(target, file, parts), registry);
-    for (const line of diffLines(text, target.text)) context.print(line);
+    const { EffectiveDocuments } = await import('../effective-document.ts');
+    const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
+    const { document, fileDigest, fileText } = await documents.wayBackTo(target, file);
+    validate(document, registry);
+    for (const line of diffLines(fileText, target.text)) context.print(line);
     if (options.yes !== true) await confirm(['', `Go back to configuration ${target.id} on all instances?`]);
     const { note } = options;
-    await history.takeBack({ fileDigest: digest, configurationId: target.id, operator: userInfo().username, note });
+    await history.takeBack({ fileDigest, configurationId: target.id, operator: userInfo().username, note });
     context.print(`configuration ${target.id} serves in place of gateway.yaml, until the file changes`);
   });
 }

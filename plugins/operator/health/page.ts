@@ -42,7 +42,12 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
     path: '/operator/health',
     role: 'operator',
     title: 'operator.health',
-    navigation: { label: 'operator.health', icon: 'pulse', order: 50, covers: ['/operator/announcements'] },
+    navigation: {
+      label: 'operator.health',
+      icon: 'pulse',
+      order: 50,
+      covers: ['/operator/announcements', '/operator/configuration'],
+    },
     template: viewPath('operator/health.eta'),
     styles: ['operator.css', 'tables.css'],
     show: values,

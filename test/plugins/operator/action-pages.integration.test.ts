@@ -8,6 +8,7 @@ import { listActions, type OperatorAction } from '#core/business/operator-action
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
@@ -20,12 +21,13 @@ import { hiddenFields, PageClient } from '../../support/page-client.ts';
 
 const operator = 'ops@example.com';
 const reason = 'asked for in the chat';
+const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n`;
 
 let gateway: TestGateway;
 let ops: PageClient;
 let customer: PageClient;
 beforeAll(async () => {
-  gateway = await startGateway({ yaml: `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n` });
+  gateway = await startGateway({ yaml });
   [ops, customer] = [await signIn(operator), await signIn('customer@example.com')];
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
@@ -414,6 +416,26 @@ const pages: readonly ActionPage[] = [
     right: {},
     does: [0, 1],
     note: undefined,
+  },
+  {
+    path: '/operator/configuration/{number}',
+    action: 'configuration.rollback',
+    async subject() {
+      const { changes } = configLoadState(gateway.gateway.host);
+      if (changes === undefined) throw new Error('the gateway has not started');
+      const { history } = changes;
+      await history.release();
+      await gateway.write(`${yaml}# ${crypto.randomUUID()}\n`);
+      await gateway.gateway.reload();
+      await expect.poll(async () => (await history.list(1))[0]?.digest).toBe(changes.serving()?.digest);
+      const before = await history.previous();
+      const state = async () => (await history.rollback())?.note;
+      return { path: `/operator/configuration/${before?.id}`, id: 'configuration', state };
+    },
+    wrong: [noReason, onlySpaces, longReason],
+    right: { note: reason },
+    does: [undefined, reason],
+    note: expect.stringMatching(`^configuration: \\d+, ${reason}$`),
   },
 ];
 

@@ -1,0 +1,98 @@
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import type { Served } from '#core/config/history/history.ts';
+import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { viewPath } from '#core/web/pages/views.ts';
+import { actionTable } from '../shared-tables.ts';
+import { type TableSection, withRows } from '../table-section.ts';
+
+export const configurationsPath = '/operator/configuration';
+
+/** What actions on gateway.yaml are recorded at. */
+export const configurationSubject = 'configuration';
+
+const pageSize = 25;
+const listedActions = 20;
+
+/** `/operator/configuration`: the configurations that have served, the newest first. */
+export const configurationsPage: Page = {
+  path: configurationsPath,
+  role: 'operator',
+  title: 'operator.configurations',
+  template: viewPath('operator/configurations.eta'),
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const { host, query, t } = request;
+    const before = numberOf(query['before']);
+    const changes = requireChanges(request);
+    const [found, serving, actions] = await Promise.all([
+      changes.history.list(pageSize + 1, before),
+      readServing(changes),
+      listActions(host.database, { subject: configurationSubject, limit: listedActions }),
+    ]);
+    const shown = found.slice(0, pageSize);
+    const last = shown.at(-1);
+    return {
+      rollback: describeRollback(request),
+      table: tableOf(shown, before === undefined ? serving?.digest : undefined, request),
+      older: found.length > pageSize && last !== undefined ? `${configurationsPath}?before=${last.id}` : '',
+      isFirst: before === undefined,
+      newest: configurationsPath,
+      text: t('operator.configurations_text'),
+      sections: withRows([actionTable(actions, request)]),
+    };
+  },
+};
+
+/** The history of the running gateway. @throws PageError while it starts */
+export function requireChanges({ host }: PageRequest) {
+  const { changes } = configLoadState(host);
+  if (changes === undefined) throw new PageError(503, 'operator.configurations_starting');
+  return changes;
+}
+
+/** What serves: the last one on record where this instance does not know. */
+export async function readServing({
+  history,
+  serving,
+}: ConfigChanges): Promise<Pick<Served, 'text' | 'digest'> | undefined> {
+  return serving() ?? (await history.list(1))[0];
+}
+
+/** A number of a configuration; undefined for anything else. */
+export function numberOf(text: string | undefined): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : undefined;
+}
+
+function describeRollback({ host, t, format }: PageRequest): string {
+  const { rollback } = configLoadState(host);
+  if (rollback === undefined) return '';
+  const { operator, configurationId, createdAt } = rollback;
+  return t('operator.configuration_rolled_back', {
+    operator,
+    number: configurationId,
+    time: format.time(createdAt).text,
+  });
+}
+
+/** @param serving digest of what serves, among the newest */
+function tableOf(some: readonly Served[], serving: string | undefined, { t, format }: PageRequest): TableSection {
+  const now = some.find(({ digest }) => digest === serving);
+  return {
+    id: 'configurations',
+    title: t('operator.configurations'),
+    columns: [
+      { label: t('operator.configuration'), at: 'title' },
+      { label: t('operator.serves_since'), at: 'note' },
+      { label: t('operator.brought_by'), fit: 'text', at: 'note-end' },
+      { label: t('operator.state'), at: 'end' },
+    ],
+    rows: some.map(({ id, servedAt, broughtBy }) => [
+      { text: t('operator.configuration_number', { number: id }), path: `${configurationsPath}/${id}` },
+      { ...format.time(servedAt) },
+      { text: broughtBy === 'file' ? 'gateway.yaml' : t('operator.brought_back_by', { operator: broughtBy }) },
+      id === now?.id ? { text: t('operator.serving'), kind: 'ok' as const } : { text: '' },
+    ]),
+  };
+}

@@ -184,6 +184,39 @@ export async function findWait(database: Pick<Database, 'query'>, accountId: str
   return row && toWait(row);
 }
 
+/** What an account has waited for, ended or not. */
+export interface PastWait {
+  readonly days: number;
+  readonly joinedAt: Date;
+  /** Undefined without a reservation, and once its event is no longer kept. */
+  readonly reservedAt: Date | undefined;
+  readonly reservedUntil: Date | undefined;
+}
+
+/** The waits of an account, the newest first. */
+export async function listWaits(
+  database: Pick<Database, 'query'>,
+  accountId: string,
+  limit: number,
+): Promise<PastWait[]> {
+  type PastRow = Row<typeof WaitingEntry, 'days' | 'joined_at' | 'reserved_until'> & {
+    readonly reserved_at: number | null;
+  };
+  const rows = await database.query<PastRow>(
+    `select days, ${epochs('joined_at', 'reserved_until')}, (
+       select extract(epoch from v.created_at) * 1000 from account_event v where v.dedupe_key = 'place.reserved:' || e.id
+     )::float8 as reserved_at
+     from waiting_entry e where account_id = ? order by e.joined_at desc limit ?`,
+    [accountId, limit],
+  );
+  return rows.map((row) => ({
+    days: row.days,
+    joinedAt: new Date(row.joined_at),
+    reservedAt: row.reserved_at === null ? undefined : new Date(row.reserved_at),
+    reservedUntil: row.reserved_until === null ? undefined : new Date(row.reserved_until),
+  }));
+}
+
 /** An entry of the list by its id, whether it has ended or not. */
 export async function findReservation(
   database: Pick<Database, 'query'>,

@@ -1,12 +1,13 @@
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
-import { type AccountRecord, activePeriod } from '#core/business/accounts/account-record.ts';
+import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { listWaits } from '#core/business/sales/waiting-list.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { sessionsOf } from '#core/web/sessions/sign-in.ts';
@@ -30,7 +31,7 @@ import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
 /** What is listed of an account, the newest. */
-const listed = { orders: 20, actions: 50, models: 8 };
+const listed = { orders: 20, actions: 50, models: 8, waits: 10 };
 /** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
@@ -47,17 +48,19 @@ export const accountPage: Page = {
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, blockedReason] = await Promise.all([
-      listIdentities(database, id),
-      sessionsOf(host).list(id),
-      listLedger(database, id),
-      listOrders(database, { accountId: id }, undefined, listed.orders),
-      countUsage(database, since(usageHours.counts), ['model']),
-      readUsage(database, since(usageHours.firstToken), ['model']),
-      countUsage(database, since(usageHours.counts), ['hour']),
-      listActions(database, { subject: id, limit: listed.actions }),
-      readBlockedReason(request, id),
-    ]);
+    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, waits, blockedReason] =
+      await Promise.all([
+        listIdentities(database, id),
+        sessionsOf(host).list(id),
+        listLedger(database, id),
+        listOrders(database, { accountId: id }, undefined, listed.orders),
+        countUsage(database, since(usageHours.counts), ['model']),
+        readUsage(database, since(usageHours.firstToken), ['model']),
+        countUsage(database, since(usageHours.counts), ['hour']),
+        listActions(database, { subject: id, limit: listed.actions }),
+        listWaits(database, id, listed.waits),
+        readBlockedReason(request, id),
+      ]);
     const tiles = await describeAccountTiles(record, usage, request);
     const { text, kind } = accountStateCell(stateOf(record), t);
     const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
@@ -67,7 +70,7 @@ export const accountPage: Page = {
       about: aboutOf(record, identities, request),
       status: { kind: kind ?? '', text },
       tiles,
-      story: describeStory({ record, orders, ledger, actions, sessions, hours }, request),
+      story: describeStory({ record, orders, ledger, actions, waits, sessions, hours }, request),
       models: describeModels(byRequests, request),
       requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
       notes: actions
@@ -156,8 +159,8 @@ function factsOf(
   const { id, name, createdAt, blockedAt, key, requestCount, periods, readAt } = record;
   const active = activePeriod(record, readAt);
   const end = periods.at(-1)?.endsAt;
-  const plan = active === undefined ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over') : active.label;
-  const days = active?.unnamedDays;
+  const plan =
+    active === undefined ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over') : describePlan(active, t);
   const fact = (label: string, value: string) => (value === '' ? [] : [{ name: t(label), value }]);
   return [
     { name: t('operator.id'), value: id, isCode: true },
@@ -167,7 +170,7 @@ function factsOf(
     ...fact('operator.blocked_reason', blockedReason),
     ...(key === undefined ? [] : [{ name: t('operator.key'), value: key.hint, isCode: true }]),
     ...fact('operator.limits', key?.limits === undefined ? '' : JSON.stringify(key.limits)),
-    ...fact('operator.fact.plan', days === undefined ? plan : t('operator.days', { count: days })),
+    ...fact('operator.fact.plan', plan),
     ...fact('operator.requests_ever', format.number(requestCount)),
     ...fact(
       'operator.signs_in',
@@ -176,6 +179,12 @@ function factsOf(
     ...fact('operator.sessions', format.number(signIns.sessions)),
     ...fact('operator.role', isOperatorAddress(host, record.email) ? t('operator.role_operator') : ''),
   ];
+}
+
+/** Its days, and its label where it has one: `1 day, for trying out`. */
+function describePlan({ days, label, unnamedDays }: PeriodRecord, t: PageRequest['t']): string {
+  if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
+  return days === undefined ? label : `${t('operator.days', { count: days })}, ${label}`;
 }
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;

@@ -3,6 +3,7 @@ import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
+import type { PastWait } from '#core/business/sales/waiting-list.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -26,6 +27,7 @@ export interface StorySources {
   readonly orders: readonly Order[];
   readonly ledger: readonly LedgerEntry[];
   readonly actions: readonly RecordedAction[];
+  readonly waits: readonly PastWait[];
   readonly sessions: readonly SessionRecord[];
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
 }
@@ -51,6 +53,7 @@ export function describeStory(sources: StorySources, { t, format, query }: PageR
     ...sources.orders.flatMap((order) => tellOrder(order, words)),
     ...sources.ledger.filter(isTold).map((entry) => tellEntry(entry, words)),
     ...sources.actions.filter(isOfAccess).map((action) => tellAction(action, words)),
+    ...sources.waits.flatMap((wait) => tellWait(wait, words)),
     ...tellAccess(sources, words),
     ...tellErrors(sources, words),
   ]
@@ -87,6 +90,7 @@ function tellOrder(order: Order, words: Words): Entry[] {
     ...payments.map((payment) => tellPayment(payment, order, open, words)),
     ...refunds.map((refund) => tellRefund(refund, order, open, words)),
     ...open.filter(({ subject }) => !money.has(subject)).map((flag) => tellFlag(flag, order, words)),
+    ...flags.flatMap((flag) => tellResolution(flag, order, words)),
   ];
 }
 
@@ -139,6 +143,13 @@ function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): Entry {
   };
 }
 
+function tellResolution({ kind, resolvedAt, resolution }: OrderFlag, { code }: Order, { t }: Words): Entry[] {
+  if (resolvedAt === undefined) return [];
+  const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
+  const text = [code, resolution].filter((part) => part !== undefined && part !== '').join(' · ');
+  return [{ topic: 'money', at: resolvedAt, icon: 'ok', title, text }];
+}
+
 function resolveLink({ id }: OrderFlag, t: Words['t']) {
   return { path: `/operator/flags/${id}`, label: t('operator.resolve') };
 }
@@ -179,6 +190,15 @@ function tellAction({ action, createdAt, note, operator, outcome, error }: Recor
     title: t(`operator.did.${action}`),
     text: [note, error, operator].filter((part) => part !== undefined && part !== '').join(' · '),
   };
+}
+
+function tellWait({ days, joinedAt, reservedAt, reservedUntil }: PastWait, { t, format }: Words): Entry[] {
+  const text = t('operator.days', { count: days });
+  const joined: Entry = { topic: 'access', at: joinedAt, icon: 'waiting', title: t('operator.story.waits'), text };
+  if (reservedAt === undefined || reservedUntil === undefined) return [joined];
+  const until = t('operator.waiting_reserved', { time: format.dayTime(reservedUntil).text });
+  const title = t('operator.story.reserved');
+  return [joined, { topic: 'access', at: reservedAt, icon: 'ok', title, text: `${text} · ${until}` }];
 }
 
 /** Sessions that have ended are not on record any more. */

@@ -41,6 +41,7 @@ const empty = {
   orders: [],
   ledger: [],
   actions: [],
+  waits: [],
   sessions: [],
   hours: [],
 };
@@ -76,9 +77,22 @@ describe('the story of an account', () => {
     expect(lines({ orders: [order] }, 'id')[0]).toMatch(/^bad \| Membayar Rp 144\.500 dari Rp 289\.000 \|/);
   });
 
-  it('does not ask to resolve a flag that is resolved', () => {
-    const resolved = { ...order, flags: [{ ...order.flags[0], resolvedAt: ago(0) }] };
-    expect(lines({ orders: [resolved] })[0]).toMatch(/^info \| Paid .*Not activated\.$/);
+  it('tells how a flag was resolved, and does not ask to resolve it', () => {
+    const resolved = { ...order, flags: [{ ...order.flags[0], resolvedAt: ago(0), resolution: 'sent back by bank' }] };
+    expect(lines({ orders: [resolved] }).slice(0, 2)).toEqual([
+      'ok | Resolved: Wrong amount | ORD-7DQAJH20 · sent back by bank',
+      'info | Paid Rp 144.500 of Rp 289.000 | Order ORD-7DQAJH20: Wrong amount. Not activated.',
+    ]);
+  });
+
+  it('tells when the account joined the waiting list, and when it had a place', () => {
+    const wait = { days: 30, joinedAt: ago(3), reservedAt: ago(2), reservedUntil: ago(1) };
+    const waits = [wait, { ...wait, days: 7, reservedAt: undefined, reservedUntil: undefined, joinedAt: ago(4) }];
+    expect(lines({ waits }, 'en', 'access').slice(0, 3)).toEqual([
+      'ok | Place reserved | 30 days · reserved until Mon 12 May, 11:00',
+      'waiting | Joined the waiting list | 30 days',
+      'waiting | Joined the waiting list | 7 days',
+    ]);
   });
 
   it('tells days that were given, and not a second time what an order gave', () => {

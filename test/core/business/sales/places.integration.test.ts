@@ -9,7 +9,13 @@ import { settle } from '#core/business/payments/settle.ts';
 import { fullLimits, soldOut } from '#core/business/sales/availability.ts';
 import { recordDay, reserveFree } from '#core/business/sales/jobs.ts';
 import { countPlaces, listSalesDays, readSales, salesGauges } from '#core/business/sales/sales-figures.ts';
-import { findWait, joinWaitingList, leaveWaitingList, listWaiting } from '#core/business/sales/waiting-list.ts';
+import {
+  findWait,
+  joinWaitingList,
+  leaveWaitingList,
+  listWaiting,
+  listWaits,
+} from '#core/business/sales/waiting-list.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from '../payments/fake-provider.ts';
@@ -220,6 +226,9 @@ describe('the waiting list', () => {
     ]);
     expect(await eventsOf(first)).toBe(1);
     expect(await eventsOf(second)).toBe(0);
+    const [joined, reservedAt] = [expect.any(Date), expect.any(Date)];
+    expect(await listWaits(database, first, 10)).toMatchObject([{ days: 1, joinedAt: joined, reservedAt }]);
+    expect(await listWaits(database, second, 10)).toMatchObject([{ days: 1, reservedAt: undefined }]);
   });
 
   it('comes before a buyer who did not wait, in the same transaction', async () => {

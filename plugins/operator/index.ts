@@ -37,6 +37,7 @@ export const plugin: GatewayPlugin = {
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
     gateway.assets({ name: 'operator.css', path: viewPath('operator/operator.css') });
+    gateway.assets({ name: 'operator-account.css', path: viewPath('operator/account.css') });
     const pages = [
       overviewPage(gateway, running),
       flagsPage,

@@ -41,7 +41,7 @@ export const accountPage: Page = {
   role: 'operator',
   title: 'operator.account_title',
   template: viewPath('operator/account.eta'),
-  styles: ['operator.css', 'tables.css'],
+  styles: ['operator.css', 'tables.css', 'operator-account.css'],
   async show(request) {
     const { host, t, format } = request;
     const { database } = host;

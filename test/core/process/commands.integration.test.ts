@@ -140,7 +140,7 @@ describe('daypass check', () => {
     const { code, out } = await run(['check'], { TOK: 'supersecretvalue' });
     expect([code, out]).toEqual([0, expect.not.stringContaining('supersecretvalue')]);
     expect(out).toMatch(/^ {2}ours\n {2}mine +token: "\$\{TOK\}", list: \[\{"in":"a \$\{TOK\}"\}\]$/m);
-    expect(out).toMatch(/^ {2}one .* http:\/\/one\.test\/\$\{TOK\}\/v1$/m);
+    expect(out).toMatch(/^ {2}one .* http:\/\/one\.test\/\$\{TOK\}\/v1 +\w/m);
   });
 
   it('reports what is wrong with each package and each source, and where', async () => {

@@ -375,7 +375,7 @@ describe('the ledger of paid time', () => {
     ['an update', 'UPDATE plan_period SET days = 300'],
     ['a delete', 'DELETE FROM plan_period'],
     ['the removal of an account with entries', 'DELETE FROM account WHERE id IN (SELECT account_id FROM plan_period)'],
-    ['being emptied', 'TRUNCATE plan_period'],
+    ['being emptied', 'TRUNCATE plan_period CASCADE'],
     ['being emptied with its accounts', 'TRUNCATE account CASCADE'],
   ])('refuses %s', async (_name, sql) => {
     const id = await addAccount();

@@ -12,7 +12,7 @@ it('tests reach what they import, directly or not', () => {
 });
 
 it('tests that load a gateway reach all of its plugins', () => {
-  const tests = ['test/plugins/sign-in/sign-ins-page.integration.test.ts', 'test/plugins/sign-in/admit.test.ts'];
+  const tests = ['test/plugins/sign-in/sign-ins-page.integration.test.ts', 'test/core/web/sessions/device.test.ts'];
   expect(covering.testsThatReach('plugins/sign-in/sign-ins-page.ts', tests)).toEqual([tests[0]]);
 });
 

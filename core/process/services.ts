@@ -72,7 +72,7 @@ export class OpenServices implements AsyncDisposable {
     signal,
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
-    // Jobs must not be evicted; what requests share may be, in a Redis of its own.
+    // Jobs must not be evicted; the shared state of requests may be, in another Redis.
     const queueUrl = redisUrl && (environment['REDIS_QUEUE_URL'] || redisUrl);
     if (redisUrl !== undefined) redisAddress(redisUrl);
     if (queueUrl !== undefined) redisAddress(queueUrl, 'REDIS_QUEUE_URL');

@@ -52,7 +52,7 @@ type Parts = Pick<Host, 'database' | 'section'>;
 /**
  * What was used, what it costs at the prices of today, and what was earned. Flat prices are spread over the time of a month, and in
  * a span over its lines by tokens; money of an account over the models that have answered it, by requests. What nobody used, and what
- * is earned from accounts that sent nothing, has lines of its own.
+ * is earned from accounts that sent nothing, has separate lines.
  *
  * @param span epoch ms; `from` is rounded up to an hour, `until` is at most now
  */

@@ -30,7 +30,7 @@ export interface Price {
 
 /** The costs that gateway.yaml declares. */
 export interface Prices {
-  /** Of a route for a model, by their public names; a route that is configured no more costs what its upstream does. */
+  /** Of a route for a model, by their public names; a route that is no longer configured costs what its upstream does. */
   find(model: string | null, route: string | null): Price | undefined;
   readonly flat: readonly FlatPrice[];
   readonly isDeclared: boolean;

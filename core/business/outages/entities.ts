@@ -29,7 +29,7 @@ export const OutageCredit = defineEntity({
     outage: () => p.manyToOne(OutageRow).primary().updateRule('no action').deleteRule('no action'),
     account: () =>
       p.manyToOne(Account).primary().updateRule('no action').deleteRule('no action').index('outage_credit_account'),
-    /** 0: others have covered the time, or the day has no more. */
+    /** 0: others have covered the time, or the day's cap is reached. */
     seconds: p.integer().check('seconds >= 0'),
     /** The entry of the ledger that gave it; null without any. */
     period: () => p.manyToOne(PlanPeriod).nullable().deleteRule('no action'),

@@ -25,7 +25,7 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
-/** A pattern that takes nothing else than URLs, and perhaps nothing at all. */
+/** A pattern that only URLs match, and perhaps the empty string. */
 const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
 
 /**

@@ -24,7 +24,7 @@ interface OpenSpool {
   spool: RecordSpool | undefined;
 }
 
-/** Where the journal leaves its spool for whoever sends the records; empty when nobody wants them. */
+/** Where the journal announces its spool to the exporter of records; empty without one. */
 export function openRecordSpool(host: Pick<Host, 'keep'>): OpenSpool {
   return host.keep('records/spool', () => ({ spool: undefined }) as OpenSpool);
 }

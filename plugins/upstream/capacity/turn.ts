@@ -36,7 +36,7 @@ export class Slot {
     this.#now = now;
   }
 
-  /** Learns from an attempt: what the upstream says about its limits. @param keys of the upstream, each with a limit of its own */
+  /** Learns from an attempt: what the upstream says about its limits. @param keys of the upstream, each of which has its limit */
   observe(
     fault: Fault | undefined,
     headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -69,12 +69,19 @@ export function percentile(values: readonly number[], part: number): number {
 
 async function readEntries(database: Database): Promise<Map<string, Entry>> {
   const rows = await database.query<Entry>(
-    `select o.id, o.state,
-       (select count(*)::int from plan_period p where p.order_id = o.id) as periods,
-       (select count(*)::int from account_event e where e.name = 'order.paid' and e.dedupe_key = 'order.paid:' || o.id) as events,
-       (select count(*)::int from order_flag f where f.order_id = o.id) as flags,
-       (select (extract(epoch from min(created_at)) * 1000)::float8 from plan_period p where p.order_id = o.id) as created_at
-     from plan_order o`,
+    // Each table is read once: a subquery by order takes minutes for 10,000 of them.
+    `with period as (
+       select order_id, count(*)::int as periods, (extract(epoch from min(created_at)) * 1000)::float8 as created_at
+       from plan_period where order_id is not null group by order_id),
+     event as (
+       select dedupe_key, count(*)::int as events from account_event where name = 'order.paid' group by dedupe_key),
+     flag as (select order_id, count(*)::int as flags from order_flag group by order_id)
+     select o.id, o.state, coalesce(periods, 0) as periods, coalesce(events, 0) as events, coalesce(flags, 0) as flags,
+       period.created_at
+     from plan_order o
+     left join period on period.order_id = o.id
+     left join event on event.dedupe_key = 'order.paid:' || o.id
+     left join flag on flag.order_id = o.id`,
   );
   return new Map(rows.map((row) => [row.id, row]));
 }

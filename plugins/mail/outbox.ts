@@ -1,7 +1,7 @@
 import type { AccountEventRow } from '#core/business/accounts/entities.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
@@ -88,24 +88,16 @@ export async function claimMessage(
      )
      update mail_message m set state = 'sending', tries = tries + 1, next_at = clock_timestamp() + ${lease}
      from due, account_event e where m.event_id = due.event_id and m.channel = due.channel and e.id = m.event_id
-     returning m.event_id::text, m.channel, m.account_id, e.name, e.payload::text,
+     returning m.event_id::text, m.channel, m.account_id, e.name as event, e.payload,
        ${epochs('e.created_at')}`,
     [channels],
   );
-  if (row === undefined) return undefined;
   // The outbox adds only events of its channel.
-  return {
-    eventId: row.event_id,
-    channel: row.channel,
-    accountId: row.account_id,
-    event: row.name,
-    payload: JSON.parse(row.payload),
-    createdAt: new Date(row.created_at),
-  } as ClaimedMessage;
+  return row && (toRecord(row) as ClaimedMessage);
 }
 
 type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id'> &
-  Row<typeof AccountEventRow, 'created_at'> & { readonly name: MailedEvent; readonly payload: string };
+  Row<typeof AccountEventRow, 'created_at'> & { readonly event: MailedEvent; readonly payload: ClaimedMail['payload'] };
 
 /** Records how a try has ended. @returns the state of the message: one that is too old is not tried again */
 export async function finishMessage(

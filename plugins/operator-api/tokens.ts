@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { OperatorToken } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
@@ -33,8 +33,6 @@ export async function createToken(
   return created.length > 0 ? token : undefined;
 }
 
-const optional = (time: number | null) => (time === null ? undefined : new Date(time));
-
 /** All tokens, the newest first. */
 export async function listTokens(database: Queries): Promise<TokenRecord[]> {
   const rows = await database.query<
@@ -43,15 +41,7 @@ export async function listTokens(database: Queries): Promise<TokenRecord[]> {
     `select id, name, scope, ${epochs('created_at', 'expires_at', 'last_used_at', 'revoked_at')}
      from operator_token order by operator_token.created_at desc, id`,
   );
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    scope: row.scope,
-    createdAt: new Date(row.created_at),
-    expiresAt: new Date(row.expires_at),
-    lastUsedAt: optional(row.last_used_at),
-    revokedAt: optional(row.revoked_at),
-  }));
+  return rows.map(toRecord);
 }
 
 /** @returns false when there is no such token in force */

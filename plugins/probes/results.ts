@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
+import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
 
 /** Ms after which a check that is not over belongs to a process that was killed. */
@@ -143,18 +145,10 @@ export async function endCheck(
   );
 }
 
-interface ResultRow {
-  readonly route: string;
-  readonly check_name: CheckName;
-  readonly started_at: string;
-  readonly state: LastResult['state'];
-  readonly reason: Reason | null;
-  readonly detail: string | null;
-  readonly tokens: number;
-  readonly first_content_ms: number | null;
-  readonly tokens_per_second: number | null;
-  readonly score: number | null;
-}
+type ResultRow = Row<
+  typeof ProbeResult,
+  'route' | 'started_at' | 'detail' | 'tokens' | 'first_content_ms' | 'tokens_per_second' | 'score'
+> & { readonly check: CheckName; readonly state: LastResult['state']; readonly reason: Reason | null };
 
 /** The last results of all checks of these routes. What could not be found out counts only where nothing else is known. */
 export async function readLastResults(
@@ -162,24 +156,13 @@ export async function readLastResults(
   routes: readonly string[],
 ): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
-    `select distinct on (route, check_name) route, check_name, started_at, state, reason, detail, tokens, first_content_ms,
-       tokens_per_second, score
+    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, detail, tokens,
+       first_content_ms, tokens_per_second, score
      from probes_result where route in (?) and state <> 'running'
-     order by route, check_name, state = 'unknown', started_at desc`,
+     order by route, check_name, state = 'unknown', probes_result.started_at desc`,
     [routes],
   );
-  return rows.map((row) => ({
-    route: row.route,
-    check: row.check_name,
-    startedAt: new Date(row.started_at),
-    state: row.state,
-    reason: row.reason ?? undefined,
-    detail: row.detail ?? undefined,
-    tokens: row.tokens,
-    firstContentMs: row.first_content_ms ?? undefined,
-    tokensPerSecond: row.tokens_per_second ?? undefined,
-    score: row.score ?? undefined,
-  }));
+  return rows.map(toRecord);
 }
 
 /** How the last try of a check went. */

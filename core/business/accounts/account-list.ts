@@ -6,7 +6,7 @@ import { findAccount } from './accounts.ts';
 import { isApiKey } from './api-key.ts';
 import { accountOfEndUser, isEndUserId } from './end-user-id.ts';
 import { periodsInForce } from './periods-in-force.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 
 /** One line of a list of accounts. */
@@ -61,7 +61,7 @@ export async function listAccounts(
      order by id desc limit ?`,
     [state, state, after, after, words, words, words, words, words, limit].map((value) => value ?? null),
   );
-  return rows.map(toSummary);
+  return rows.map(toRecord);
 }
 
 type SummaryRow = Row<typeof Account, 'id' | 'name' | 'email' | 'request_count' | 'created_at'> & {
@@ -69,19 +69,6 @@ type SummaryRow = Row<typeof Account, 'id' | 'name' | 'email' | 'request_count' 
   readonly state: AccountState;
   readonly ends_at: number | null;
 };
-
-function toSummary({ id, name, email, hint, state, ...row }: SummaryRow): AccountSummary {
-  return {
-    id,
-    name,
-    email: email ?? undefined,
-    hint: hint ?? undefined,
-    state,
-    endsAt: row.ends_at === null ? undefined : new Date(row.ends_at),
-    requestCount: row.request_count,
-    createdAt: new Date(row.created_at),
-  };
-}
 
 /**
  * Finds an account by its id, e-mail address, key, key hint, whole name, or the id by which vendors know it, in any case.

@@ -1,7 +1,7 @@
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { periodsInForce } from './periods-in-force.ts';
-import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, ApiKey } from './entities.ts';
 
 /** A snapshot of an account with its key and paid time. */
@@ -64,12 +64,12 @@ const conditions: Record<AccountField, string> = {
 
 const select = `
   select a.id, a.name, a.email, ${epochs('a.created_at', 'a.blocked_at', 'a.deleted_at')}, a.request_count::float8 as request_count,
-    k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
+    k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
     k.shown_at is not null as is_shown,
     (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label, p.limits,
           case when p.reason = 'grant' and p.label is not null then ${epoch('p.created_at')} end)
-        order by p.starts_at)::text
+        order by p.starts_at)
       from (select p.*, max(p.ends_at) over () as last_end from ${periodsInForce} p where p.account_id = a.id) p
       where p.ends_at >= least(now(), p.last_end)
     ) as periods,
@@ -84,11 +84,11 @@ type AccountRow = Row<
   Row<typeof ApiKey, 'hint'> & {
     readonly key_id: string | null;
     readonly digest: string;
-    readonly limits: string | null;
+    readonly limits: RateLimits | null;
     readonly key_created_at: number;
     readonly key_rotated_at: number | null;
     readonly is_shown: boolean;
-    readonly periods: string | null;
+    readonly periods: StoredPeriod[] | null;
     readonly read_at: number;
   };
 
@@ -102,45 +102,24 @@ export async function readAccounts(
   const sought = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
   if (sought.length === 0) return [];
   const rows = await database.query<AccountRow>(select + conditions[field], [JSON.stringify(sought)]);
-  return rows.map(toRecord);
+  return rows.map(readAccount);
 }
 
-function toRecord(row: AccountRow): AccountRecord {
+function readAccount({ key_id: keyId, digest, hint, limits, is_shown: isShown, ...row }: AccountRow): AccountRecord {
+  const { keyCreatedAt: createdAt, keyRotatedAt: rotatedAt, periods, ...account } = toRecord(row);
+  const key = { digest, hint, limits: limits ?? undefined, createdAt, rotatedAt, isShown };
   return {
-    id: row.id,
-    name: row.name,
-    email: row.email ?? undefined,
-    createdAt: new Date(row.created_at),
-    blockedAt: toDate(row.blocked_at),
-    deletedAt: toDate(row.deleted_at),
-    requestCount: row.request_count,
-    key: toKey(row),
-    periods: toPeriods(row.periods),
+    ...account,
+    key: keyId === null ? undefined : { id: keyId, ...key },
+    periods: periods?.map(toPeriod) ?? [],
     readAt: row.read_at,
   };
 }
 
-function toKey(row: AccountRow): KeyRecord | undefined {
-  if (row.key_id === null) return undefined;
+type StoredPeriod = [number, number, number, string | null, RateLimits | null, number | null];
+
+function toPeriod([startsAt, endsAt, days, label, limits, grantedAt]: StoredPeriod): PeriodRecord {
   return {
-    id: row.key_id,
-    digest: row.digest,
-    hint: row.hint,
-    limits: row.limits === null ? undefined : (JSON.parse(row.limits) ?? undefined),
-    createdAt: new Date(row.key_created_at),
-    rotatedAt: toDate(row.key_rotated_at),
-    isShown: row.is_shown,
-  };
-}
-
-function toDate(time: number | null): Date | undefined {
-  return time === null ? undefined : new Date(time);
-}
-
-function toPeriods(json: string | null): PeriodRecord[] {
-  if (json === null) return [];
-  const periods: [number, number, number, string | null, RateLimits | null, number | null][] = JSON.parse(json);
-  return periods.map(([startsAt, endsAt, days, label, limits, grantedAt]) => ({
     startsAt: new Date(startsAt),
     endsAt: new Date(endsAt),
     days,
@@ -148,7 +127,7 @@ function toPeriods(json: string | null): PeriodRecord[] {
     ...(label === null && { unnamedDays: days }),
     limits: limits ?? undefined,
     ...(grantedAt !== null && { grantedAt: new Date(grantedAt) }),
-  }));
+  };
 }
 
 /**

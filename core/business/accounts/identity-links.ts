@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { lockAccount } from './ledger.ts';
 import { adoptEmail, cleanProfile, insertIdentity, lockIdentity, readOwner, type SignInProfile } from './identities.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { LinkedIdentity } from './entities.ts';
 
 /** A way to sign in to an account. */
@@ -22,14 +22,7 @@ export async function listIdentities(database: Pick<Database, 'query'>, accountI
      from identity where account_id = ? order by created_at, provider, subject`,
     [accountId],
   );
-  return rows.map((row) => ({
-    provider: row.provider,
-    subject: row.subject,
-    email: row.email ?? undefined,
-    name: row.name,
-    createdAt: new Date(row.created_at),
-    lastUsedAt: new Date(row.last_used_at),
-  }));
+  return rows.map(toRecord);
 }
 
 /**

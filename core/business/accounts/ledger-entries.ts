@@ -1,5 +1,5 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
 /** An entry of the ledger of paid time, as it was written. */
@@ -32,26 +32,10 @@ export async function listLedger(
      order by p.created_at, p.starts_at, p.id`,
     [accountId, orderId ?? null, orderId ?? null],
   );
-  return rows.map(toEntry);
+  return rows.map(toRecord);
 }
 
 type EntryRow = Row<
   typeof PlanPeriodSchema,
   'id' | 'days' | 'label' | 'reason' | 'note' | 'order_id' | 'replaces' | 'starts_at' | 'ends_at' | 'created_at'
 > & { readonly is_in_force: boolean };
-
-function toEntry({ id, days, reason, ...row }: EntryRow): LedgerEntry {
-  return {
-    id,
-    days,
-    reason,
-    label: row.label ?? undefined,
-    note: row.note ?? undefined,
-    orderId: row.order_id ?? undefined,
-    replaces: row.replaces ?? undefined,
-    startsAt: new Date(row.starts_at),
-    endsAt: new Date(row.ends_at),
-    createdAt: new Date(row.created_at),
-    isInForce: row.is_in_force,
-  };
-}

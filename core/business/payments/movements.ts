@@ -1,6 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { OrderFilter } from './order.ts';
-import { epoch, type Row } from '#core/platform/database/rows.ts';
+import { epoch, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Payment, PlanOrder } from './entities.ts';
 
 /** Money that came or went back, for bookkeeping. */
@@ -76,10 +76,10 @@ async function readPage(
     pageSize,
   ];
   return database.query<MovementRow>(
-    `select * from (
-       select m.*, m.at::text as at_text, m.amount::float8 as value, m.fee::float8 as known_fee,
-         m.reconciled_at is not null as is_reconciled, ${epoch('m.at')} as at_ms,
-         o.code, o.state, o.account_id, o.days, o.label,
+    `select id, at::text as at_text, ${epoch('at')} as at, kind, code as "order", state as order_state, account_id, days, label,
+       amount::float8 as amount, currency, fee::float8 as fee, provider, reference, payment_id, issuer, outcome, is_flagged, is_reconciled
+     from (
+       select m.*, m.reconciled_at is not null as is_reconciled, o.code, o.state, o.account_id, o.days, o.label,
          exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null) as is_flagged
        from ${movements} m join plan_order o on o.id = m.order_id
      ) m
@@ -87,45 +87,28 @@ async function readPage(
        and (?::text is null or account_id::text = ?) and (?::text is null or state = ?)
        and (?::boolean is null or is_flagged = ?)
        and (?::text is null or (at, id) > (?::timestamptz, ?::text))
-     order by at, id limit ?`,
+     order by m.at, id limit ?`,
     parameters.map((value) => value ?? null),
   );
 }
 
 interface MovementRow
   extends
-    Row<typeof Payment, 'id' | 'currency' | 'provider' | 'issuer'>,
-    Row<typeof PlanOrder, 'code' | 'state' | 'account_id' | 'days' | 'label'> {
-  readonly kind: Movement['kind'];
+    Row<typeof Payment, 'id' | 'currency' | 'provider' | 'issuer' | 'fee'>,
+    Row<typeof PlanOrder, 'account_id' | 'days' | 'label'> {
   readonly at_text: string;
-  readonly at_ms: number;
-  readonly value: number;
-  readonly known_fee: number | null;
-  readonly is_reconciled: boolean;
+  readonly at: number;
+  readonly kind: Movement['kind'];
+  readonly order: string;
+  readonly order_state: string;
+  readonly amount: number;
   readonly reference: string;
   readonly payment_id: string | null;
   readonly outcome: string;
   readonly is_flagged: boolean;
+  readonly is_reconciled: boolean;
 }
 
-function toMovement(row: MovementRow): Movement {
-  return {
-    kind: row.kind,
-    at: new Date(row.at_ms),
-    order: row.code,
-    orderState: row.state,
-    accountId: row.account_id,
-    days: row.days,
-    label: row.label ?? undefined,
-    amount: row.value,
-    currency: row.currency,
-    fee: row.known_fee ?? undefined,
-    provider: row.provider,
-    reference: row.reference,
-    paymentId: row.payment_id ?? undefined,
-    issuer: row.issuer ?? undefined,
-    outcome: row.outcome,
-    isFlagged: row.is_flagged,
-    isReconciled: row.is_reconciled,
-  };
+function toMovement({ id: _id, at_text: _text, at, ...row }: MovementRow): Movement {
+  return { ...toRecord(row), at: new Date(at) };
 }

@@ -1,5 +1,5 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 
 /** One attempt to have an order paid, with its checks at the provider. */
@@ -37,20 +37,7 @@ export async function listAttempts(database: Pick<Database, 'query'>, orderId: s
      from payment_attempt where order_id = ? order by number`,
     [orderId],
   );
-  return rows.map((row) => ({
-    reference: row.reference,
-    providerReference: row.provider_reference ?? undefined,
-    charge: row.charge,
-    state: row.state,
-    amount: row.amount,
-    currency: row.currency,
-    createdAt: new Date(row.created_at),
-    expiresAt: new Date(row.expires_at),
-    checks: row.checks,
-    checkedAt: toDate(row.checked_at),
-    nextCheckAt: toDate(row.next_check_at),
-    error: row.error ?? undefined,
-  }));
+  return rows.map(toRecord);
 }
 
 type AttemptTrailRow = Row<
@@ -83,14 +70,5 @@ export async function listNotifications(
      order by received_at, id limit 100`,
     [orderId],
   );
-  return rows.map(({ received_at: receivedAt, reference, tries, outcome }) => ({
-    receivedAt: new Date(receivedAt),
-    reference,
-    tries,
-    outcome: outcome ?? undefined,
-  }));
-}
-
-function toDate(time: number | null): Date | undefined {
-  return time === null ? undefined : new Date(time);
+  return rows.map(toRecord);
 }

@@ -4,7 +4,7 @@ import { recordEvent } from '../accounts/account-events.ts';
 import { lockAccount } from '../accounts/ledger.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { WaitingEntry } from './entities.ts';
 import { heldPlaces } from './places.ts';
 import { type PlaceLimits, placeLimits, salesSection } from './section.ts';
@@ -169,7 +169,7 @@ export async function listWaiting(database: Pick<Database, 'query'>, limit: numb
      from waiting_entry e where ended_at is null order by e.reserved_until is null, e.joined_at, id limit ?`,
     [Math.min(limit, 1_000)],
   );
-  return rows.map(toWait);
+  return rows.map(toRecord);
 }
 
 /** The wait of an account, with its position; undefined when it is not on the list. */
@@ -181,7 +181,7 @@ export async function findWait(database: Pick<Database, 'query'>, accountId: str
      from waiting_entry e where account_id = ? and ended_at is null`,
     [accountId],
   );
-  return row && toWait(row);
+  return row && toRecord(row);
 }
 
 /** What an account has waited for, ended or not. */
@@ -209,12 +209,7 @@ export async function listWaits(
      from waiting_entry e where account_id = ? order by e.joined_at desc limit ?`,
     [accountId, limit],
   );
-  return rows.map((row) => ({
-    days: row.days,
-    joinedAt: new Date(row.joined_at),
-    reservedAt: row.reserved_at === null ? undefined : new Date(row.reserved_at),
-    reservedUntil: row.reserved_until === null ? undefined : new Date(row.reserved_until),
-  }));
+  return rows.map(toRecord);
 }
 
 /** An entry of the list by its id, whether it has ended or not. */
@@ -228,16 +223,4 @@ export async function findReservation(
     [id],
   );
   return row && { days: row.days, until: new Date(row.reserved_until), isOpen: row.is_open };
-}
-
-function toWait(row: WaitRow): Wait {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    days: row.days,
-    joinedAt: new Date(row.joined_at),
-    reservedUntil: row.reserved_until === null ? undefined : new Date(row.reserved_until),
-    position: row.position,
-    ordered: row.ordered,
-  };
 }

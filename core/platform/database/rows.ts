@@ -18,6 +18,26 @@ type ByField<Entity extends EntitySchemaWithMeta> = InferKyselyTable<Entity, { c
 type Value<Given> = Given extends { readonly __select__: infer Selected } ? Time<Selected> : Time<Given>;
 type Time<Given> = Given extends Date ? number : Given;
 
+/**
+ * A row as other code reads it: `order_id` under `orderId`, undefined for null, and times, by epoch ms under a name in `_at` or
+ * `_until`, as dates.
+ */
+export type RecordOf<Columns> = {
+  readonly [Name in keyof Columns & string as CamelCase<Name>]: Read<Name, Columns[Name]>;
+};
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+type Read<Name, Given> = Given extends null ? undefined : Name extends `${string}_${'at' | 'until'}` ? Date : Given;
+
+export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns> {
+  const fields = Object.entries(row).map(([name, value]) => [
+    name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    typeof value === 'number' && /_(?:at|until)$/.test(name) ? new Date(value) : (value ?? undefined),
+  ]);
+  return Object.fromEntries(fields) as RecordOf<Columns>;
+}
+
 /** A time as epoch ms, whatever the session's time zone and date style. */
 export function epoch(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;

@@ -8,7 +8,7 @@ import { createToken } from '../pages/cookies.ts';
 import type { SignedInAccount } from '../pages/page.ts';
 import type { Language } from '../texts/texts.ts';
 import { withoutNul } from '../pages/without-nul.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, Session } from '#core/business/accounts/entities.ts';
 
 /** Days after which a session ends, however it is used. */
@@ -148,13 +148,7 @@ export class Sessions {
        from session s where s.account_id = ? and ${live} order by s.last_used_at desc`,
       [accountId],
     );
-    return rows.map((row) => ({
-      id: row.id,
-      userAgent: row.user_agent,
-      createdAt: new Date(row.created_at),
-      lastUsedAt: new Date(row.last_used_at),
-      expiresAt: new Date(row.expires_at),
-    }));
+    return rows.map(toRecord);
   }
 
   /** Ends a session of this account. @returns false when it has none of this id */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
 import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './entities.ts';
 
@@ -75,7 +75,7 @@ export async function readCharge(database: Queries, reference: string): Promise<
     `select ${columns} from payments_sandbox_charge c where reference = ?`,
     [reference],
   );
-  return row === undefined ? undefined : chargeIn(row);
+  return row && toRecord(row);
 }
 
 /** The charge of this reference, or the newest one of the order with this code. */
@@ -85,7 +85,7 @@ export async function findCharge(database: Queries, name: string): Promise<Sandb
      order by created_at desc, reference desc limit 1`,
     [name, `${name}.`],
   );
-  return row === undefined ? undefined : chargeIn(row);
+  return row && toRecord(row);
 }
 
 /** Pays a charge, once, at any time: as with a real provider, a payment may arrive late. */
@@ -141,21 +141,4 @@ interface MoneyRow extends Omit<StatedMovement, 'at' | 'key'> {
 
 export async function hasRefund(database: Queries, key: string): Promise<boolean> {
   return (await database.query('select 1 from payments_sandbox_refund where key = ?', [key])).length > 0;
-}
-
-function chargeIn(row: ChargeRow): SandboxCharge {
-  return {
-    reference: row.reference,
-    providerReference: row.provider_reference,
-    amount: row.amount,
-    currency: row.currency,
-    qr: row.qr,
-    state: row.state,
-    expiresAt: new Date(row.expires_at),
-    notificationUrl: row.notification_url,
-    paidAmount: row.paid_amount ?? undefined,
-    paymentId: row.payment_id ?? undefined,
-    paidAt: row.paid_at === null ? undefined : new Date(row.paid_at),
-    refunds: row.refunds,
-  };
 }

@@ -1,6 +1,6 @@
 import { listAccounts, findAccountByHandle, accountStates } from '#core/business/accounts/account-list.ts';
 import { listAnnouncements } from '#core/business/announcements/announcements.ts';
-import { listOutages, previewCredit } from '#core/business/outages/credit.ts';
+import { isWaiting, listOutages, previewCredit } from '#core/business/outages/credit.ts';
 import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
@@ -109,12 +109,12 @@ export const readings: readonly ApiReading[] = [
   },
   {
     path: '/outages',
-    summary: 'list outages, the newest first, with what those give that customers have had nothing back for',
+    summary: 'list outages, the newest first, with what those would give that are neither given back nor declined',
     query: {},
     async read(host) {
       const outages = await listOutages(host.database, pageSize);
       const describe = async (outage: (typeof outages)[number]) =>
-        outage.creditedAt === undefined ? { ...outage, preview: await previewCredit(host, outage) } : outage;
+        isWaiting(outage) ? { ...outage, preview: await previewCredit(host, outage) } : outage;
       return { outages: await Promise.all(outages.map(describe)) };
     },
   },

@@ -4,7 +4,7 @@ import { viewPath } from '#core/web/pages/views.ts';
 import { actPages } from './act-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { heaviestPage } from './accounts/heaviest-page.ts';
-import { outagePage } from './accounts/outage-page.ts';
+import { declinePage, outagePage } from './accounts/outage-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
 import { editAnnouncementPage, newAnnouncementPage } from './announcements/form-page.ts';
 import { announcementsPage } from './announcements/list-page.ts';
@@ -49,6 +49,7 @@ export const plugin: GatewayPlugin = {
       accountsPage,
       accountPage,
       outagePage,
+      declinePage,
       heaviestPage,
       salesPage,
       announcementsPage,

@@ -1,3 +1,5 @@
+import { confirmIncident, listIncidents } from '#core/business/model-health/incident-store.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import type { Check, CheckName } from './checks/check.ts';
@@ -13,8 +15,13 @@ const interval = 600;
 const longestRun = 480_000;
 /** Ms until something that could not be found out is tried again. */
 const retryAfter = hour;
+/** Incidents that are looked at. */
+const mostIncidents = 100;
 
-/** What is due, the route that was tried longest ago first. */
+/**
+ * What is due, the route that was tried longest ago first. Whether a route answers is also due when a model that it serves went down,
+ * or came back, since it was tried: a failure of every route confirms the incident.
+ */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
   const routes = routesOf(host);
@@ -23,9 +30,13 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
     routes.map(({ route }) => route.id),
   );
   const lastOf = ({ id }: Route, check: CheckName) => tries.get(`${id} ${check}`);
+  const incidents = await readIncidents(host);
+  const changedAt = (route: Route): number =>
+    Math.max(-Infinity, ...incidents.filter(concerns(host, route)).map((one) => one.endedAt ?? one.startedAt));
   const isDue = (route: Route, name: CheckName): boolean => {
     const every = (name === 'context' ? settings.context_every_days * 24 : settings.every_hours) * hour;
     const { at, state } = lastOf(route, name) ?? { at: -Infinity, state: undefined };
+    if (name === 'answers' && at < changedAt(route)) return true;
     const isKnown = state === 'ok' || (state === 'failed' && name !== 'answers');
     return every > 0 && host.now() - at >= (isKnown ? every : Math.min(retryAfter, every));
   };
@@ -42,7 +53,7 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const until = host.monotonic() + longestRun;
   for (const { model, route, due } of waiting) {
     for (const check of due) {
-      if (host.monotonic() > until) return;
+      if (host.monotonic() > until) return confirmIncidents(host, incidents);
       const lastTry = lastOf(route, check.name)?.at ?? 0;
       const terms = { budget: settings.daily_tokens, lastTry };
       const result = await probe({ host, trials, ...terms }, model, route, check);
@@ -54,6 +65,32 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
         );
       if (check.name === 'answers' && verdict.state !== 'ok') break;
     }
+  }
+  await confirmIncidents(host, incidents);
+}
+
+/** Those in which a model was down that have not ended long ago. */
+async function readIncidents({ database, now }: Host): Promise<Incident[]> {
+  const recent = await listIncidents(database, { since: now() - retryAfter, limit: mostIncidents });
+  return recent.filter(({ kind }) => kind === 'down');
+}
+
+function concerns({ catalog }: Host, route: Route): (incident: Incident) => boolean {
+  const models = catalog.models.filter(({ routes }) => routes.some(({ id }) => id === route.id));
+  return ({ model }) => models.some(({ publicName }) => publicName === model);
+}
+
+/** Confirms incidents in which every route of the model was tried, and none answered. A vendor's rate limit is no failure. */
+async function confirmIncidents({ database, catalog }: Host, incidents: readonly Incident[]): Promise<void> {
+  for (const incident of incidents) {
+    const { model, startedAt, endedAt = Infinity } = incident;
+    const routes = catalog.models.find(({ publicName }) => publicName === model)?.routes.map(({ id }) => id) ?? [];
+    if (routes.length === 0) continue;
+    const tries = await readLastTries(database, routes);
+    const last = routes.map((id) => tries.get(`${id} answers`));
+    const failedAt = last.map((one) => (one?.state === 'failed' ? one.at : NaN));
+    if (failedAt.every((at) => at >= startedAt && at <= endedAt))
+      await confirmIncident(database, incident, Math.max(...failedAt));
   }
 }
 

@@ -12,6 +12,7 @@ export class AccountError extends Error {
     | 'not_confirmed'
     | 'order_open'
     | 'span'
+    | 'credited'
     | 'deleted';
 
   constructor(kind: AccountError['kind'], message: string) {

@@ -28,6 +28,8 @@ export const IncidentRow = defineEntity({
     endedAt: p.datetime().nullable(),
     /** It ended because the model was removed from the catalog. */
     isRemoved: p.boolean().default(false),
+    /** When a probe had failed on every route of the model; null: none has. */
+    confirmedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'incident_started', expression: 'create index incident_started on incident (started_at desc)' }],
   // At most one of a model at a time, whichever instances watch.

@@ -50,6 +50,18 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
   });
 }
 
+/** Notes that a probe has failed on every route of its model, the first time. @param at epoch ms */
+export async function confirmIncident(
+  database: Pick<Database, 'query'>,
+  { id }: Pick<Incident, 'id'>,
+  at: number,
+): Promise<void> {
+  await database.query('UPDATE incident SET confirmed_at = coalesce(confirmed_at, ?) WHERE id = ?', [
+    timestamp(at),
+    id,
+  ]);
+}
+
 export async function removeIncident(transaction: EntityManager, { id }: Pick<Incident, 'id'>): Promise<void> {
   await transaction.nativeDelete(await loadEntity(), { id });
 }

@@ -177,8 +177,18 @@ export const accountActions: readonly ActionKind[] = [
       'give the time of an outage back to all whom it has hit, once; after the first one, this is done without being asked',
     input: schema({ outage: text('Id of the outage.', 36) }, ['outage']),
     async perform(host, _id, { outage = '' }) {
-      const { creditOutage, findOutage } = await import('../outages/credit.ts');
-      return { ...(await creditOutage(host, await findOutage(host.database, outage))) };
+      const { approveOutage } = await import('../outages/credit.ts');
+      return { ...(await approveOutage(host, outage)) };
+    },
+  },
+  {
+    name: 'outage.decline',
+    subject: 'outage',
+    summary: 'give the time of an outage back to nobody; refused once somebody has it',
+    input: schema({ outage: text('Id of the outage.', 36), note }, ['outage', 'note']),
+    async perform({ database }, _id, { outage = '' }) {
+      const { declineOutage } = await import('../outages/credit.ts');
+      await declineOutage(database, outage);
     },
   },
 ];

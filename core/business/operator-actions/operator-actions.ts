@@ -19,6 +19,7 @@ export const operatorActionNames = [
   'refund.close',
   'outage.grant_days',
   'outage.credit',
+  'outage.decline',
   'announcement.create',
   'announcement.change',
   'announcement.end',

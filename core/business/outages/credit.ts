@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
-import { epochs } from '#core/platform/database/rows.ts';
+import { epoch, epochs } from '#core/platform/database/rows.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import { lockAccount, prolongPeriod } from '../accounts/ledger.ts';
@@ -18,6 +18,8 @@ type CreditHost = Pick<Host, 'database' | 'section'>;
 const usedWithin = `interval '7 days'`;
 /** Around an outage, others that may share its days with it. */
 const nearby = `interval '2 days'`;
+/** Accounts that are read at once. */
+const together = 1_000;
 
 export interface ConfirmedOutage {
   readonly id: string;
@@ -27,6 +29,13 @@ export interface ConfirmedOutage {
   readonly until: Date;
   /** Undefined: nobody has had time back, or not all. */
   readonly creditedAt: Date | undefined;
+  /** When an operator decided that nobody gets it back. */
+  readonly declinedAt: Date | undefined;
+}
+
+/** Whether customers may still get the time back without being decided against. */
+export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean {
+  return creditedAt === undefined && declinedAt === undefined;
 }
 
 interface OutageColumns {
@@ -36,9 +45,10 @@ interface OutageColumns {
   readonly from_at: number;
   readonly until_at: number;
   readonly credited_at: number | null;
+  readonly declined_at: number | null;
 }
 
-const columns = `id, incident_id, model, ${epochs('o.from_at', 'o.until_at', 'o.credited_at')}`;
+const columns = `id, incident_id, model, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
 /** The newest first. @param limit at most 500 */
 export async function listOutages(database: Queries, limit: number): Promise<ConfirmedOutage[]> {
@@ -66,21 +76,27 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
     from: new Date(row.from_at),
     until: new Date(row.until_at),
     creditedAt: row.credited_at === null ? undefined : new Date(row.credited_at),
+    declinedAt: row.declined_at === null ? undefined : new Date(row.declined_at),
   };
 }
 
-/** Whom an outage has hit: accounts with paid time in it that used the model, or tried to; neither blocked nor deleted ones. */
+/**
+ * Whom an outage has hit: accounts with paid time in it that used the model, or tried to; neither blocked nor deleted ones. For each
+ * with paid time, one look into the index `request_log_model` finds its last request.
+ */
 async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
-  const rows = await database.query<{ account_id: string }>(
-    `select distinct r.account_id from outage o join request_log r on coalesce(r.alias_of, r.model) = o.model
-       and r.is_metered and r.started_at between o.from_at - ${usedWithin} and o.until_at
-     join account a on a.id = r.account_id
-     where o.id = ? and a.blocked_at is null and a.deleted_at is null and exists (
+  const rows = await database.query<{ id: string }>(
+    `select a.id from outage o join account a on a.blocked_at is null and a.deleted_at is null
+     cross join lateral (
+       select from request_log r where r.account_id = a.id and coalesce(r.alias_of, r.model) = o.model and r.is_metered
+         and r.started_at between o.from_at - ${usedWithin} and o.until_at
+       order by r.started_at desc limit 1) used
+     where o.id = ? and exists (
        select from ${periodsInForce} p where p.account_id = a.id and p.starts_at < o.until_at and p.ends_at > o.from_at)
-     order by r.account_id`,
+     order by a.id`,
     [id],
   );
-  return rows.map((row) => row.account_id);
+  return rows.map((row) => row.id);
 }
 
 /** What crediting an outage would give, or has given. */
@@ -94,11 +110,12 @@ export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): 
   const { database } = host;
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
   let [accounts, seconds] = [0, 0];
-  for (const accountId of await findHit(database, outage)) {
-    const owed = await secondsOwed(execute, host, outage, accountId);
-    if (owed > 0) accounts++;
-    seconds += owed;
-  }
+  const hit = await findHit(database, outage);
+  for (let at = 0; at < hit.length; at += together)
+    for (const owed of (await secondsOwed(execute, host, outage, hit.slice(at, at + together))).values()) {
+      if (owed > 0) accounts++;
+      seconds += owed;
+    }
   return { accounts, seconds };
 }
 
@@ -116,10 +133,37 @@ export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): P
     if (given > 0) accounts++;
     seconds += given;
   }
-  await database.query('update outage set credited_at = coalesce(credited_at, clock_timestamp()) where id = ?', [
-    outage.id,
-  ]);
+  await database.query(
+    'update outage set credited_at = coalesce(credited_at, clock_timestamp()) where id = ? and declined_at is null',
+    [outage.id],
+  );
   return { accounts, seconds };
+}
+
+/** The same by an operator's word, who may have declined it before. @throws AccountError `not_found` */
+export async function approveOutage(host: CreditHost, id: string): Promise<CreditPreview> {
+  const outage = await findOutage(host.database, id);
+  await host.database.query('update outage set declined_at = null where id = ?', [outage.id]);
+  return creditOutage(host, outage);
+}
+
+/** Decides that nobody gets the time of an outage back. @throws AccountError `not_found`; `credited` when somebody has it already */
+export async function declineOutage(database: Database, id: string): Promise<void> {
+  const outage = await findOutage(database, id);
+  await database.fork().transactional(async (transaction) => {
+    // Nobody gets it while this is decided: `creditAccount` takes the same lock.
+    await transaction.execute('select 1 from outage where id = ? for update', [outage.id]);
+    const begun = await transaction.execute<unknown[]>(
+      `select 1 from outage o where id = ? and (credited_at is not null
+         or exists (select from outage_credit c where c.outage_id = o.id))`,
+      [outage.id],
+    );
+    if (begun.length > 0)
+      throw new AccountError('credited', 'Customers have had the time of this outage back already.');
+    await transaction.execute('update outage set declined_at = coalesce(declined_at, clock_timestamp()) where id = ?', [
+      outage.id,
+    ]);
+  });
 }
 
 async function creditAccount(
@@ -135,8 +179,13 @@ async function creditAccount(
     [id, accountId],
   );
   if (earlier.length > 0) return 0;
+  const open = await transaction.execute<unknown[]>(
+    'select 1 from outage where id = ? and declined_at is null for share',
+    [id],
+  );
+  if (open.length === 0) return 0;
   const execute: Execute = (sql, parameters) => transaction.execute(sql, [...parameters]);
-  const seconds = await secondsOwed(execute, host, outage, accountId);
+  const seconds = (await secondsOwed(execute, host, outage, [accountId])).get(accountId) ?? 0;
   const note = `${model} was down from ${from.toISOString()}, incident ${outage.incidentId}`;
   const periodId = seconds === 0 ? null : await prolongPeriod(transaction, accountId, seconds, note);
   await transaction.execute(
@@ -153,29 +202,46 @@ async function creditAccount(
   return seconds;
 }
 
-/** What an outage adds to what an account has had back, 0 or more whole seconds. */
+/** What an outage adds to what accounts have had back, 0 or more whole seconds for each. @param accountIds at most `together` */
 async function secondsOwed(
   execute: Execute,
   { section }: CreditHost,
   { id, from, until }: ConfirmedOutage,
-  accountId: string,
-): Promise<number> {
-  const spans = await execute<{ from_at: number; until_at: number; seconds: number }>(
-    `select ${epochs('o.from_at', 'o.until_at')}, c.seconds from outage_credit c join outage o on o.id = c.outage_id
-     where c.account_id = ? and o.id <> ? and exists (
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const spans = await execute<SpanOfAccount>(
+    `select c.account_id, ${epochs('o.from_at', 'o.until_at')} from outage_credit c join outage o on o.id = c.outage_id
+     where c.account_id in (?) and o.id <> ? and exists (
        select from outage n where n.id = ? and o.until_at > n.from_at - ${nearby} and o.from_at < n.until_at + ${nearby})`,
-    [accountId, id, id],
+    [accountIds, id, id],
   );
-  const periods = await execute<{ starts_at: number; ends_at: number }>(
-    `select ${epochs('p.starts_at', 'p.ends_at')} from ${periodsInForce} p where account_id = ?`,
-    [accountId],
+  const periods = await execute<SpanOfAccount>(
+    `select account_id, ${epoch('starts_at')} as from_at, ${epoch('ends_at')} as until_at from ${periodsInForce} p
+     where account_id in (?)`,
+    [accountIds],
   );
-  const paid = periods.map(({ starts_at: starts, ends_at: ends }): CreditSpan => [starts, ends]);
-  const credited = spans.map((span): CreditSpan => [span.from_at, span.until_at]);
+  const [creditedOf, paidOf] = [spansOf(spans), spansOf(periods)];
   const most = section(outagesSection).max_minutes_per_day * 60_000;
   const zone = section(service).time_zone;
-  const all = creditedTime([...credited, [from.getTime(), until.getTime()]], paid, most, zone);
-  return Math.max(0, Math.floor((all - creditedTime(credited, paid, most, zone)) / 1_000));
+  const owedTo = (accountId: string): number => {
+    const [credited, paid] = [creditedOf.get(accountId) ?? [], paidOf.get(accountId) ?? []];
+    const all = creditedTime([...credited, [from.getTime(), until.getTime()]], paid, most, zone);
+    return Math.max(0, Math.floor((all - creditedTime(credited, paid, most, zone)) / 1_000));
+  };
+  return new Map(accountIds.map((accountId) => [accountId, owedTo(accountId)]));
+}
+
+interface SpanOfAccount {
+  readonly account_id: string;
+  readonly from_at: number;
+  readonly until_at: number;
+}
+
+function spansOf(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditSpan[]> {
+  const byAccount = Map.groupBy(rows, (row) => row.account_id);
+  return new Map(
+    [...byAccount].map(([id, spans]) => [id, spans.map(({ from_at: from, until_at: until }) => [from, until])]),
+  );
 }
 
 /** Whether an operator has approved a credit before: then the next ones need no approval. */

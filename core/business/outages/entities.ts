@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account, PlanPeriod } from '../accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A time within an incident in which no request to a model was answered, and those of several accounts failed. */
+/** A time within an incident in which no request to a model was answered: those of several accounts failed, or a probe did. */
 export const OutageRow = defineEntity({
   name: 'OutageRow',
   tableName: 'outage',
@@ -16,6 +16,8 @@ export const OutageRow = defineEntity({
     untilAt: p.datetime(),
     /** When all accounts had their time back; null: not yet. */
     creditedAt: p.datetime().nullable(),
+    /** When an operator decided that nobody gets it back. */
+    declinedAt: p.datetime().nullable(),
   },
   uniques: [{ name: 'outage_once', properties: ['incidentId', 'fromAt'] }],
   checks: [{ name: 'outage_span', expression: 'until_at > from_at' }],

@@ -8,14 +8,15 @@ const records = `interval '10 minutes'`;
 const oldest = `interval '3 days'`;
 /** Before the incident was seen: the failures that showed it. */
 const before = `interval '10 minutes'`;
-/** Accounts whose requests must have failed: the odd requests of one earn nobody time. */
+/** Accounts whose requests must have failed, unless a probe has: the odd requests of one earn nobody time. */
 const leastAccounts = 2;
 
 const isOwn = `r.attempts is not null and (${ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ')})`;
 
 /**
  * Finds the outages of incidents that are over, once: from the first to the last failed request between two that a route answered,
- * so that all routes were down meanwhile. Of several instances, one finds them.
+ * so that all routes were down meanwhile. The probe that confirmed an incident counts as one of them. Of several instances, one
+ * finds them.
  */
 export async function findOutages({ database, section }: Pick<Host, 'database' | 'section'>): Promise<void> {
   const { from_minutes: minutes } = section(outagesSection);
@@ -24,23 +25,28 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
     const found = await transaction.execute<
       { incident_id: string; model: string; from_at: string; until_at: string }[]
     >(
-      `with requests as materialized (
-         select i.id, i.model, r.account_id,
-           r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' as at,
-           r.outcome = 'answered' and r.cache is distinct from 'hit' as is_served,
-           r.outcome in ('failed', 'interrupted') and not (${isOwn}) as is_failed
-         from incident i join request_log r on coalesce(r.alias_of, r.model) = i.model and r.is_metered
-           and r.started_at between i.started_at - ${before} and i.ended_at
+      `with over as (
+         select id, model, started_at, ended_at, confirmed_at from incident i
          where i.kind = 'down' and i.opened_at is not null
            and i.ended_at between statement_timestamp() - ${oldest} and statement_timestamp() - ${records}
            and not exists (select from outage o where o.incident_id = i.id)
+       ), requests as materialized (
+         select i.id, i.model, r.account_id, false as is_probe,
+           r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' as at,
+           r.outcome = 'answered' and r.cache is distinct from 'hit' as is_served,
+           r.outcome in ('failed', 'interrupted') and not (${isOwn}) as is_failed
+         from over i join request_log r on coalesce(r.alias_of, r.model) = i.model and r.is_metered
+           and r.started_at between i.started_at - ${before} and i.ended_at
+         union all
+         select id, model, null, true, confirmed_at, false, true from over where confirmed_at is not null
        ), runs as (
          select *, count(*) filter (where is_served) over (partition by id order by at, is_served desc rows unbounded preceding) as run
          from requests where is_served or is_failed
        )
        select id as incident_id, model, min(at)::text as from_at, max(at)::text as until_at
        from runs where is_failed group by id, model, run
-       having max(at) - min(at) >= make_interval(mins => ?) and count(distinct account_id) >= ${leastAccounts}`,
+       having max(at) - min(at) >= make_interval(mins => ?)
+         and (count(distinct account_id) >= ${leastAccounts} or bool_or(is_probe))`,
       [minutes],
     );
     for (const { incident_id: incidentId, model, from_at: from, until_at: until } of found)

@@ -1,6 +1,6 @@
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { creditOutage, hasCredited, listOutages } from './credit.ts';
+import { creditOutage, hasCredited, isWaiting, listOutages } from './credit.ts';
 import { findOutages } from './find-outages.ts';
 import { outagesSection } from './section.ts';
 
@@ -21,7 +21,7 @@ export const creditJob: JobDefinition = {
 export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
   if (!host.section(outagesSection).credit) return;
   await findOutages(host);
-  const waiting = (await listOutages(host.database, looked)).filter(({ creditedAt }) => creditedAt === undefined);
+  const waiting = (await listOutages(host.database, looked)).filter(isWaiting);
   if (waiting.length === 0 || !(await hasCredited(host.database))) return;
   for (const outage of waiting.toReversed()) {
     const { accounts, seconds } = await creditOutage(host, outage);
@@ -34,7 +34,8 @@ export const outageGauges: readonly Gauge[] = [
   {
     name: 'outages_waiting',
     description: 'Outages for which customers have not had their time back: the first one waits for an operator.',
-    read: (host) => count(host, `select count(*)::float8 as value from outage where credited_at is null`),
+    read: (host) =>
+      count(host, `select count(*)::float8 as value from outage where credited_at is null and declined_at is null`),
   },
   {
     name: 'outage_credit_seconds_total',

@@ -83,17 +83,23 @@ async function explained(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** `daypass account credit-outage`: what outages would give back, and the approval of the first. */
+/** `daypass account credit-outage`: what outages would give back, and the approval of the first, or its refusal. */
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
   parser
     .command('credit-outage')
     .description('list outages with the time that they give back, or give that of one back now')
     .argument('[outage]', 'id of the outage; without it, they are listed', parseLine)
+    .option('--decline <reason>', 'give its time back to nobody, and say why', parseLine)
     .option('--yes', 'do not ask')
     .addOption(zoneOption())
-    .action((id: string | undefined, options: ZoneOptions & { readonly yes?: true }) =>
+    .action((id: string | undefined, options: CreditOptions) =>
       explained(() => context.withHost((host) => creditOutages(context, host, id, options))),
     );
+}
+
+interface CreditOptions extends ZoneOptions {
+  readonly decline?: string;
+  readonly yes?: true;
 }
 
 function minutes(ms: number): string {
@@ -104,23 +110,34 @@ async function creditOutages(
   context: CommandContext,
   host: Host,
   id: string | undefined,
-  options: ZoneOptions & { readonly yes?: true },
+  options: CreditOptions,
 ): Promise<void> {
-  const { findOutage, listOutages, previewCredit } = await import('#core/business/outages/credit.ts');
+  const { findOutage, isWaiting, listOutages, previewCredit } = await import('#core/business/outages/credit.ts');
   const zone = zoneOf(host, options);
+  const { decline } = options;
   if (id === undefined) {
+    if (decline !== undefined)
+      throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
     const rows: string[][] = [];
     for (const outage of await listOutages(host.database, 50)) {
       const { day, clock } = localTime(outage.from, zone);
-      const isOpen = outage.creditedAt === undefined;
-      const { accounts, seconds } = isOpen ? await previewCredit(host, outage) : { accounts: 0, seconds: 0 };
-      const state = isOpen ? `${accounts} accounts would get ${minutes(seconds * 1_000)}` : 'given back';
+      const preview = isWaiting(outage) ? await previewCredit(host, outage) : undefined;
+      const decided = outage.creditedAt === undefined ? 'declined' : 'given back';
+      const state =
+        preview === undefined ? decided : `${preview.accounts} accounts would get ${minutes(preview.seconds * 1_000)}`;
       rows.push([outage.id, outage.model, `${day} ${clock}`, minutes(+outage.until - +outage.from), state]);
     }
     for (const line of formatTable(['outage', 'model', 'from', 'lasted', 'state'], rows)) context.print(line);
     return;
   }
   const outage = await findOutage(host.database, id);
+  if (decline !== undefined) {
+    if (options.yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
+    const words = { outage: outage.id, note: decline };
+    await runAction(host, commandOperator(), actionKind('outage.decline'), '', words);
+    context.print('declined: nobody gets the time of this outage back');
+    return;
+  }
   const { accounts, seconds } = await previewCredit(host, outage);
   if (options.yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
   const { result } = await runAction(host, commandOperator(), actionKind('outage.credit'), '', { outage: outage.id });

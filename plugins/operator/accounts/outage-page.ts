@@ -5,11 +5,18 @@ import {
   type OutageResult,
   readOutage,
 } from '#core/business/accounts/outage-grant.ts';
-import { listOutages, type ConfirmedOutage, previewCredit } from '#core/business/outages/credit.ts';
+import {
+  type ConfirmedOutage,
+  findOutage,
+  isWaiting,
+  listOutages,
+  previewCredit,
+} from '#core/business/outages/credit.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { act } from '../action-page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { act, actionPage } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { instantOf, localTime } from '../local-time.ts';
 import type { TableSection } from '../table-section.ts';
@@ -62,6 +69,41 @@ const creditForm = defineForm({
   },
 });
 
+async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOutage> {
+  try {
+    return await findOutage(host.database, params['outage'] ?? '');
+  } catch (error) {
+    if (!(error instanceof AccountError)) throw error;
+    throw new PageError(404, 'operator.outage_unknown', { action: { path, label: 'operator.outage' } });
+  }
+}
+
+/** `/operator/accounts/outage/ID/decline`: whether nobody gets the time of an outage back. */
+export const declinePage: Page = actionPage({
+  path: `${path}/{outage}/decline`,
+  title: 'operator.credit_decline',
+  action: 'outage.decline',
+  async ask(request) {
+    const { t } = request;
+    const outage = await describeOutage(await requireOutage(request), request);
+    return {
+      question: t('operator.credit_decline_question'),
+      text: t('operator.credit_decline_text'),
+      facts: [
+        { name: t('operator.outage'), value: outage.title },
+        { name: t('operator.credit_would_give'), value: outage.text },
+      ],
+      label: t('operator.credit_decline'),
+      isDanger: true,
+      back: path,
+      note: { label: t('operator.reason'), hint: t('operator.act.note_hint') },
+    };
+  },
+  subject: () => '',
+  words: ({ note }, { params }) => ({ outage: params['outage'], note }),
+  next: () => path,
+});
+
 /** Outages that are looked at for those whose time nobody had back yet. */
 const looked = 20;
 
@@ -89,7 +131,7 @@ export const outagePage: Page = {
     const [since, until, model] = [asked('since'), asked('until'), asked('model')];
     const { error, accounts } = await preview(request, since, until, model);
     const outages = await listOutages(host.database, looked);
-    const waiting = outages.filter(({ creditedAt }) => creditedAt === undefined);
+    const waiting = outages.filter(isWaiting);
     return {
       waiting: await Promise.all(waiting.map((outage) => describeOutage(outage, request))),
       credited:

@@ -409,3 +409,31 @@ describe('account grant-outage', () => {
     });
   });
 });
+
+describe('account credit-outage', () => {
+  it('declines an outage with a reason, and gives it back after all', async () => {
+    const outage = randomUUID();
+    await database.query(
+      `insert into outage (id, incident_id, model, from_at, until_at)
+       values (?, ?, 'dp/gpt-5', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
+      [outage, randomUUID()],
+    );
+    expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ 0 accounts would get 0 min`));
+    expect(await gateway('credit-outage', '--decline', 'our own test')).toMatchObject({ exitCode: 2 });
+    expect(await gateway('credit-outage', outage, '--decline', 'our own test')).toMatchObject({ exitCode: 2 });
+    const declined = await gateway('credit-outage', outage, '--decline', 'our own test', '--yes');
+    expect(declined).toMatchObject({ exitCode: 0, output: 'declined: nobody gets the time of this outage back' });
+    expect((await listActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
+      action: 'outage.decline',
+      note: `outage: ${outage}, our own test`,
+      outcome: 'done',
+    });
+    expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ declined`));
+    expect((await gateway('credit-outage', outage, '--yes')).output).toBe('0 accounts had their time back');
+    expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ given back`));
+    expect(await gateway('credit-outage', outage, '--decline', 'too late', '--yes')).toMatchObject({
+      exitCode: 1,
+      error: 'Customers have had the time of this outage back already.',
+    });
+  });
+});

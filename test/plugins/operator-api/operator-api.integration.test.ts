@@ -167,6 +167,24 @@ describe('a call', () => {
     expect((await call('GET', `/outage?since=${until}&until=${since}`, { token })).json.error.code).toBe('span');
   });
 
+  it('declines to give the time of an outage back', async () => {
+    const outage = randomUUID();
+    await database.query(
+      `insert into outage (id, incident_id, model, from_at, until_at)
+       values (?, ?, 'dp/gpt-5', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
+      [outage, randomUUID()],
+    );
+    const token = await newToken('act');
+    const listed = async () =>
+      (await call('GET', '/outages', { token })).json.outages.find(({ id }: { id: string }) => id === outage);
+    expect(await listed()).toMatchObject({ preview: { accounts: 0, seconds: 0 } });
+    expect((await call('POST', '/outage/decline', { token, body: { outage } })).status).toBe(400);
+    const body = { outage, note: 'our own test' };
+    expect((await call('POST', '/outage/decline', { token, body })).status).toBe(200);
+    expect(await listed()).toMatchObject({ declined_at: expect.any(String) });
+    expect(await listed()).not.toHaveProperty('preview');
+  });
+
   it.each(['/orders?day=yesterday', '/orders?state=open'])('for %s is told what is wrong', async (path) => {
     const { status, json } = await call('GET', path, { token: await newToken('read') });
     expect([status, json.error.code]).toEqual([400, 'invalid']);

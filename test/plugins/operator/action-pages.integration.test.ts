@@ -9,6 +9,7 @@ import { startOrder } from '#core/business/payments/checkout.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { findOutage } from '#core/business/outages/credit.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
@@ -122,6 +123,16 @@ const announced = {
   text_en: 'We move.',
   text_id: 'Kami pindah.',
 };
+async function addOutage(): Promise<string> {
+  const id = crypto.randomUUID();
+  await gateway.database.query(
+    `insert into outage (id, incident_id, model, from_at, until_at)
+     values (?, ?, 'dp/gpt-5', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
+    [id, crypto.randomUUID()],
+  );
+  return id;
+}
+
 const announce = () =>
   createAnnouncement(
     gateway.gateway.host,
@@ -313,6 +324,19 @@ const pages: readonly ActionPage[] = [
     right: async () => ({ days: '2', label: 'Sorry', note: crypto.randomUUID() }),
     does: [1, 3],
     note: expect.stringMatching(/^since: .+Z, until: .+Z, days: 2, label: Sorry, [\w-]{36}$/),
+  },
+  {
+    path: '/operator/accounts/outage/{outage}/decline',
+    action: 'outage.decline',
+    async subject() {
+      const id = await addOutage();
+      const state = async () => (await findOutage(gateway.database, id)).declinedAt !== undefined;
+      return { path: `/operator/accounts/outage/${id}/decline`, id: 'outage', state };
+    },
+    wrong: [noReason, onlySpaces, longReason],
+    right: { note: reason },
+    does: [false, true],
+    note: expect.stringMatching(`^outage: [\\w-]{36}, ${reason}$`),
   },
   {
     path: '/operator/refunds/{key}/close',
@@ -508,8 +532,9 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     expect(recorded).toMatchObject([{ operator, action, subject: about.id, note }]);
   });
 
-  it.skipIf(/routes|outage|new/.test(path))('does not exist for what does not exist', async () => {
+  it.skipIf(/routes|outage$|new/.test(path))('does not exist for what does not exist', async () => {
     const unknown = path
+      .replace('{outage}', '00000000-0000-0000-0000-000000000000')
       .replace('{id}', '00000000-0000-0000-0000-000000000000')
       .replace('{code}', 'ORD-NOTHING')
       .replace('{key}', 'ORD-NOTHING-R1')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import type { JsonObject } from '#core/platform/json.ts';
@@ -149,6 +149,75 @@ it('a model that was replaced, or names another maker, is flagged by its fingerp
   await probeState(world.host).read(world.host);
   expect(demotedRoutes(world.host).size).toBe(0);
   expect(probesCheck.check(world.host)).toMatchObject({ ok: false, reason: expect.stringContaining('(fingerprint)') });
+});
+
+const minute = 60_000;
+async function incident(startedAt: number, endedAt: number | null): Promise<string> {
+  const id = crypto.randomUUID();
+  await database.query(
+    `insert into incident (id, model, kind, cause, started_at, opened_at, checked_at, ended_at)
+     values (?, 'dp/test', 'down', 'routes_out', ?, ?, ?, ?)`,
+    [id, ...[startedAt, startedAt, endedAt ?? startedAt].map((at) => new Date(at)), endedAt && new Date(endedAt)],
+  );
+  onTestFinished(async () => void (await database.query('delete from incident')));
+  return id;
+}
+
+async function confirmedAt(id: string): Promise<number | undefined> {
+  const [row] = await database.query<{ at: number | null }>(
+    'select (extract(epoch from confirmed_at) * 1000)::float8 as at from incident where id = ?',
+    [id],
+  );
+  return row?.at ?? undefined;
+}
+
+describe('a model that is down', () => {
+  it('is tried once meanwhile, which confirms the incident when no route answers', async () => {
+    const world = await openWorld(database);
+    await probed(world);
+    world.drift = { refuses: () => 500 };
+    world.advance(1);
+    const id = await incident(world.host.now() - minute, null);
+    expect(await probed(world)).toEqual(['answers failed unreachable']);
+    expect(await confirmedAt(id)).toBe(world.host.now());
+    const asked = world.upstream.requests.length;
+    await probed(world);
+    expect(world.upstream.requests).toHaveLength(asked);
+  });
+
+  it('is tried again when it is back, which takes no incident back', async () => {
+    const world = await openWorld(database);
+    world.drift = { refuses: () => 500 };
+    const id = await incident(world.host.now() - minute, null);
+    await probed(world);
+    world.advance(1 / 6);
+    await database.query('update incident set ended_at = ? where id = ?', [new Date(world.host.now() - minute), id]);
+    world.drift = {};
+    expect(await probed(world)).toEqual([]);
+    expect(await confirmedAt(id)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['that answers a probe', {}],
+    ['whose vendor asks for patience', { refuses: () => 429 }],
+  ])('%s has no confirmed incident', async (_title, drift) => {
+    const world = await openWorld(database);
+    world.drift = drift;
+    const id = await incident(world.host.now() - minute, null);
+    await probed(world);
+    expect(await confirmedAt(id)).toBeUndefined();
+  });
+
+  it('has no confirmed incident by a probe that failed before it began', async () => {
+    const world = await openWorld(database, { daily_tokens: 1_000 });
+    world.drift = { refuses: () => 500 };
+    await probed(world);
+    await database.query('update probes_result set tokens = 1000 where route = ?', [world.route.id]);
+    world.advance(1 / 2);
+    const id = await incident(world.host.now() - minute, null);
+    await probed(world);
+    expect(await confirmedAt(id)).toBeUndefined();
+  });
 });
 
 it('a route that does not do what it declares is tried last where the operator wants that, until it does again', async () => {

@@ -3,16 +3,20 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import {
+  approveOutage,
   creditedIncidents,
   creditOutage,
+  declineOutage,
   findOutage,
+  isWaiting,
   listCredits,
   listOutages,
   type ConfirmedOutage,
   previewCredit,
 } from '#core/business/outages/credit.ts';
 import { creditedTime, type CreditSpan } from '#core/business/outages/credited-time.ts';
-import { creditOutages } from '#core/business/outages/jobs.ts';
+import { creditOutages, outageGauges } from '#core/business/outages/jobs.ts';
+import { confirmIncident } from '#core/business/model-health/incident-store.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
@@ -134,6 +138,68 @@ describe('an outage', () => {
     expect(await listOutages(database, 10)).toEqual([]);
     await creditOutages(hostWith());
     expect(await listOutages(database, 10)).toHaveLength(1);
+  });
+});
+
+describe('a probe that failed on every route', () => {
+  it('confirms an outage that one account alone has felt, and counts as a failure in it', async () => {
+    const one = await customer();
+    const from = start();
+    const id = await incident(from, from + 30 * minute);
+    for (const minutes of [0, 3]) await request(one, from + minutes * minute);
+    await confirmIncident(database, { id }, from + 9 * minute);
+    await confirmIncident(database, { id }, from + 20 * minute);
+    await creditOutages(hostWith());
+    expect(await listOutages(database, 10)).toMatchObject([
+      { incidentId: id, from: new Date(from), until: new Date(from + 9 * minute) },
+    ]);
+  });
+
+  it('confirms nothing before a route has answered again, nor in another incident', async () => {
+    const one = await customer();
+    const from = start();
+    const confirmed = await incident(from, from + 30 * minute);
+    await incident(from, from + 30 * minute, 'dp/other');
+    await confirmIncident(database, { id: confirmed }, from + minute);
+    await request(one, from);
+    await request(one, from + 2 * minute, 'answered');
+    for (const minutes of [5, 20]) await request(one, from + minutes * minute);
+    for (const minutes of [0, 20]) await request(one, from + minutes * minute, 'failed', 'dp/other');
+    await creditOutages(hostWith());
+    expect(await listOutages(database, 10)).toEqual([]);
+  });
+});
+
+describe('an outage that an operator declines', () => {
+  it('gives nobody anything, and is the first no longer, until he gives it after all', async () => {
+    const account = await customer();
+    const before = await heldUntil(account);
+    const from = now() - 60 * minute;
+    await request(account, from);
+    const { id } = await addOutage(from, from + 10 * minute);
+    await declineOutage(database, id);
+    await declineOutage(database, id.toUpperCase());
+    await creditOutages(hostWith());
+    const declined = await findOutage(database, id);
+    expect([declined.declinedAt instanceof Date, isWaiting(declined)]).toEqual([true, false]);
+    expect(await creditOutage(hostWith(), declined)).toEqual({ accounts: 0, seconds: 0 });
+    expect((await findOutage(database, id)).creditedAt).toBeUndefined();
+    expect(await outageGauges[0]?.read(hostWith())).toEqual([{ value: 0 }]);
+    expect(await heldUntil(account)).toBe(before);
+    expect(await approveOutage(hostWith(), id)).toEqual({ accounts: 1, seconds: 600 });
+    expect(await findOutage(database, id)).toMatchObject({ declinedAt: undefined, creditedAt: expect.any(Date) });
+  });
+
+  it('is refused once somebody has had it back', async () => {
+    const [one, other] = [await customer(), await customer()];
+    const from = now() - 60 * minute;
+    for (const account of [one, other]) await request(account, from);
+    const outage = await addOutage(from, from + 10 * minute);
+    await expect(creditOutage(hostWith({}, killedAfter(1)), outage)).rejects.toThrow('killed');
+    expect((await findOutage(database, outage.id)).creditedAt).toBeUndefined();
+    await expect(declineOutage(database, outage.id)).rejects.toMatchObject({ kind: 'credited' });
+    await expect(declineOutage(database, randomUUID())).rejects.toMatchObject({ kind: 'not_found' });
+    expect(await creditOutage(hostWith(), outage)).toEqual({ accounts: 1, seconds: 600 });
   });
 });
 

@@ -6,30 +6,45 @@ import type { Gauge } from './gauge.ts';
 /** Ms between two measurements of the event loop's lag. */
 const resolution = 20;
 
-/** Measures from the first scrape on: a process that nobody watches has no timer for it. */
-class LagMonitor implements Disposable {
-  readonly #delay = monitorEventLoopDelay({ resolution });
+/** Ms of lag that a reading shows at least: as much as Prometheus sees of two scrapes. */
+const window = 60_000;
 
-  constructor() {
-    this.#delay.enable();
+/**
+ * Measures from the first scrape on: a process that nobody watches has no timer for it. Of two measurements, the older one is read,
+ * and starts anew as the younger one once that covers the window: no scrape takes anything from another.
+ */
+class LagMonitor implements Disposable {
+  #older = monitorEventLoopDelay({ resolution });
+  #younger = monitorEventLoopDelay({ resolution });
+  #youngerSince: number; // monotonic ms
+
+  constructor(now: number) {
+    this.#youngerSince = now;
+    this.#older.enable();
+    this.#younger.enable();
   }
 
-  /** Seconds by quantile since the last call. */
-  take(): { readonly quantile: string; readonly seconds: number }[] {
-    const taken = [50, 99, 100].map((percent) => ({
+  /** Seconds by quantile, of the last one to two minutes, or since the last call where that is longer ago. */
+  read(now: number): { readonly quantile: string; readonly seconds: number }[] {
+    if (now - this.#youngerSince >= window) {
+      [this.#older, this.#younger] = [this.#younger, this.#older];
+      this.#younger.reset();
+      this.#youngerSince = now;
+    }
+    return [50, 99, 100].map((percent) => ({
       quantile: String(percent / 100),
-      seconds: Math.max(0, this.#delay.percentile(percent) / 1e9 - resolution / 1e3),
+      seconds: Math.max(0, this.#older.percentile(percent) / 1e9 - resolution / 1e3),
     }));
-    this.#delay.reset();
-    return taken;
   }
 
   [Symbol.dispose](): void {
-    this.#delay.disable();
+    this.#older.disable();
+    this.#younger.disable();
   }
 }
 
-const lagMonitor = (host: Pick<Host, 'keep'>) => host.keep('health/lag-monitor', () => new LagMonitor());
+const lagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
+  host.keep('health/lag-monitor', () => new LagMonitor(host.monotonic()));
 
 /** What every process has: its age, CPU, memory and event loop. */
 export const processGauges: readonly Gauge[] = [
@@ -54,11 +69,11 @@ export const processGauges: readonly Gauge[] = [
   },
   {
     name: 'event_loop_lag_seconds',
-    description: 'How late timers were since the last scrape: half of them, 99 %, and the latest.',
+    description: 'How late timers were in the last one to two minutes: half of them, 99 %, and the latest.',
     labels: ['quantile'],
     read: (host) =>
       lagMonitor(host)
-        .take()
+        .read(host.monotonic())
         .map(({ quantile, seconds }) => ({ value: seconds, labels: { quantile } })),
   },
   {

@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { processGauges } from '#core/gateway/health/process-gauges.ts';
+
+it('the lag of the event loop is the same for two scrapers, and forgotten after two minutes', async () => {
+  const host = createTestHost();
+  onTestFinished(() => host[Symbol.asyncDispose]());
+  const gauge = processGauges.find(({ name }) => name === 'event_loop_lag_seconds');
+  const latest = async () => [...((await gauge?.read(host)) ?? [])].at(-1)?.value ?? NaN;
+  await latest();
+  await delay(30); // the timer of the measurement has run once
+  const end = performance.now() + 400;
+  while (performance.now() < end);
+  await delay(30);
+  const [one, other] = [await latest(), await latest()];
+  expect(one).toBeGreaterThan(0.2);
+  expect(other).toBeGreaterThanOrEqual(one);
+  host.clock.advance(61_000);
+  expect(await latest()).toBeGreaterThanOrEqual(one);
+  host.clock.advance(61_000);
+  expect(await latest()).not.toBeGreaterThan(one - 0.05);
+});

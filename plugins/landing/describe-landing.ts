@@ -6,7 +6,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeModels, moreModels } from './models.ts';
-import { describeFacts, describePlans, describeSoldOut, haveEqualLimits, listDays } from './plans.ts';
+import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
 import { describeSamples, type LandingSample } from './samples.ts';
 
@@ -32,7 +32,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     pass: samplePass(request),
     rows: sampleRows(catalog, request),
     keyHint: `${service.prefix}-…k3Qd`,
-    plansLead: t(haveEqualLimits(request) ? 'landing.plans_lead' : 'landing.plans_lead_limits'),
+    plansLead: describeDifferences(request),
     plans: describePlans(request, isForSale, full, held, soldOut !== undefined),
     connectLead: t(command === undefined ? 'landing.connect_lead' : 'landing.connect_lead_command'),
     code: describeSamples(query['sample'], { baseUrl: service.baseUrl, model, label: t('landing.samples') }, command),

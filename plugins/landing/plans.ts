@@ -69,7 +69,14 @@ export function listDays({ host, language }: PageRequest): string {
   return new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(days);
 }
 
-/** False where a plan has limits: then plans differ in more than their time. */
-export function haveEqualLimits({ host }: PageRequest): boolean {
-  return host.section(plansSection).every(({ limits }) => limits === undefined);
+/** In what plans differ, besides their time. A weight is no limit: it counts while an upstream is full. */
+export function describeDifferences({ host, t }: PageRequest): string {
+  const all = host.section(plansSection).map(({ limits = {} }) => limits);
+  const limits = all.map((one) => Object.entries({ ...one, weight: 1 }).toSorted());
+  if (!areEqual(limits)) return t('landing.plans_lead_limits');
+  return t(areEqual(all.map(({ weight = 1 }) => weight)) ? 'landing.plans_lead' : 'landing.plans_lead_weight');
+}
+
+function areEqual(values: readonly unknown[]): boolean {
+  return new Set(values.map((value) => JSON.stringify(value))).size <= 1;
 }

@@ -132,10 +132,17 @@ describe('front page', () => {
     expect(page.match(/class="plan( marked)?"/g)).toEqual(['class="plan"', 'class="plan marked"']);
   });
 
-  it('the front page says that plans have the same limits only if no plan has its own', async () => {
-    const yaml = 'plans: [{ days: 1, price: 1, limits: { limit: 5 } }]';
-    const pages = [await pageOf(), await pageOf({ yaml })];
-    expect(pages.map((page) => page.includes('same limits'))).toEqual([true, false]);
+  it.each([
+    ['{ weight: 2 }', '{ weight: 2 }', 'Only the time differs.'],
+    ['{ weight: 1 }', undefined, 'Only the time differs.'],
+    ['{ limit: 5, period: 60 }', '{ period: 60, limit: 5 }', 'Only the time differs.'],
+    ['{ weight: 2 }', undefined, 'Time differs, and the share of a model that is full.'],
+    ['{ limit: 5 }', undefined, 'Time and limits differ.'],
+    ['{ weight: 2, limit: 5 }', undefined, 'Time and limits differ.'],
+  ])('the front page says of plans with the limits %s and %s: %s', async (one, other, lead) => {
+    const [first, second] = [one, other].map((value) => (value === undefined ? '' : `, limits: ${value}`));
+    const yaml = `plans: [{ days: 1, price: 1${first} }, { days: 7, price: 6${second} }]`;
+    expect(await pageOf({ yaml })).toContain(lead);
   });
 
   it('the front page says that there are no models yet', async () => {

@@ -13,6 +13,7 @@ export class AccountError extends Error {
     | 'order_open'
     | 'span'
     | 'credited'
+    | 'no_mail'
     | 'deleted';
 
   constructor(kind: AccountError['kind'], message: string) {

@@ -5,6 +5,7 @@ import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import type { AnnouncementRow } from './entities.ts';
+import { sendsMail } from '../mail/section.ts';
 import { recordMails } from './mails.ts';
 
 type Queries = Pick<Database, 'query'>;
@@ -43,10 +44,10 @@ export interface AnnouncementWords {
  * Publishes an announcement, and mails it where that is wanted (`mails.ts`).
  *
  * @returns its id and the number of mails
- * @throws AccountError `span`; `not_found` for an unknown model
+ * @throws AccountError `span`; `not_found` for an unknown model; `no_mail` where it is to be mailed and nothing is
  */
 export async function createAnnouncement(
-  host: Pick<Host, 'catalog' | 'database' | 'now'>,
+  host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
   words: AnnouncementWords,
   createdBy: string,
   isMailed: boolean,
@@ -54,6 +55,11 @@ export async function createAnnouncement(
   const id = randomUUIDv7();
   const { kind, audience, text } = words;
   const { from, until, model } = await readWords(host, words);
+  if (isMailed && !sendsMail(host.section))
+    throw new AccountError(
+      'no_mail',
+      'Mail is not set up: set mail.smtp in gateway.yaml, or announce it without mail.',
+    );
   const mails = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute(
       `insert into announcement (id, kind, audience, model, text_en, text_id, starts_at, ends_at, created_by)

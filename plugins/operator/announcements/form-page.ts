@@ -1,7 +1,7 @@
 import { findAnnouncement, isOpen, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
 import { actionKind, type ActionWords } from '#core/business/operator-actions/actions.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
-import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { act } from '../action-page.ts';
@@ -14,6 +14,7 @@ const hour = 3_600_000; // ms
 const errors = {
   not_found: ['model', 'operator.outage.no_model'],
   span: ['until', 'operator.announcement_span'],
+  no_mail: ['mail', 'operator.announcement_no_mail'],
 } as const;
 
 const text = { type: 'string', minLength: 1, maxLength: 300, pattern: '\\S' } as const;
@@ -38,7 +39,6 @@ function formOf(save: (request: PageRequest, words: ActionWords, isMailed: boole
     },
     once: true,
     async submit({ model = '', since, until, mail = false, ...words }, request) {
-      if (mail && !sendsMail(request.host.section)) throw new FieldErrors({ mail: 'operator.announcement_no_mail' });
       const span = { since: await instantOf(request, since), until: await instantOf(request, until) };
       await save(request, { ...words, ...span, ...(model !== '' && { model }) }, mail);
       return new Redirect(announcementsPath);

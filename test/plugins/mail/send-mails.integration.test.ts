@@ -170,7 +170,7 @@ describe('a mail', () => {
     await database.query(`update account set language = 'id'`);
     const announce = (until: string) =>
       createAnnouncement(
-        { database, catalog: {} as never, now: () => 0 },
+        { database, catalog: {} as never, section: () => ({}) as never, now: () => 0 },
         {
           kind: 'note',
           audience: 'all',

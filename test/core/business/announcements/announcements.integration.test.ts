@@ -12,6 +12,7 @@ import {
   listOpenAnnouncements,
 } from '#core/business/announcements/announcements.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { RecordBook } from '../../gateway/records/record-fixture.ts';
@@ -23,6 +24,7 @@ const catalog = {
 
 let database: Database;
 beforeEach(async () => {
+  mail = { smtp: 'smtp://localhost:2525' };
   database = await createTestDatabase();
 });
 afterEach(() => database[Symbol.asyncDispose]());
@@ -39,7 +41,9 @@ function words(change: Partial<AnnouncementWords> = {}): AnnouncementWords {
   };
 }
 
-const host = () => ({ database, catalog, now: () => Date.now() });
+let mail = { smtp: 'smtp://localhost:2525' };
+const section = (() => mail) as unknown as Host['section'];
+const host = () => ({ database, catalog, section, now: () => Date.now() });
 const announce = (change: Partial<AnnouncementWords> = {}, isMailed = false) =>
   createAnnouncement(host(), words(change), 'ops@example.com', isMailed);
 const openTexts = async () => (await listOpenAnnouncements(database)).map(({ text }) => text.en);
@@ -85,6 +89,13 @@ it('is refused with a span that ends before it begins or has passed, or about an
   );
   expect(await Promise.all(kinds)).toEqual(['span', 'span', 'not_found']);
   expect(await listAnnouncements(database, 10)).toEqual([]);
+});
+
+it('is refused with mail where no mail is set up, and says what to set', async () => {
+  mail = { smtp: '' };
+  await expect(announce({}, true)).rejects.toThrow('set mail.smtp in gateway.yaml');
+  expect(await listAnnouncements(database, 10)).toEqual([]);
+  expect((await announce()).mails).toBe(0);
 });
 
 it('changes until it ends, which it does once', async () => {

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { Redis } from 'ioredis';
 import { redisRetryDelay, type ScriptedRedis } from '#core/platform/shared/redis-client.ts';
 import type { Clock } from './clock.ts';
 import { Link, type Peer, type Reply, type SimulatedRedis } from './redis-server.ts';
@@ -120,7 +121,7 @@ export class RedisConnection extends EventEmitter implements Peer {
 }
 
 /** The commands of the gateway's client. */
-export function scriptedClient(connection: RedisConnection): ScriptedRedis {
+export function scriptedClient(connection: RedisConnection): Redis & ScriptedRedis {
   const script =
     (name: string, keys: number) =>
     (...parameters: unknown[]) =>
@@ -139,5 +140,5 @@ export function scriptedClient(connection: RedisConnection): ScriptedRedis {
     getBuffer: command('GET'),
     pttl: command('PTTL'),
     zrem: command('ZREM'),
-  }) as unknown as ScriptedRedis;
+  }) as unknown as Redis & ScriptedRedis;
 }

@@ -14,7 +14,11 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/\b(ECONNRESET|EPIPE|08\w{3})\b|connection (is|was|has been)? ?(closed|terminated)/i, 'connection lost'],
   [/its files were removed/, 'not running, or its files were removed'],
   // From ioredis, for commands while it has no connection.
-  [/isn't writeable|max retries per request/, 'not connected'],
+  [/isn't writeable|isn't ready|max retries per request|startup nodes|refresh slots cache/, 'not connected'],
+  // Of Redis Cluster, and of a URL of the other form.
+  [/\bCLUSTERDOWN\b|slots without a node/, 'some slots of the cluster have no node'],
+  [/^ ?MOVED\b/, 'it is a node of a Redis Cluster, whose URL begins with redis-cluster://'],
+  [/cluster support disabled/, 'it is no Redis Cluster, so its URL begins with redis://'],
 ];
 
 /** True for failures of the database or of Redis, as opposed to mistakes in the code. */

@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import { createRedis } from '../shared/redis-client.ts';
+import { readInfo } from '../shared/redis-client.ts';
 
 const timeout = 5_000; // ms
 
@@ -12,23 +12,14 @@ export function evictionPolicy(info: string): string | undefined {
 
 /** Warns when jobs may vanish from their Redis. One that cannot be asked is reported by those who need it. */
 export async function warnOfEviction(url: string, log: Logger): Promise<void> {
-  const client = createRedis(url, {
-    lazyConnect: true,
-    connectTimeout: timeout,
-    commandTimeout: timeout,
-    retryStrategy: () => null,
-  });
-  client.on('error', () => undefined);
   try {
-    await client.connect();
-    const policy = evictionPolicy(await client.info('memory'));
+    const { servers } = await readInfo(url, timeout);
+    const policy = servers.map(evictionPolicy).find((found) => found !== undefined);
     if (policy === undefined) return;
     log.warn(
       `the Redis of the job queue evicts keys (maxmemory-policy ${policy}): set it to noeviction, or set REDIS_QUEUE_URL to one that has it; jobs vanish otherwise when its memory is full`,
     );
   } catch {
     // As above.
-  } finally {
-    client.disconnect();
   }
 }

@@ -6,10 +6,11 @@ import {
   withBackend,
   type Worker,
 } from 'bullmq';
+import type { Cluster } from 'ioredis';
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
-import { redisRetryDelay } from '../shared/redis-client.ts';
-import { redisAddress } from '../shared/redis-url.ts';
+import { createCluster, redisRetryDelay } from '../shared/redis-client.ts';
+import { type RedisAddress, redisAddress } from '../shared/redis-url.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 import { Backoff } from '../timing/backoff.ts';
 
@@ -104,8 +105,9 @@ const createBackend: typeof createPostgresBackend = (...given) => {
 };
 
 export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
-  const { Queue, Worker } = withBackend(createRedisBackend);
   const address = redisAddress(url, 'REDIS_QUEUE_URL');
+  if (address.cluster !== undefined) return clusterKit(address, queueName, prefix);
+  const { Queue, Worker } = withBackend(createRedisBackend);
   const Paced = pausingWorker(Worker as never);
   return {
     backend: 'redis',
@@ -121,6 +123,38 @@ export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): Qu
         ...workerOptions,
       }) as unknown as KitWorker,
   };
+}
+
+/** The scripts of BullMQ take many keys: the braces keep the whole queue on one node. */
+function clusterKit(address: RedisAddress, queueName: string, plainPrefix: string): QueueKit {
+  const { Queue, Worker } = withBackend(createRedisBackend);
+  const Paced = pausingWorker(Worker as never);
+  const prefix = plainPrefix.replace(/[^:]+$/, '{$&}');
+  const connect = () =>
+    createCluster(address, {
+      lazyConnect: true,
+      clusterRetryStrategy: redisRetryDelay,
+      redisOptions: { maxRetriesPerRequest: null },
+    });
+  return {
+    backend: 'redis',
+    queue() {
+      const connection = connect();
+      return owning(new Queue(queueName, { connection, prefix }) as unknown as KitQueue, connection);
+    },
+    worker(process) {
+      const connection = connect();
+      const worker = new Paced(queueName, process, { connection, prefix, ...workerOptions });
+      return owning(worker as unknown as KitWorker, connection);
+    },
+  };
+}
+
+/** BullMQ closes only connections that it has opened. */
+function owning<Part extends KitQueue | KitWorker>(part: Part, connection: Cluster): Part {
+  const close = part.close.bind(part);
+  part.close = () => close().finally(() => connection.disconnect());
+  return part;
 }
 
 /** A job that is lost with its process is run again, up to five times: by contract jobs may run twice. */

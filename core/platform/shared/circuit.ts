@@ -14,6 +14,8 @@ const probeInterval = 100;
 const longestSilence = 2_000;
 
 export interface CircuitOptions {
+  /** Of the server, for the log; default `Redis`. */
+  readonly name?: string;
   /** A small write, so that it succeeds only where the commands of requests do. */
   readonly probe: () => Promise<unknown>;
   /** Replaces a connection that accepts commands and answers nothing. */
@@ -114,7 +116,7 @@ export class Circuit implements Disposable {
   #close(): void {
     if (this.#reason === undefined) return;
     this.#reason = undefined;
-    if (this.#isLogged) this.#options.log.info('Redis has recovered');
+    if (this.#isLogged) this.#options.log.info(`${this.#options.name ?? 'Redis'} has recovered`);
     this.#isLogged = false;
     this.#options.onClose();
     this.#firstClose.resolve();
@@ -124,7 +126,7 @@ export class Circuit implements Disposable {
   #report(): void {
     if (this.#isLogged || this.#closing.signal.aborted) return;
     this.#isLogged = true;
-    this.#options.log.warn(`Redis is down: ${this.#reason}`);
+    this.#options.log.warn(`${this.#options.name ?? 'Redis'} is down: ${this.#reason}`);
   }
 
   /** One round of probes. While the circuit is closed, one of them in time is enough. */

@@ -1,5 +1,5 @@
-import type { Circuit } from './circuit.ts';
 import type { ScriptedRedis } from './redis-client.ts';
+import type { RedisNodes } from './redis-nodes.ts';
 import type { Cache, CacheEntry } from './shared.ts';
 
 const entryKey = (key: string) => `gw:cache:entry:${key}`;
@@ -10,16 +10,16 @@ const headBytes = 4;
 
 export class RedisCache implements Cache {
   readonly #client: ScriptedRedis;
-  readonly #circuit: Circuit;
+  readonly #nodes: RedisNodes;
 
-  constructor(client: ScriptedRedis, circuit: Circuit) {
+  constructor(client: ScriptedRedis, nodes: RedisNodes) {
     this.#client = client;
-    this.#circuit = circuit;
+    this.#nodes = nodes;
   }
 
   async get(key: string): Promise<CacheEntry | undefined> {
     const find = () => Promise.all([this.#client.getBuffer(entryKey(key)), this.#client.pttl(entryKey(key))]);
-    const [value, left] = await this.#circuit.run(find);
+    const [value, left] = await this.#nodes.circuitOf(entryKey(key)).run(find);
     if (value === null || left <= 0) return undefined;
     const expiresIn = left / 1000;
     return { value: value.subarray(headBytes), age: Math.max(0, value.readUInt32BE(0) - expiresIn), expiresIn };
@@ -29,20 +29,22 @@ export class RedisCache implements Cache {
     const head = Buffer.alloc(headBytes);
     head.writeUInt32BE(Math.ceil(seconds));
     const kept = Buffer.concat([head, value]);
-    await this.#circuit.run(() => this.#client.set(entryKey(key), kept, 'PX', Math.ceil(seconds * 1000)));
+    const store = () => this.#client.set(entryKey(key), kept, 'PX', Math.ceil(seconds * 1000));
+    await this.#nodes.circuitOf(entryKey(key)).run(store);
   }
 
   async claim(key: string, owner: string, seconds: number): Promise<boolean> {
     const claim = () => this.#client.set(claimKey(key), owner, 'PX', Math.ceil(seconds * 1000), 'NX');
-    return (await this.#circuit.run(claim)) === 'OK';
+    return (await this.#nodes.circuitOf(claimKey(key)).run(claim)) === 'OK';
   }
 
   async extend(key: string, owner: string, seconds: number): Promise<boolean> {
     const extend = () => this.#client.gatewayExtend(claimKey(key), owner, Math.ceil(seconds * 1000));
-    return (await this.#circuit.run(extend)) === 1;
+    return (await this.#nodes.circuitOf(claimKey(key)).run(extend)) === 1;
   }
 
   async release(key: string, owner: string): Promise<void> {
-    await this.#circuit.run(() => this.#client.gatewayRelease(claimKey(key), owner));
+    const release = () => this.#client.gatewayRelease(claimKey(key), owner);
+    await this.#nodes.circuitOf(claimKey(key)).run(release);
   }
 }

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis, type RedisOptions } from 'ioredis';
-import { redisAddress } from './redis-url.ts';
+import { Cluster, type ClusterOptions, Redis, type RedisCommander, type RedisOptions } from 'ioredis';
+import { type RedisAddress, redisAddress, type RedisServer } from './redis-url.ts';
 import { jitteredDelay } from '../timing/backoff.ts';
+import { withDeadline } from '../timing/deadline.ts';
 
 /** Ms for a connection to open, and then to be ready for commands. */
 const connectTimeout = 2_000;
 
-/** The gateway's scripts: command, file, number of keys. */
-const scripts = [
+/** The gateway's scripts: command, file, number of keys. In a cluster, the keys of a call have one hash slot. */
+export const scripts = [
   ['gatewayTake', 'take', 2],
   ['gatewayRenew', 'renew', 1],
   ['gatewayHeartbeat', 'heartbeat', 1],
@@ -19,8 +20,8 @@ const scripts = [
   ['gatewaySlots', 'slots', 8],
 ] as const;
 
-/** A client with the gateway's scripts. */
-export interface ScriptedRedis extends Redis {
+/** The commands of a client with the gateway's scripts, to one Redis or to a cluster. */
+export interface ScriptedRedis extends RedisCommander {
   gatewayTake(
     ...parameters: (string | number)[]
   ): Promise<[refused: number, debt: number, wait: number, running?: number]>;
@@ -51,17 +52,47 @@ const options = {
   reconnectOnError: (error) => error.message.includes('READONLY'),
 } satisfies RedisOptions;
 
+const subscriberOptions = {
+  ...options,
+  enableOfflineQueue: true,
+  autoResubscribe: true,
+  socketTimeout: connectTimeout,
+} satisfies RedisOptions;
+
 /**
  * Connects for commands. Returns at once and keeps reconnecting while Redis is down. Commands have no deadline of their
  * own: `Circuit` sets it.
  */
-export async function connectClient(url: string): Promise<ScriptedRedis> {
-  const lua = await Promise.all(scripts.map(([, name]) => readFile(join(import.meta.dirname, `${name}.lua`), 'utf8')));
-  const client = createRedis(url, options) as ScriptedRedis;
+export async function connectClient(url: string): Promise<Redis & ScriptedRedis> {
+  const lua = await readScripts();
+  const client = createRedis(url, options);
   limitHandshake(client);
+  return withScripts(client, lua);
+}
+
+/** The same for a cluster, with a connection to each primary. Commands follow keys that have moved. */
+export async function connectCluster(address: RedisAddress): Promise<Cluster & ScriptedRedis> {
+  const lua = await readScripts();
+  const { reconnectOnError: _unused, ...redisOptions } = options;
+  const client = createCluster(address, {
+    redisOptions,
+    enableOfflineQueue: false,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    clusterRetryStrategy: redisRetryDelay,
+  });
+  client.on('+node', limitHandshake);
+  return withScripts(client, lua);
+}
+
+function readScripts(): Promise<string[]> {
+  return Promise.all(scripts.map(([, name]) => readFile(join(import.meta.dirname, `${name}.lua`), 'utf8')));
+}
+
+function withScripts<Client extends Redis | Cluster>(client: Client, lua: readonly string[]): Client & ScriptedRedis {
   for (const [index, [command, , numberOfKeys]] of scripts.entries())
     client.defineCommand(command, { numberOfKeys, lua: lua[index] as string });
-  return client;
+  return client as Client & ScriptedRedis;
 }
 
 /**
@@ -69,19 +100,94 @@ export async function connectClient(url: string): Promise<ScriptedRedis> {
  * of their own: `RedisEvents` sets it.
  */
 export function connectSubscriber(url: string): Redis {
-  return createRedis(url, {
-    ...options,
-    enableOfflineQueue: true,
-    autoResubscribe: true,
-    socketTimeout: connectTimeout,
-  });
+  return createRedis(url, subscriberOptions);
 }
 
-/** @param url in any form of REDIS_URL */
-export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapping'>): Redis {
+/**
+ * The same to any node of a cluster, because each passes on what is published at another. A connection that is lost is replaced by one
+ * to the next node.
+ */
+export function connectClusterSubscriber({ cluster: seeds = [], ...address }: RedisAddress, cluster: Cluster): Redis {
+  let turn = Math.floor(Math.random() * seeds.length);
+  const nextNode = (): RedisServer => {
+    const known = cluster.nodes().map(serverOf);
+    const nodes = known.length > 0 ? known : seeds;
+    return nodes[turn++ % nodes.length] as RedisServer;
+  };
+  const subscriber: Redis = new Redis({
+    ...subscriberOptions,
+    ...address,
+    ...nextNode(),
+    retryStrategy(attempt) {
+      Object.assign(subscriber.options, nextNode());
+      return redisRetryDelay(attempt);
+    },
+  });
+  // One that has left the cluster answers still, and hears nothing.
+  cluster.on('refresh', () => {
+    const current = nodeName(subscriber);
+    if (!cluster.nodes().some((node) => nodeName(node) === current)) replaceConnection(subscriber);
+  });
+  return subscriber;
+}
+
+function serverOf({ options: { host = '', port = 0 } }: Redis): RedisServer {
+  return { host, port };
+}
+
+/** As in the slots of ioredis. */
+export function nodeName({ options: { host, port } }: Redis): string {
+  return `${host}:${port}`;
+}
+
+/** @param url in any form of REDIS_URL but that of a cluster */
+function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapping'>): Redis {
   const { url: plain, ...address } = redisAddress(url);
   const all = { ...settings, ...address } as typeof settings;
   return plain === undefined ? new Redis(all) : new Redis(plain, all);
+}
+
+/** Names are left to the connections: certificates are checked against them. */
+export function createCluster({ cluster = [], ...address }: RedisAddress, settings: ClusterOptions): Cluster {
+  return new Cluster(cluster, {
+    ...settings,
+    dnsLookup: (host, callback) => callback(null, host),
+    // One whose other nodes do not answer is of use all the same.
+    enableReadyCheck: false,
+    redisOptions: { ...settings.redisOptions, ...address } as Omit<typeof options, 'retryStrategy'>,
+  });
+}
+
+/** Hash slots of a cluster. */
+export const clusterSlots = 16_384;
+
+/**
+ * What INFO says: of one Redis, or of each primary of a cluster.
+ *
+ * @param url in any form of REDIS_URL
+ * @param timeout ms to connect, and for each reply
+ * @throws Error of the connection, or of the command
+ */
+export async function readInfo(url: string, timeout: number): Promise<{ servers: string[]; unserved: number }> {
+  const address = redisAddress(url);
+  const redisOptions = { connectTimeout: timeout, commandTimeout: timeout, maxRetriesPerRequest: 0 };
+  const once = { lazyConnect: true, retryStrategy: () => null };
+  const client =
+    address.cluster === undefined
+      ? createRedis(url, { ...redisOptions, ...once })
+      : createCluster(address, { redisOptions, lazyConnect: true, clusterRetryStrategy: () => null });
+  let lost: Error | undefined;
+  for (const event of ['error', 'node error']) client.on(event, (error: Error) => (lost ??= error));
+  try {
+    await withDeadline(client.connect(), timeout, 'no response in time');
+    if (client instanceof Redis) return { servers: [await client.info()], unserved: 0 };
+    const servers = await Promise.all(client.nodes('master').map((node) => node.info()));
+    return { servers, unserved: clusterSlots - Object.keys(client.slots).length };
+  } catch (error) {
+    throw lost ?? error;
+  } finally {
+    client.disconnect();
+  }
 }
 
 /** Replaces a connection. Ending it politely would wait for a peer that may be gone. */

@@ -2,7 +2,8 @@ import type { Redis } from 'ioredis';
 import { guarded, inBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
-import { type Circuit, unavailable } from './circuit.ts';
+import { unavailable } from './circuit.ts';
+import type { RedisNodes } from './redis-nodes.ts';
 import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
@@ -20,15 +21,13 @@ interface Subscription {
 }
 
 export class RedisEvents implements Events {
-  readonly #client: Redis;
+  readonly #nodes: RedisNodes;
   readonly #subscriber: Redis;
-  readonly #circuit: Circuit;
   readonly #log: Logger;
   readonly #subscriptions = new Map<string, Subscription>();
 
-  constructor(client: Redis, subscriber: Redis, circuit: Circuit, log: Logger) {
-    this.#client = client;
-    this.#circuit = circuit;
+  constructor(nodes: RedisNodes, subscriber: Redis, log: Logger) {
+    this.#nodes = nodes;
     this.#log = log;
     this.#subscriber = subscriber;
     subscriber.on('message', (channel: string, message: string) => {
@@ -38,20 +37,21 @@ export class RedisEvents implements Events {
   }
 
   get isConnected(): boolean {
-    return !this.#circuit.isOpen && this.#subscriber.status === 'ready';
+    return !this.#nodes.isOpen && this.#subscriber.status === 'ready';
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    await this.#circuit.run(() => this.#client.publish(eventChannel(channel), message));
+    const name = eventChannel(channel);
+    await this.#nodes.circuitOf(name).run(() => this.#nodes.publish(name, message));
   }
 
   async subscribe(channel: string, onMessage: Listener, onReturn?: () => void): Promise<() => void> {
-    this.#circuit.check();
+    const name = eventChannel(channel);
+    this.#nodes.circuitOf(name).check();
     // Messages come from other processes, which may be of another version.
     const what = `a listener of the channel ${channel} in Redis`;
     const listener = guarded(this.#log, what, onMessage);
     const onGap = onReturn && guarded(this.#log, what, onReturn);
-    const name = eventChannel(channel);
     const subscription = this.#subscriptions.get(name) ?? this.#open(name);
     subscription.listeners.add(listener);
     if (onGap !== undefined) subscription.gapListeners.add(onGap);

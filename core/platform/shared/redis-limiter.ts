@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.ts';
-import type { Circuit } from './circuit.ts';
 import { describe, intervalOf } from './gcra.ts';
 import type { ScriptedRedis } from './redis-client.ts';
+import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
@@ -24,22 +24,20 @@ const leasesKey = (key: string) => `gw:limit:leases:{${key}}`;
  */
 export class RedisLimiter implements Limiter {
   readonly #client: ScriptedRedis;
-  readonly #circuit: Circuit;
-  readonly #instances: RedisInstances;
+  readonly #nodes: RedisNodes;
   /** Leases that this process holds, by key, with the heartbeat before they were taken or renewed. */
   readonly #held = new Map<string, Map<string, number>>();
   #heartbeat = 0;
   /** Leases to release, by key: they ended, or may have been granted by a late command. */
   readonly #owed = new Map<string, string>();
 
-  constructor(client: ScriptedRedis, circuit: Circuit, instances: RedisInstances) {
+  constructor(client: ScriptedRedis, nodes: RedisNodes) {
     this.#client = client;
-    this.#circuit = circuit;
-    this.#instances = instances;
+    this.#nodes = nodes;
   }
 
   get instances(): number {
-    return this.#instances.count;
+    return this.#nodes.count;
   }
 
   take(key: string, limits: Limits, fallback?: Fallback<Take>): Promise<Take> {
@@ -61,9 +59,10 @@ export class RedisLimiter implements Limiter {
   async releaseAll(): Promise<void> {
     const held = [...this.#held];
     this.#held.clear();
-    if (held.length === 0) return;
-    await this.#circuit.run(() =>
-      Promise.all(held.map(([key, leases]) => this.#client.zrem(leasesKey(key), ...leases.keys()))),
+    await Promise.all(
+      held.map(([key, leases]) =>
+        this.#nodes.circuitOf(leasesKey(key)).run(() => this.#client.zrem(leasesKey(key), ...leases.keys())),
+      ),
     );
   }
 
@@ -127,7 +126,7 @@ export class RedisLimiter implements Limiter {
       if (takesSlot && isSent) this.#giveBack(key, lease);
     };
     try {
-      const take = await this.#circuit.run(send, replace);
+      const take = await this.#nodes.circuitOf(arrivalKey(key)).run(send, replace);
       if (isReplaced) giveUp();
       else if (take.lease !== undefined) this.#hold(key, take.lease);
       return take;
@@ -148,42 +147,5 @@ export class RedisLimiter implements Limiter {
       () => this.#owed.delete(lease),
       () => this.#owed.size < bounds.owedSlots && this.#owed.set(lease, key),
     );
-  }
-}
-
-/** Seconds after which an instance without a heartbeat no longer counts. */
-const lifetime = 15;
-/** Ms until the instances of a Redis that has lost its data have reconnected or sent a heartbeat. */
-const reappearance = 7_500;
-const key = 'gw:instances';
-
-/** The instances that use one Redis, counted by their heartbeats. */
-export class RedisInstances {
-  readonly #client: ScriptedRedis;
-  readonly #instance = randomUUID();
-  #count = 1;
-  #isKnown = false;
-  /** Until then the others may be missing; on the clock of performance.now(). */
-  #isIncompleteUntil = 0;
-
-  constructor(client: ScriptedRedis) {
-    this.#client = client;
-  }
-
-  /** As of the last heartbeat. */
-  get count(): number {
-    return this.#count;
-  }
-
-  /** A Redis that has lost its data knows the others only after their next heartbeats: until then they count as before. */
-  async beat(): Promise<void> {
-    const [count, isNew] = await this.#client.gatewayHeartbeat(key, this.#instance, lifetime * 1_000_000);
-    if (isNew === 1 && this.#isKnown) this.#isIncompleteUntil = performance.now() + reappearance;
-    this.#isKnown = true;
-    this.#count = performance.now() < this.#isIncompleteUntil ? Math.max(count, this.#count) : count;
-  }
-
-  async leave(): Promise<void> {
-    await this.#client.zrem(key, this.#instance);
   }
 }

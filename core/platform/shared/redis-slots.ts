@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Circuit } from './circuit.ts';
 import { eventChannel, type RedisEvents } from './redis-events.ts';
 import type { ScriptedRedis } from './redis-client.ts';
-import type { RedisInstances } from './redis-limiter.ts';
+import type { RedisNodes } from './redis-nodes.ts';
 import {
   fairness,
   instanceLifetime,
@@ -25,29 +24,21 @@ const finite = (value: number) => (value === Infinity ? '' : value);
 export class RedisSlots implements SlotStore {
   readonly instance: string;
   readonly #client: ScriptedRedis;
-  readonly #circuit: Circuit;
-  readonly #instances: Pick<RedisInstances, 'count'>;
+  readonly #nodes: RedisNodes;
   readonly #events: RedisEvents;
   readonly #now: () => number | '';
 
   /** @param now ms for tests; empty for the clock of Redis */
-  constructor(
-    client: ScriptedRedis,
-    circuit: Circuit,
-    instances: Pick<RedisInstances, 'count'>,
-    events: RedisEvents,
-    now: () => number | '' = () => '',
-  ) {
+  constructor(client: ScriptedRedis, nodes: RedisNodes, events: RedisEvents, now: () => number | '' = () => '') {
     this.instance = randomUUID().slice(0, 13);
     this.#client = client;
-    this.#circuit = circuit;
-    this.#instances = instances;
+    this.#nodes = nodes;
     this.#events = events;
     this.#now = now;
   }
 
   get instances(): number {
-    return this.#instances.count;
+    return this.#nodes.count;
   }
 
   enter(pool: string, limits: SlotLimits, { id, account, weight, mayWait }: SlotAsk): Promise<SlotReply> {
@@ -79,26 +70,28 @@ export class RedisSlots implements SlotStore {
   }
 
   #run(op: string, pool: string, limits: SlotLimits, rest: readonly (string | number)[]): Promise<SlotReply> {
-    const name = encodeURIComponent(pool);
-    return this.#circuit.run(async () =>
-      readReply(
-        await this.#client.gatewaySlots(
-          ...keysOf(name),
-          op,
-          this.#now(),
-          this.instance,
-          instanceLifetime,
-          eventChannel('slots:'),
-          numbers,
-          finite(limits.concurrent),
-          finite(limits.requests),
-          limits.period,
-          finite(limits.waitingByAccount),
-          finite(limits.waiting),
-          ...rest,
+    const keys = keysOf(encodeURIComponent(pool));
+    return this.#nodes
+      .circuitOf(keys[0] as string)
+      .run(async () =>
+        readReply(
+          await this.#client.gatewaySlots(
+            ...keys,
+            op,
+            this.#now(),
+            this.instance,
+            instanceLifetime,
+            eventChannel('slots:'),
+            numbers,
+            finite(limits.concurrent),
+            finite(limits.requests),
+            limits.period,
+            finite(limits.waitingByAccount),
+            finite(limits.waiting),
+            ...rest,
+          ),
         ),
-      ),
-    );
+      );
   }
 }
 

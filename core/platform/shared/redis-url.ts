@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** Where a Redis is, for ioredis and for BullMQ: a URL, or the sentinels that know it. */
+/** Where a Redis is, for ioredis and for BullMQ: a URL, the sentinels that know it, or some nodes of a cluster. */
 export interface RedisAddress {
   url?: string;
-  sentinels?: { host: string; port: number }[];
+  sentinels?: RedisServer[];
+  cluster?: RedisServer[];
   name?: string;
   username?: string;
   password?: string;
@@ -12,16 +13,22 @@ export interface RedisAddress {
   enableTLSForSentinelMode?: boolean;
 }
 
+export interface RedisServer {
+  host: string;
+  port: number;
+}
+
 interface Tls {
   ca?: Buffer;
 }
 
 const forms =
-  'Use redis://user:password@host:6379/0, rediss://… for TLS (?ca=FILE for an authority of your own), or redis-sentinel://user:password@host1:26379,host2:26379/NAME';
+  'Use redis://user:password@host:6379/0, rediss://… for TLS (?ca=FILE for an authority of your own), redis-sentinel://user:password@host1:26379,host2:26379/NAME, or redis-cluster://user:password@host1:6379,host2:6379';
 
-/** `redis-sentinel://user:password@host:port,host:port/NAME`, with NAME that of the primary. */
-const sentinelForm = /^(rediss?)-sentinel:\/\/(?:([^@/]*)@)?([^/?]+)\/([^/?]+)(?:\?(.*))?$/;
+/** `redis-sentinel://user:password@host:port,host:port/NAME`, with NAME that of the primary; `redis-cluster://…` without one. */
+const listForm = /^(rediss?)-(sentinel|cluster):\/\/(?:([^@/]*)@)?([^/?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
 const sentinelPort = 26_379;
+const nodePort = 6_379;
 
 /**
  * Reads REDIS_URL or REDIS_QUEUE_URL.
@@ -31,22 +38,27 @@ const sentinelPort = 26_379;
  */
 export function redisAddress(url: string, name = 'REDIS_URL'): RedisAddress {
   const refuse = (what: string) => new Error(`${name} ${what}. ${forms}.`);
-  const [, scheme, credentials = '', hosts = '', primary = '', query = ''] = sentinelForm.exec(url) ?? [];
+  const [, scheme, kind, credentials = '', hosts = '', path = '', query = ''] = listForm.exec(url) ?? [];
   if (scheme === undefined) return plainAddress(url, refuse);
+  const isCluster = kind === 'cluster';
+  if (isCluster && path !== '' && path !== '0') throw refuse('names a database, and a cluster has only database 0');
+  if (!isCluster && path === '') throw refuse('names no primary');
   const [username, ...rest] = credentials.split(':');
   const password = rest.join(':');
-  const sentinels = hosts.split(',').map((host) => URL.parse(`redis://${host}`));
-  if (sentinels.some((host) => host === null)) throw refuse('has a sentinel that is not host:port');
+  const servers = hosts.split(',').map((host) => URL.parse(`redis://${host}`));
+  if (servers.some((host) => host === null))
+    throw refuse(`has a ${isCluster ? 'node' : 'sentinel'} that is not host:port`);
+  const list = servers.map((host) => ({
+    host: (host as URL).hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number((host as URL).port) || (isCluster ? nodePort : sentinelPort),
+  }));
   const tls = scheme === 'rediss' ? tlsOf(new URLSearchParams(query), refuse) : undefined;
   return {
-    sentinels: sentinels.map((host) => ({
-      host: (host as URL).hostname,
-      port: Number((host as URL).port) || sentinelPort,
-    })),
-    name: decodeURIComponent(primary),
+    ...(isCluster ? { cluster: list } : { sentinels: list, name: decodeURIComponent(path) }),
     ...(username && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: decodeURIComponent(password) }),
-    ...(tls !== undefined && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
+    ...(tls !== undefined && { tls }),
+    ...(tls !== undefined && !isCluster && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
   };
 }
 

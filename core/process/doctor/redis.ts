@@ -25,27 +25,34 @@ export function redisDiagnosis(url: string | undefined, queueUrl: string | undef
 
 /** @param hasJobs of which none may be evicted */
 async function check(url: string, variable: string, hasJobs: boolean): Promise<Finding> {
-  const { createRedis } = await import('#core/platform/shared/redis-client.ts');
-  const client = createRedis(url, {
-    lazyConnect: true,
-    connectTimeout: timeout,
-    commandTimeout: timeout,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
-  let lost: unknown;
-  client.on('error', (error: unknown) => (lost ??= error));
+  const { clusterSlots, readInfo } = await import('#core/platform/shared/redis-client.ts');
   try {
-    await client.connect();
-    await client.ping();
+    const { servers, unserved } = await readInfo(url, timeout);
+    if (unserved > 0)
+      return {
+        state: 'failed',
+        text: `${unserved} of ${clusterSlots} slots of the Redis Cluster have no node`,
+        advice: 'Repair it: redis-cli --cluster fix HOST:PORT.',
+      };
     const { evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
-    const info = await client.info();
-    return describe(info, variable, hasJobs ? evictionPolicy(info) : undefined);
+    if (servers.length === 1 && !url.includes('-cluster:') && servers[0]?.includes('redis_mode:cluster'))
+      return {
+        state: 'failed',
+        text: 'it is a node of a Redis Cluster, whose URL begins with redis-cluster://',
+        advice: schemeAdvice(variable),
+      };
+    const findings = servers.map((info) => describe(info, variable, hasJobs ? evictionPolicy(info) : undefined));
+    const worst = findings.find(({ state }) => state === 'failed') ?? findings.find(({ state }) => state === 'warning');
+    if (worst !== undefined) return worst;
+    const [first = { state: 'ok', text: '' }] = findings;
+    return servers.length === 1 ? first : { ...first, text: `${first.text}, a cluster of ${servers.length} primaries` };
   } catch (error) {
-    return explain(lost ?? error, variable);
-  } finally {
-    client.disconnect();
+    return explain(error, variable);
   }
+}
+
+function schemeAdvice(variable: string): string {
+  return `Correct the scheme of ${variable}.`;
 }
 
 function explain(error: unknown, variable: string): Finding {
@@ -56,6 +63,7 @@ function explain(error: unknown, variable: string): Finding {
       text: reason,
       advice: `Correct user and password in ${variable}, or the ACL of that user.`,
     };
+  if (reason.includes('URL begins with')) return { state: 'failed', text: reason, advice: schemeAdvice(variable) };
   return explainNetworkError(error);
 }
 

@@ -1,4 +1,6 @@
 import { Redis } from 'ioredis';
+import { expect, vi } from 'vitest';
+import { openJobs } from '#core/platform/jobs/open.ts';
 import { RedisShared } from '#core/platform/shared/redis.ts';
 import type { Limits } from '#core/platform/shared/shared.ts';
 import { silentLog } from '../../../support/database.ts';
@@ -40,3 +42,43 @@ export const limits = (given: Partial<Limits>): Limits => ({
   concurrent: 1_000_000,
   ...given,
 });
+
+/** Of docs/security.md. */
+export const leastAcl =
+  '~gw:* &gw:* -@all +@read +@write +@pubsub +@scripting +@connection +@transaction +@blocking +time +info -@dangerous +info +cluster|slots';
+
+/** Everything that a gateway does with its Redis. */
+export async function useAll(url: string): Promise<void> {
+  await using shared = await RedisShared.open(url, silentLog);
+  await shared.ping();
+  const heard: string[] = [];
+  await shared.events.subscribe('channel', (message) => heard.push(message));
+  await shared.events.publish('channel', 'hello');
+  await vi.waitFor(() => expect(heard).toEqual(['hello']), { timeout: 10_000 });
+  await shared.cache.set('key', Buffer.from('value'), 60);
+  expect(String((await shared.cache.get('key'))?.value)).toBe('value');
+  expect(await shared.cache.claim('claim', 'me', 5)).toBe(true);
+  expect(await shared.cache.extend('claim', 'me', 5)).toBe(true);
+  await shared.cache.release('claim', 'me');
+  const { lease, refusedBy } = await shared.limiter.take('key', limits({}));
+  expect(refusedBy).toBeUndefined();
+  expect((await shared.limiter.peek('key', limits({}))).running).toBe(1);
+  shared.limiter.release('key', lease ?? '');
+  await shared.groups.set('group', new Map([['name', Buffer.from('kept')]]), { seconds: 60, entries: 2, bytes: 100 });
+  expect(String((await shared.groups.get('group', ['name'])).get('name'))).toBe('kept');
+  const ran = Promise.withResolvers<void>();
+  await using jobs = openJobs({
+    databaseUrl: '',
+    redisUrl: url,
+    definitions: new Map([
+      ['once', { name: 'once', description: 'Once.', run: async () => ran.resolve() }],
+      ['often', { name: 'often', description: 'Often.', schedule: { every: 3_600 }, run: async () => undefined }],
+    ]),
+    host: () => undefined,
+    log: silentLog,
+  });
+  jobs.work();
+  await jobs.add('once', {});
+  await ran.promise;
+  expect(await jobs.state()).toMatchObject({ failed: [] });
+}

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Circuit } from '#core/platform/shared/circuit.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { RedisEvents } from '#core/platform/shared/redis-events.ts';
+import type { RedisNodes } from '#core/platform/shared/redis-nodes.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-const closed = { check: () => undefined } as unknown as Circuit;
+const closed = { circuitOf: () => ({ check: () => undefined }) } as unknown as RedisNodes;
 const timedOut = () => Promise.reject(new Error('Command timed out'));
 
 /** Events over a subscriber whose SUBSCRIBE commands get these replies, in their order. */
@@ -17,9 +17,8 @@ async function connect(...replies: (() => Promise<unknown>)[]) {
   const subscriber = Object.assign(new EventEmitter(), { status: 'ready', subscribe });
   const lines: string[] = [];
   const events = new RedisEvents(
-    {} as Redis,
-    subscriber as unknown as Redis,
     closed,
+    subscriber as unknown as Redis,
     createLogger((line) => lines.push(line)),
   );
   const onGap = vi.fn<() => void>();

@@ -5,18 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openJobs } from '#core/platform/jobs/open.ts';
 import { evictionPolicy, warnOfEviction } from '#core/platform/jobs/eviction.ts';
 import { createLogger } from '#core/platform/logger.ts';
-import { RedisShared } from '#core/platform/shared/redis.ts';
 import { freePort } from '../../../support/free-port.ts';
-import { silentLog } from '../../../support/database.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import { testCertificate, testKey } from '../../../support/tls-upstream.ts';
-
-/** Of docs/security.md. */
-const leastAcl =
-  '~gw:* &gw:* -@all +@read +@write +@pubsub +@scripting +@connection +@transaction +@blocking +time +info -@dangerous +info';
+import { leastAcl, useAll } from './fixture.ts';
 
 let folder: string;
 const running: ChildProcess[] = [];
@@ -40,43 +34,6 @@ async function answers(url: string, options = {}): Promise<void> {
     },
     { timeout: 20_000, interval: 50 },
   );
-}
-
-/** Everything that a gateway does with its Redis. */
-async function use(url: string): Promise<void> {
-  await using shared = await RedisShared.open(url, silentLog);
-  await shared.ping();
-  const heard: string[] = [];
-  await shared.events.subscribe('channel', (message) => heard.push(message));
-  await shared.events.publish('channel', 'hello');
-  await vi.waitFor(() => expect(heard).toEqual(['hello']), { timeout: 10_000 });
-  await shared.cache.set('key', Buffer.from('value'), 60);
-  expect(String((await shared.cache.get('key'))?.value)).toBe('value');
-  expect(await shared.cache.claim('claim', 'me', 5)).toBe(true);
-  expect(await shared.cache.extend('claim', 'me', 5)).toBe(true);
-  await shared.cache.release('claim', 'me');
-  const limits = { limit: 10, period: 60, burst: 10, concurrent: 2 };
-  const { lease, refusedBy } = await shared.limiter.take('key', limits);
-  expect(refusedBy).toBeUndefined();
-  expect((await shared.limiter.peek('key', limits)).running).toBe(1);
-  shared.limiter.release('key', lease ?? '');
-  await shared.groups.set('group', new Map([['name', Buffer.from('kept')]]), { seconds: 60, entries: 2, bytes: 100 });
-  expect(String((await shared.groups.get('group', ['name'])).get('name'))).toBe('kept');
-  const ran = Promise.withResolvers<void>();
-  await using jobs = openJobs({
-    databaseUrl: '',
-    redisUrl: url,
-    definitions: new Map([
-      ['once', { name: 'once', description: 'Once.', run: async () => ran.resolve() }],
-      ['often', { name: 'often', description: 'Often.', schedule: { every: 3_600 }, run: async () => undefined }],
-    ]),
-    host: () => undefined,
-    log: silentLog,
-  });
-  jobs.work();
-  await jobs.add('once', {});
-  await ran.promise;
-  expect(await jobs.state()).toMatchObject({ failed: [] });
 }
 
 describe.skipIf(redisUrl === undefined)('a Redis', () => {
@@ -113,11 +70,11 @@ describe.skipIf(redisUrl === undefined)('a Redis', () => {
   });
 
   it('over TLS with an authority of its own, as a user who has only the documented rights, has all that a gateway needs', async () => {
-    await use(`rediss://daypass:secret@localhost:${ports.tls}/0?ca=${join(folder, 'certificate.pem')}`);
+    await useAll(`rediss://daypass:secret@localhost:${ports.tls}/0?ca=${join(folder, 'certificate.pem')}`);
   });
 
   it('is found by its sentinels', async () => {
-    await use(`redis-sentinel://daypass:secret@127.0.0.1:${ports.sentinel}/shop`);
+    await useAll(`redis-sentinel://daypass:secret@127.0.0.1:${ports.sentinel}/shop`);
   });
 
   it('that evicts keys is reported for the job queue, and one that does not is not', async () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Circuit } from '#core/platform/shared/circuit.ts';
-import { connectClient, type ScriptedRedis } from '#core/platform/shared/redis-client.ts';
+import { connectClient } from '#core/platform/shared/redis-client.ts';
 import type { RedisEvents } from '#core/platform/shared/redis-events.ts';
+import type { RedisNodes } from '#core/platform/shared/redis-nodes.ts';
 import { RedisSlots } from '#core/platform/shared/redis-slots.ts';
 import { instanceLifetime, type SlotReply, type SlotResult, unused } from '#core/platform/shared/slots.ts';
 import { FairQueue } from '../../../../plugins/upstream/capacity/fair-queue.ts';
@@ -10,14 +10,15 @@ import { limits as usual } from '../../../plugins/upstream/capacity/simulation.t
 import { redisUrl } from '../../../support/redis.ts';
 import { clearKeys } from './fixture.ts';
 
-const circuit = { run: <T>(command: () => Promise<T>) => command() } as unknown as Circuit;
+const circuit = { run: <T>(command: () => Promise<T>) => command() };
+const nodes = { circuitOf: () => circuit, count: 2 } as unknown as RedisNodes;
 
 describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
   const pool = `test ${randomUUID()}`;
-  let client: ScriptedRedis;
+  let client: Awaited<ReturnType<typeof connectClient>>;
   let now = 0;
   let serial = 0;
-  const instance = () => new RedisSlots(client, circuit, { count: 2 }, {} as RedisEvents, () => now);
+  const instance = () => new RedisSlots(client, nodes, {} as RedisEvents, () => now);
   const ask = (store: RedisSlots, account: string, mayWait = true) => ({
     id: `${store.instance}:${++serial}`,
     account,

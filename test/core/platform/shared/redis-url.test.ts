@@ -11,7 +11,7 @@ it('a URL of sentinels has their addresses, and user and password of the Redis t
     sentinels: [
       { host: 'one', port: 26_380 },
       { host: 'two', port: 26_379 },
-      { host: '[::1]', port: 1 },
+      { host: '::1', port: 1 },
     ],
     name: 'primary',
     username: 'me',
@@ -22,7 +22,21 @@ it('a URL of sentinels has their addresses, and user and password of the Redis t
   expect(redisAddress('rediss-sentinel://one/primary')).toMatchObject({ tls, sentinelTLS: tls });
 });
 
+it('a URL of a cluster has some of its nodes', () => {
+  expect(redisAddress('redis-cluster://me:p%40@one:7000,two/?x')).toEqual({
+    cluster: [
+      { host: 'one', port: 7_000 },
+      { host: 'two', port: 6_379 },
+    ],
+    username: 'me',
+    password: 'p@',
+  });
+  expect(redisAddress('rediss-cluster://one/0')).toEqual({ cluster: [{ host: 'one', port: 6_379 }], tls: {} });
+});
+
 it.each([
+  'redis-cluster://one:x',
+  'redis-cluster://one/1',
   'http://host',
   'host:6379',
   'redis-sentinel://one',

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import type { Shared, Take } from '#core/platform/shared/shared.ts';
+import { hasRedisServer, type RedisCluster, startRedisCluster } from '../../../support/redis-cluster.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import { clearKeys, limits, openRedis } from './fixture.ts';
 
-/** One of the two builds, and what tests need to know about it. */
+/** One of the builds, and what tests need to know about it. */
 interface Build {
+  readonly name: string;
   readonly kind: Shared['kind'];
   readonly isMissing: boolean;
   /** Two instances of one gateway; the memory build has one process only, so both are the same. */
@@ -28,6 +30,7 @@ async function found({ groups }: Shared, group: string, ...names: string[]): Pro
 let clock = 1_800_000_000_123.4;
 
 const memory: Build = {
+  name: 'memory',
   kind: 'memory',
   isMissing: false,
   async open() {
@@ -41,6 +44,7 @@ const memory: Build = {
 };
 
 const redis: Build = {
+  name: 'Redis',
   kind: 'redis',
   isMissing: redisUrl === undefined,
   open: () => Promise.all([openRedis(), openRedis()]),
@@ -50,9 +54,27 @@ const redis: Build = {
   clear: clearKeys,
 };
 
+/** Its servers, as long as the tests run. */
+let servers: RedisCluster | undefined;
+
+const cluster: Build = {
+  name: 'a Redis Cluster',
+  kind: 'redis',
+  isMissing: !hasRedisServer,
+  async open() {
+    servers = await startRedisCluster();
+    const { url } = servers;
+    return Promise.all([openRedis(url), openRedis(url)]);
+  },
+  pass: redis.pass,
+  async clear() {
+    await servers?.[Symbol.asyncDispose]();
+  },
+};
+
 if (redis.isMissing) console.warn('!! the Redis half of test/core/platform/shared DOES NOT RUN: there is no Redis !!');
 
-describe.each([memory, redis])('shared state in $kind', (build) => {
+describe.each([memory, redis, cluster])('shared state in $name', (build) => {
   const prefix = randomUUID();
   let keys = 0;
   const newKey = () => `${prefix}-${++keys}`;

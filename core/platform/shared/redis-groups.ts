@@ -1,0 +1,42 @@
+import type { ScriptedRedis } from './redis-client.ts';
+import type { RedisNodes } from './redis-nodes.ts';
+import type { GroupCache, GroupLimits } from './shared.ts';
+
+/**
+ * Keys of a group. In a cluster, braces keep them on one node; without one they stay as they are, because older versions know them by
+ * these names.
+ */
+const keysOf = (group: string, isCluster: boolean) =>
+  ['values', 'expiries', 'bytes'].map((kind) => `gw:group:${kind}:${isCluster ? `{${group}}` : group}`);
+
+export class RedisGroups implements GroupCache {
+  readonly #client: ScriptedRedis;
+  readonly #nodes: RedisNodes;
+  readonly #isCluster: boolean;
+
+  constructor(client: ScriptedRedis, nodes: RedisNodes, isCluster: boolean) {
+    this.#client = client;
+    this.#nodes = nodes;
+    this.#isCluster = isCluster;
+  }
+
+  async get(group: string, names: readonly string[]): Promise<Map<string, Buffer>> {
+    const [values = '', expiries = ''] = keysOf(group, this.#isCluster);
+    const recall = () => this.#client.gatewayRecallBuffer(values, expiries, ...names);
+    const found = await this.#nodes.circuitOf(values).run(recall);
+    return new Map(
+      names.flatMap((name, index) => {
+        const value = found[index];
+        return Buffer.isBuffer(value) ? [[name, value] as const] : [];
+      }),
+    );
+  }
+
+  async set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void> {
+    const { seconds, entries: mostEntries, bytes } = limits;
+    const lifetime = Math.ceil(seconds * 1000);
+    const keys = keysOf(group, this.#isCluster);
+    const keep = () => this.#client.gatewayKeep(...keys, lifetime, mostEntries, bytes, ...[...entries].flat());
+    await this.#nodes.circuitOf(keys[0] as string).run(keep);
+  }
+}

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
+import type { Redis } from 'ioredis';
+import type { Logger } from '../logger.ts';
+import { firstOrTimeout } from '../timing/deadline.ts';
+import { Circuit } from './circuit.ts';
+import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
+import { RedisInstances } from './redis-instances.ts';
+
+/** Ms that a start waits for the connection to Redis, and then for answers in time. */
+export const startTimeout = 3_000;
+export const answerTimeout = 1_000;
+
+/** The servers behind a client: one Redis, or the primaries of a cluster. Each has a circuit: one may be away while others answer. */
+export interface RedisNodes extends Disposable {
+  /** The circuit of the server that has the key. */
+  circuitOf(key: string): Circuit;
+  /** True while one of them does not answer. */
+  readonly isOpen: boolean;
+  /** How many instances use them, as last known. */
+  readonly count: number;
+  /** Waits until they answer, for some seconds at most. */
+  start(): Promise<void>;
+  /** Sends each a heartbeat. @throws SharedUnavailable when one of them does not answer */
+  beat(): Promise<void>;
+  /** No heartbeat follows. */
+  leave(): Promise<void>;
+  /** Publishes by the server that `circuitOf` has for the channel. */
+  publish(channel: string, message: string): Promise<unknown>;
+}
+
+export interface RedisNodeOptions {
+  readonly client: ScriptedRedis;
+  /** This process, in the heartbeats. */
+  readonly instance: string;
+  /** Of the heartbeats; on this server. */
+  readonly key: () => string;
+  readonly name: string;
+  readonly replaceConnection: () => void;
+  readonly onClose: () => void;
+  readonly log: Logger;
+}
+
+/** A server with its circuit and its count of instances. */
+export class RedisNode {
+  readonly circuit: Circuit;
+  readonly instances: RedisInstances;
+
+  constructor({ client, instance, key, ...circuit }: RedisNodeOptions) {
+    this.instances = new RedisInstances(client, instance, key);
+    this.circuit = new Circuit({ ...circuit, probe: () => this.instances.beat() });
+  }
+
+  async beat(): Promise<void> {
+    await this.circuit.run(() => this.instances.beat());
+  }
+
+  async leave(): Promise<void> {
+    await this.circuit.run(() => this.instances.leave()).catch(() => undefined);
+  }
+}
+
+/** One Redis. */
+export class SingleRedis implements RedisNodes {
+  readonly #client: Redis & ScriptedRedis;
+  readonly #node: RedisNode;
+
+  constructor(client: Redis & ScriptedRedis, log: Logger, onClose: () => void) {
+    this.#client = client;
+    this.#node = new RedisNode({
+      client,
+      instance: randomUUID(),
+      key: () => 'gw:instances',
+      name: 'Redis',
+      replaceConnection: () => replaceConnection(client),
+      onClose,
+      log,
+    });
+    client.on('error', (error) => this.#node.circuit.open(error));
+    client.on('close', () => this.#node.circuit.open(new Error('connection closed')));
+  }
+
+  circuitOf(): Circuit {
+    return this.#node.circuit;
+  }
+
+  get isOpen(): boolean {
+    return this.#node.circuit.isOpen;
+  }
+
+  get count(): number {
+    return this.#node.instances.count;
+  }
+
+  async start(): Promise<void> {
+    if (this.#client.status !== 'ready') await firstEvent(this.#client, 'ready');
+    await this.#node.circuit.start(this.#client.status === 'ready' ? answerTimeout : 0);
+  }
+
+  beat(): Promise<void> {
+    return this.#node.beat();
+  }
+
+  leave(): Promise<void> {
+    return this.#node.leave();
+  }
+
+  publish(channel: string, message: string): Promise<unknown> {
+    return this.#client.publish(channel, message);
+  }
+
+  [Symbol.dispose](): void {
+    this.#node.circuit[Symbol.dispose]();
+    this.#client.disconnect();
+  }
+}
+
+/** Waits for the event or an error. */
+export async function firstEvent(client: EventEmitter, event: 'ready' | 'refresh'): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const finish = () => resolve();
+  client.once(event, finish).once('error', finish);
+  await firstOrTimeout([promise], startTimeout);
+  client.off(event, finish).off('error', finish);
+}

@@ -1,55 +1,42 @@
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { TableSection } from './table-section.ts';
+import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-export function ledgerTable(entries: readonly LedgerEntry[], { t, format }: Reader): TableSection {
-  return {
-    id: 'ledger',
-    title: t('operator.ledger'),
-    columns: [
-      { label: t('operator.written'), at: 'hide' },
-      { label: t('operator.reason'), at: 'title' },
-      { label: t('operator.days_column'), at: 'end', isNumber: true },
-      { label: t('operator.from'), at: 'note' },
-      { label: t('operator.until'), at: 'note-end' },
-      { label: t('operator.note'), fit: 'text', at: 'hide' },
-      { label: t('operator.in_force'), at: 'hide' },
-    ],
-    rows: entries.map((entry) => [
-      { ...format.dayTime(entry.createdAt) },
-      { text: t(`operator.ledger_reason.${entry.reason}`) },
-      { text: format.number(entry.days) },
-      { ...format.dayTime(entry.startsAt) },
-      { ...format.dayTime(entry.endsAt) },
-      { text: entry.note ?? entry.label ?? '' },
-      entry.isInForce ? { text: t('operator.yes'), kind: 'ok' as const } : { text: t('operator.replaced') },
-    ]),
-  };
+export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): TableSection {
+  const { t } = reader;
+  const inForce = { text: t('operator.yes'), kind: 'ok' } as const;
+  return describeTable(reader, 'ledger', 'operator.ledger', entries, [
+    { label: 'operator.written', at: 'hide', cell: ({ createdAt }) => createdAt },
+    { label: 'operator.reason', at: 'title', cell: ({ reason }) => t(`operator.ledger_reason.${reason}`) },
+    { label: 'operator.days_column', at: 'end', isNumber: true, cell: ({ days }) => days },
+    { label: 'operator.from', at: 'note', cell: ({ startsAt }) => startsAt },
+    { label: 'operator.until', at: 'note-end', cell: ({ endsAt }) => endsAt },
+    { label: 'operator.note', fit: 'text', at: 'hide', cell: ({ note, label }) => note ?? label },
+    { label: 'operator.in_force', at: 'hide', cell: ({ isInForce }) => (isInForce ? inForce : t('operator.replaced')) },
+  ]);
 }
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
+function wordsOf({ note, error }: RecordedAction): string {
+  return [note, error].filter((part) => part !== undefined).join(' – ');
+}
+
 /** What operators have done. */
-export function actionTable(actions: readonly RecordedAction[], { t, format }: Reader): TableSection {
-  return {
-    id: 'actions',
-    title: t('operator.actions'),
-    columns: [
-      { label: t('operator.time'), at: 'note' },
-      { label: t('operator.action'), at: 'title' },
-      { label: t('operator.by'), fit: 'id', at: 'hide' },
-      { label: t('operator.note'), fit: 'text', at: 'below' },
-      { label: t('operator.outcome'), at: 'end' },
-    ],
-    rows: actions.map(({ createdAt, action, operator, note, outcome, error }) => [
-      { ...format.dayTime(createdAt) },
-      { text: t(`operator.did.${action}`) },
-      { text: operator },
-      { text: [note, error].filter((part) => part !== undefined).join(' – ') },
-      { text: t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] },
-    ]),
-  };
+export function actionTable(actions: readonly RecordedAction[], reader: Reader): TableSection {
+  const { t } = reader;
+  return describeTable(reader, 'actions', 'operator.actions', actions, [
+    { label: 'operator.time', at: 'note', cell: ({ createdAt }) => createdAt },
+    { label: 'operator.action', at: 'title', cell: ({ action }) => t(`operator.did.${action}`) },
+    { label: 'operator.by', fit: 'id', at: 'hide', cell: ({ operator }) => operator },
+    { label: 'operator.note', fit: 'text', at: 'below', cell: wordsOf },
+    {
+      label: 'operator.outcome',
+      at: 'end',
+      cell: ({ outcome }) => ({ text: t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] }),
+    },
+  ]);
 }

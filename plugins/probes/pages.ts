@@ -1,5 +1,6 @@
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { describeTable } from '#core/web/pages/table.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { type LastResult, readSpending } from './results.ts';
 import { probesSection } from './section.ts';
@@ -61,40 +62,45 @@ function statusOf({ results, drifted, changed }: ProbedRoute, { t }: Pick<Reader
   return { kind: 'ok', text: t('probes.state.ok') } as const;
 }
 
+function resultOf({ results }: ProbedRoute, name: LastResult['check']): LastResult | undefined {
+  return results.find(({ check }) => check === name);
+}
+
+function linkTo({ route }: ProbedRoute) {
+  return { text: route, path: `/operator/probes/route?${new URLSearchParams({ route }).toString()}` };
+}
+
 function routesTable(routes: readonly ProbedRoute[], reader: Reader) {
   const { t, format } = reader;
-  return {
-    id: 'probes',
-    title: t('probes.title'),
-    columns: [
-      { label: t('operator.route'), fit: 'id', at: 'title' },
-      { label: t('probes.state'), at: 'end' },
-      { label: t('probes.failed_checks'), fit: 'text', at: 'below' },
-      { label: t('operator.first_token'), isNumber: true, at: 'hide' },
-      { label: t('probes.speed'), isNumber: true, at: 'note' },
-      { label: t('probes.score'), isNumber: true, at: 'hide' },
-      { label: t('probes.last'), at: 'hide' },
-    ],
-    rows: routes.map((probed) => {
-      const { route, results, drifted, changed } = probed;
-      const streamed = results.find(({ check }) => check === 'streams');
-      const score = results.find(({ check }) => check === 'fingerprint')?.score;
-      const last = new Date(Math.max(...results.map(({ startedAt }) => +startedAt)));
-      return [
-        { text: route, path: `/operator/probes/route?${new URLSearchParams({ route }).toString()}` },
-        statusOf(probed, reader),
-        {
-          text: [...drifted, ...(changed === undefined ? [] : [changed])]
-            .map(({ check }) => t(`probes.check.${check}`))
-            .join(', '),
-        },
-        { text: streamed?.firstContentMs === undefined ? '' : format.duration(streamed.firstContentMs).text },
-        { text: speedOf(streamed, reader) },
-        { text: score === undefined ? '' : format.percent(score / 100, 0) },
-        { ...format.dayTime(last) },
-      ];
-    }),
+  const failedOf = ({ drifted, changed }: ProbedRoute) =>
+    [...drifted, ...(changed === undefined ? [] : [changed])].map(({ check }) => t(`probes.check.${check}`)).join(', ');
+  const firstOf = (probed: ProbedRoute) => {
+    const first = resultOf(probed, 'streams')?.firstContentMs;
+    return first === undefined ? '' : format.duration(first).text;
   };
+  const scoreOf = (probed: ProbedRoute) => {
+    const score = resultOf(probed, 'fingerprint')?.score;
+    return score === undefined ? '' : format.percent(score / 100, 0);
+  };
+  const hidden = { at: 'hide', isNumber: true } as const;
+  return describeTable(reader, 'probes', 'probes.title', routes, [
+    { label: 'operator.route', fit: 'id', at: 'title', cell: linkTo },
+    { label: 'probes.state', at: 'end', cell: (probed) => statusOf(probed, reader) },
+    { label: 'probes.failed_checks', fit: 'text', at: 'below', cell: failedOf },
+    { label: 'operator.first_token', ...hidden, cell: firstOf },
+    {
+      label: 'probes.speed',
+      isNumber: true,
+      at: 'note',
+      cell: (probed) => speedOf(resultOf(probed, 'streams'), reader),
+    },
+    { label: 'probes.score', ...hidden, cell: scoreOf },
+    {
+      label: 'probes.last',
+      at: 'hide',
+      cell: ({ results }) => new Date(Math.max(...results.map(({ startedAt }) => +startedAt))),
+    },
+  ]);
 }
 
 function speedOf(result: LastResult | undefined, { t, format }: Reader): string {
@@ -105,25 +111,15 @@ function speedOf(result: LastResult | undefined, { t, format }: Reader): string 
 const kinds = { ok: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
 function checksTable(results: readonly LastResult[], reader: Reader) {
-  const { t, format } = reader;
-  return {
-    id: 'checks',
-    title: t('probes.checks'),
-    columns: [
-      { label: t('probes.check'), at: 'title' },
-      { label: t('probes.state'), at: 'end' },
-      { label: t('probes.found'), fit: 'text', at: 'below' },
-      { label: t('probes.tokens'), isNumber: true, isNamed: true, at: 'note' },
-      { label: t('probes.last'), at: 'note-end' },
-    ],
-    rows: results.map((result) => [
-      { text: t(`probes.check.${result.check}`) },
-      { text: t(`probes.result.${result.state}`), kind: kinds[result.state] },
-      { text: foundBy(result, reader) },
-      { text: format.number(result.tokens) },
-      { ...format.dayTime(result.startedAt) },
-    ]),
-  };
+  const { t } = reader;
+  const stateOf = ({ state }: LastResult) => ({ text: t(`probes.result.${state}`), kind: kinds[state] });
+  return describeTable(reader, 'checks', 'probes.checks', results, [
+    { label: 'probes.check', at: 'title', cell: ({ check }) => t(`probes.check.${check}`) },
+    { label: 'probes.state', at: 'end', cell: stateOf },
+    { label: 'probes.found', fit: 'text', at: 'below', cell: (result) => foundBy(result, reader) },
+    { label: 'probes.tokens', isNumber: true, isNamed: true, at: 'note', cell: ({ tokens }) => tokens },
+    { label: 'probes.last', at: 'note-end', cell: ({ startedAt }) => startedAt },
+  ]);
 }
 
 function foundBy(result: LastResult, reader: Reader): string {
@@ -138,20 +134,17 @@ function foundBy(result: LastResult, reader: Reader): string {
   return [why, (detail ?? '').slice(0, longestDetail), ...measured].filter((part) => part !== '').join(' · ');
 }
 
-function spendingTable(spending: ReadonlyMap<string, number>, { t, format, host }: Reader) {
-  const { daily_tokens: budget } = host.section(probesSection);
-  return {
-    id: 'spending',
-    title: t('probes.spending'),
-    columns: [
-      { label: t('probes.upstream'), fit: 'id', at: 'title' },
-      { label: t('probes.tokens'), isNumber: true, at: 'end' },
-      { label: t('probes.budget'), isNumber: true, isNamed: true, at: 'note' },
+function spendingTable(spending: ReadonlyMap<string, number>, reader: Reader) {
+  const { daily_tokens: budget } = reader.host.section(probesSection);
+  return describeTable(
+    reader,
+    'spending',
+    'probes.spending',
+    [...spending],
+    [
+      { label: 'probes.upstream', fit: 'id', at: 'title', cell: ([upstream]) => upstream },
+      { label: 'probes.tokens', isNumber: true, at: 'end', cell: ([, tokens]) => tokens },
+      { label: 'probes.budget', isNumber: true, isNamed: true, at: 'note', cell: () => budget },
     ],
-    rows: [...spending].map(([upstream, tokens]) => [
-      { text: upstream },
-      { text: format.number(tokens) },
-      { text: format.number(budget) },
-    ]),
-  };
+  );
 }

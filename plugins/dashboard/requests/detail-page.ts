@@ -8,7 +8,7 @@ import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from './describe-facts.ts';
 import { type AccountLabel, columnsOf, firstTokenOf, labelAccount, nameOf } from './describe-row.ts';
 import { describeStatus } from './describe-status.ts';
-import { readAccountNames } from './list-page.ts';
+import { readAccountNames } from '#core/business/accounts/account-record.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
 /** One request at an address of its own, which can be bookmarked and shared, and the same beneath its row. */
@@ -53,7 +53,7 @@ async function describeOwn(request: PageRequest) {
 async function describeAny(request: PageRequest) {
   const record = await findRequest(request.host.database, request.params['id'] ?? '');
   if (record === undefined) throw unknown(operatorRequestsPath);
-  const names = await readAccountNames(request.host, [record]);
+  const names = await readAccountNames(request.host.database, [record.account_id]);
   return describeRequest(record, operatorRequestsPath, request, labelAccount(record, names));
 }
 

@@ -2,14 +2,13 @@ import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/page
 import { viewPath } from '#core/web/pages/views.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
-import { readAccounts } from '#core/business/accounts/account-record.ts';
-import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { readAccountNames } from '#core/business/accounts/account-record.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
 import { listUsedModels } from '#core/gateway/records/usage.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeControls } from './describe-controls.ts';
-import { type AccountNames, columnsOf, describeRows } from './describe-row.ts';
+import { columnsOf, describeRows } from './describe-row.ts';
 import {
   addressOf,
   filterOf,
@@ -70,7 +69,8 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
     countRequests(host.database, filter),
   ]);
   const routes = routeNamesFor(request);
-  const accounts = query.path === operatorRequestsPath ? await readAccountNames(host, page.records) : undefined;
+  const ids = page.records.map(({ account_id: id }) => id);
+  const accounts = query.path === operatorRequestsPath ? await readAccountNames(host.database, ids) : undefined;
   const why = page.records.length > 0 ? undefined : await whyEmpty(query, filter, request);
   return {
     isLive: query.isLive && query.before === '',
@@ -102,16 +102,6 @@ async function whoseRequests({ path, account }: RequestsQuery, request: PageRequ
 
 /** The id of no account. */
 const nobody = '00000000-0000-0000-0000-000000000000';
-
-/** E-mail addresses, or names where there is none. */
-export async function readAccountNames(
-  { database }: PageRequest['host'],
-  records: readonly Pick<RequestRecord, 'account_id'>[],
-): Promise<AccountNames> {
-  const ids = [...new Set(records.flatMap(({ account_id: id }) => id ?? []))];
-  const accounts = await readAccounts(database, 'id', ids);
-  return new Map(accounts.map(({ id, email, name }) => [id, email ?? (name === '' ? id : name)]));
-}
 
 function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: RequestsQuery, t: PageRequest['t']) {
   const paths = {

@@ -20,9 +20,9 @@ import {
   type UsageCounts,
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
-import { tableOf as orderTable } from '../orders/list-page.ts';
+import { orderTable } from '../orders/list-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
-import { type TableSection, withRows } from '../table-section.ts';
+import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
@@ -193,30 +193,22 @@ type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
 function usageTable(
   byRequests: readonly OfModel<UsageCounts>[],
   timed: readonly OfModel<TimedUsage>[],
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  reader: Pick<PageRequest, 't' | 'format'>,
 ): TableSection {
+  const { t, format } = reader;
   const medians = new Map(timed.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
-  return {
-    id: 'usage',
-    title: t('operator.usage'),
-    columns: [
-      { label: t('operator.model'), fit: 'id', at: 'title' },
-      { label: t('operator.requests'), at: 'end', isNumber: true },
-      { label: t('operator.errors'), at: 'note', isNumber: true, isNamed: true },
-      { label: t('operator.tokens_in'), at: 'hide', isNumber: true },
-      { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
-      { label: t('operator.first_token_recent'), at: 'hide', isNumber: true },
-    ],
-    rows: byRequests.map(({ model, requests, errors, inputTokens, outputTokens }) => {
-      const median = medians.get(model);
-      return [
-        { text: model ?? t('operator.no_model_named') },
-        { text: format.number(requests) },
-        { text: requests === 0 ? '' : format.percent(errors / requests) },
-        { text: format.number(inputTokens) },
-        { text: format.number(outputTokens) },
-        { text: median === undefined ? '' : format.duration(median).text },
-      ];
-    }),
+  const medianOf = ({ model }: Pick<UsageKeys, 'model'>) => {
+    const median = medians.get(model);
+    return median === undefined ? '' : format.duration(median).text;
   };
+  const failedOf = ({ requests, errors }: UsageCounts) => (requests === 0 ? '' : format.percent(errors / requests));
+  const hidden = { at: 'hide', isNumber: true } as const;
+  return describeTable(reader, 'usage', 'operator.usage', byRequests, [
+    { label: 'operator.model', fit: 'id', at: 'title', cell: ({ model }) => model ?? t('operator.no_model_named') },
+    { label: 'operator.requests', at: 'end', isNumber: true, cell: ({ requests }) => requests },
+    { label: 'operator.errors', at: 'note', isNumber: true, isNamed: true, cell: failedOf },
+    { label: 'operator.tokens_in', ...hidden, cell: ({ inputTokens }) => inputTokens },
+    { label: 'operator.tokens_out', ...hidden, cell: ({ outputTokens }) => outputTokens },
+    { label: 'operator.first_token_recent', ...hidden, cell: medianOf },
+  ]);
 }

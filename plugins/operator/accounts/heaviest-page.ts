@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { loadReadings } from '../readings.ts';
 import { type Span, spanOf, spans } from '../span.ts';
-import type { TableCell, TableSection } from '../table-section.ts';
+import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 
 const path = '/operator/accounts/heaviest';
 
@@ -41,7 +41,9 @@ export const heaviestPage: Page = {
       })),
       signals: measure === 'policy' ? t('operator.heaviest_policy') : t('operator.heaviest_signals'),
       table:
-        measure === 'policy' ? policyTable(loads.policy, known, request) : tableOf(loads[measure], known, use, request),
+        measure === 'policy'
+          ? policyTable(loads.policy, known, request)
+          : loadTable(loads[measure], known, use, request),
     };
   },
 };
@@ -50,42 +52,27 @@ function pathOf(span: Span, by: Measure): string {
   return `${path}?${new URLSearchParams({ span, by }).toString()}`;
 }
 
-function tableOf(
+function loadTable(
   loads: readonly AccountLoad[],
   accounts: ReadonlyMap<string, AccountRecord>,
   use: ReadonlyMap<string, KeyUse>,
-  { t, format }: PageRequest,
+  reader: PageRequest,
 ): TableSection {
-  const number = (value: number | undefined) => ({ text: value === undefined ? '' : format.number(value) });
-  return {
-    id: 'heaviest',
-    title: t('operator.heaviest'),
-    columns: [
-      { label: t('operator.account'), fit: 'id', at: 'title' },
-      { label: t('operator.requests'), at: 'end', isNumber: true },
-      { label: t('operator.share'), at: 'hide', isNumber: true },
-      { label: t('operator.failed_share'), at: 'note-end', isNumber: true, isNamed: true },
-      { label: t('operator.tokens_in'), at: 'note', isNumber: true, isNamed: true },
-      { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
-      { label: t('operator.addresses'), at: 'hide', isNumber: true },
-      { label: t('operator.clients'), at: 'hide', isNumber: true },
-      { label: t('operator.at_once_column'), at: 'hide', isNumber: true },
-    ],
-    rows: loads.map(({ accountId, requests, share, failed, inputTokens, outputTokens }) => {
-      const used = use.get(accountId);
-      return [
-        accountCell(accountId, accounts),
-        number(requests),
-        { text: format.percent(share) },
-        { text: `${format.number(failed)} (${format.percent(requests === 0 ? 0 : failed / requests)})` },
-        number(inputTokens),
-        number(outputTokens),
-        number(used?.addresses),
-        number(used?.clients),
-        number(used?.atOnce),
-      ];
-    }),
-  };
+  const { format } = reader;
+  const failedOf = ({ failed, requests }: AccountLoad) =>
+    `${format.number(failed)} (${format.percent(requests === 0 ? 0 : failed / requests)})`;
+  const hidden = { at: 'hide', isNumber: true } as const;
+  return describeTable(reader, 'heaviest', 'operator.heaviest', loads, [
+    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts) },
+    { label: 'operator.requests', at: 'end', isNumber: true, cell: ({ requests }) => requests },
+    { label: 'operator.share', ...hidden, cell: ({ share }) => format.percent(share) },
+    { label: 'operator.failed_share', at: 'note-end', isNumber: true, isNamed: true, cell: failedOf },
+    { label: 'operator.tokens_in', at: 'note', isNumber: true, isNamed: true, cell: ({ inputTokens }) => inputTokens },
+    { label: 'operator.tokens_out', ...hidden, cell: ({ outputTokens }) => outputTokens },
+    { label: 'operator.addresses', ...hidden, cell: ({ accountId }) => use.get(accountId)?.addresses },
+    { label: 'operator.clients', ...hidden, cell: ({ accountId }) => use.get(accountId)?.clients },
+    { label: 'operator.at_once_column', ...hidden, cell: ({ accountId }) => use.get(accountId)?.atOnce },
+  ]);
 }
 
 function accountCell(accountId: string, accounts: ReadonlyMap<string, AccountRecord>): TableCell {
@@ -97,29 +84,20 @@ function accountCell(accountId: string, accounts: ReadonlyMap<string, AccountRec
 function policyTable(
   loads: readonly AccountLoad[],
   accounts: ReadonlyMap<string, AccountRecord>,
-  { t, format }: PageRequest,
+  reader: PageRequest,
 ): TableSection {
-  return {
-    id: 'heaviest',
-    title: t('operator.heaviest'),
-    columns: [
-      { label: t('operator.account'), fit: 'id', at: 'title' },
-      { label: t('operator.for_policy'), at: 'end', isNumber: true },
-      { label: t('operator.requests'), at: 'note', isNumber: true, isNamed: true },
-      { label: t('operator.share'), at: 'hide', isNumber: true },
-      { label: t('operator.action'), at: 'note-end' },
-    ],
-    rows: loads.map(({ accountId, policyRefusals, requests }) => {
-      const { blockedAt, deletedAt } = accounts.get(accountId) ?? {};
-      const block = { text: t('operator.act.account.block'), path: `/operator/accounts/${accountId}/block` };
-      const isClosed = blockedAt !== undefined || deletedAt !== undefined;
-      return [
-        accountCell(accountId, accounts),
-        { text: format.number(policyRefusals) },
-        { text: format.number(requests) },
-        { text: format.percent(policyRefusals / Math.max(1, requests)) },
-        isClosed ? { text: t('operator.blocked_or_deleted') } : block,
-      ];
-    }),
+  const { t, format } = reader;
+  const block = ({ accountId }: AccountLoad) => {
+    const { blockedAt, deletedAt } = accounts.get(accountId) ?? {};
+    if (blockedAt !== undefined || deletedAt !== undefined) return t('operator.blocked_or_deleted');
+    return { text: t('operator.act.account.block'), path: `/operator/accounts/${accountId}/block` };
   };
+  const shareOf = ({ policyRefusals, requests }: AccountLoad) => format.percent(policyRefusals / Math.max(1, requests));
+  return describeTable(reader, 'heaviest', 'operator.heaviest', loads, [
+    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts) },
+    { label: 'operator.for_policy', at: 'end', isNumber: true, cell: ({ policyRefusals }) => policyRefusals },
+    { label: 'operator.requests', at: 'note', isNumber: true, isNamed: true, cell: ({ requests }) => requests },
+    { label: 'operator.share', at: 'hide', isNumber: true, cell: shareOf },
+    { label: 'operator.action', at: 'note-end', cell: block },
+  ]);
 }

@@ -7,7 +7,7 @@ import {
 import { uuid } from '#core/platform/database/database.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { nextPath } from '../orders/list-page.ts';
-import type { TableCell, TableSection } from '../table-section.ts';
+import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 
 const pageSize = 50;
@@ -43,7 +43,7 @@ export const accountsPage: Page = {
       words,
       state: state ?? '',
       choices: accountStates.map((choice) => ({ value: choice, label: t(`operator.account_state.${choice}`) })),
-      table: tableOf(accounts, request),
+      table: accountTable(accounts, request),
       next: next === undefined ? '' : nextPath('/operator/accounts', next),
       isFirst: after === undefined,
     };
@@ -61,25 +61,17 @@ export function accountStateCell(state: AccountState, t: PageRequest['t']): Tabl
   return { text: t(`operator.account_state.${state}`), kind: kinds[state] };
 }
 
-function tableOf(accounts: readonly AccountSummary[], { t, format }: PageRequest): TableSection {
-  return {
-    id: 'accounts',
-    title: t('operator.accounts'),
-    columns: [
-      { label: t('operator.account'), fit: 'id', at: 'title' },
-      { label: t('operator.name'), fit: 'id', at: 'hide' },
-      { label: t('operator.key'), at: 'note' },
-      { label: t('operator.state'), at: 'end' },
-      { label: t('operator.plan_until'), at: 'note-end' },
-      { label: t('operator.requests'), at: 'hide', isNumber: true },
-    ],
-    rows: accounts.map(({ id, name, email, hint, state, endsAt, requestCount }) => [
-      { text: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` },
-      { text: name },
-      { text: hint ?? '', isCode: true },
-      accountStateCell(state, t),
-      endsAt === undefined ? { text: '' } : { ...format.dayTime(endsAt) },
-      { text: format.number(requestCount) },
-    ]),
-  };
+function linkTo({ id, email, name }: AccountSummary): TableCell {
+  return { text: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` };
+}
+
+function accountTable(accounts: readonly AccountSummary[], reader: PageRequest): TableSection {
+  return describeTable(reader, 'accounts', 'operator.accounts', accounts, [
+    { label: 'operator.account', fit: 'id', at: 'title', cell: linkTo },
+    { label: 'operator.name', fit: 'id', at: 'hide', cell: ({ name }) => name },
+    { label: 'operator.key', at: 'note', cell: ({ hint = '' }) => ({ text: hint, isCode: true }) },
+    { label: 'operator.state', at: 'end', cell: ({ state }) => accountStateCell(state, reader.t) },
+    { label: 'operator.plan_until', at: 'note-end', cell: ({ endsAt }) => endsAt },
+    { label: 'operator.requests', at: 'hide', isNumber: true, cell: ({ requestCount }) => requestCount },
+  ]);
 }

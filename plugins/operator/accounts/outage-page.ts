@@ -19,7 +19,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { act, actionPage } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { instantOf, localTime } from '../local-time.ts';
-import type { TableSection } from '../table-section.ts';
+import type { TableSection } from '#core/web/pages/table.ts';
 
 const path = '/operator/accounts/outage';
 /** Accounts that are named; the others are counted. */

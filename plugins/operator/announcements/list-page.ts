@@ -4,7 +4,7 @@ import { type Announcement, configuredAnnouncements } from '#core/web/pages/anno
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { actionTable } from '../shared-tables.ts';
-import { type TableCell, type TableSection, withRows } from '../table-section.ts';
+import { describeTable, type TableCell, type TableSection, withRows } from '#core/web/pages/table.ts';
 
 export const announcementsPath = '/operator/announcements';
 
@@ -19,7 +19,7 @@ export const announcementsPage: Page = {
   template: viewPath('operator/announcements.eta'),
   styles: ['operator.css', 'tables.css'],
   async show(request) {
-    const { host, t } = request;
+    const { host } = request;
     const [stored, actions] = await Promise.all([
       listAnnouncements(host.database, listed),
       listActions(host.database, { subject: 'announcements', limit: listed }),
@@ -31,50 +31,44 @@ export const announcementsPage: Page = {
     return {
       isEmpty: stored.length === 0 && configured.length === 0,
       sections: withRows([
-        tableOf(
+        announcementTable(
           open.toSorted((one, other) => one.from - other.from),
-          t('operator.announcements_open'),
+          'operator.announcements_open',
           now,
           request,
         ),
-        tableOf(over, t('operator.announcements_over'), now, request),
+        announcementTable(over, 'operator.announcements_over', now, request),
         actionTable(actions, request),
       ]),
     };
   },
 };
 
-function tableOf(
+function announcementTable(
   announcements: readonly (StoredAnnouncement | Announcement)[],
   title: string,
   now: number,
-  { t, format, language }: PageRequest,
+  reader: PageRequest,
 ): TableSection {
-  return {
-    id: 'announcements',
-    title,
-    columns: [
-      { label: t('operator.announcement_text'), fit: 'text', at: 'title' },
-      { label: t('operator.announcement_kind'), at: 'note' },
-      { label: t('operator.announcement_for'), fit: 'id', at: 'below' },
-      { label: t('operator.from'), at: 'hide' },
-      { label: t('operator.until'), at: 'note-end' },
-      { label: t('operator.state'), at: 'end' },
-      { label: t('operator.by'), fit: 'id', at: 'hide' },
-    ],
-    rows: announcements.map((one) => {
-      const isEditable = 'id' in one && isOpen(one, now);
-      return [
-        { text: one.text[language], ...(isEditable && { path: `${announcementsPath}/${one.id}` }) },
-        { text: t(`operator.announcement_kind.${one.kind}`) },
-        { text: one.model ?? t(`operator.audience.${one.audience}`) },
-        { ...format.dayTime(new Date(one.from)) },
-        { ...format.dayTime(new Date(one.until)) },
-        stateOf(one, now, t),
-        { text: 'id' in one ? one.createdBy : 'gateway.yaml' },
-      ];
-    }),
+  const { t, language } = reader;
+  const textOf = (one: StoredAnnouncement | Announcement) => {
+    const text = one.text[language];
+    return 'id' in one && isOpen(one, now) ? { text, path: `${announcementsPath}/${one.id}` } : text;
   };
+  return describeTable(reader, 'announcements', title, announcements, [
+    { label: 'operator.announcement_text', fit: 'text', at: 'title', cell: textOf },
+    { label: 'operator.announcement_kind', at: 'note', cell: ({ kind }) => t(`operator.announcement_kind.${kind}`) },
+    {
+      label: 'operator.announcement_for',
+      fit: 'id',
+      at: 'below',
+      cell: ({ model, audience }) => model ?? t(`operator.audience.${audience}`),
+    },
+    { label: 'operator.from', at: 'hide', cell: ({ from }) => new Date(from) },
+    { label: 'operator.until', at: 'note-end', cell: ({ until }) => new Date(until) },
+    { label: 'operator.state', at: 'end', cell: (one) => stateOf(one, now, t) },
+    { label: 'operator.by', fit: 'id', at: 'hide', cell: (one) => ('id' in one ? one.createdBy : 'gateway.yaml') },
+  ]);
 }
 
 function stateOf(one: StoredAnnouncement | Announcement, now: number, t: PageRequest['t']): TableCell {

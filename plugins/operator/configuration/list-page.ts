@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { actionTable } from '../shared-tables.ts';
-import { type TableSection, withRows } from '../table-section.ts';
+import { type TableSection, withRows } from '#core/web/pages/table.ts';
 
 export const configurationsPath = '/operator/configuration';
 

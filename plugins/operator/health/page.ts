@@ -8,7 +8,7 @@ import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
-import { type TableSection, withRows } from '../table-section.ts';
+import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { version } from '#core/platform/version.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -152,23 +152,12 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
   };
 }
 
-function failedJobsTable(queue: QueueState | undefined, { t, format }: PageRequest): TableSection {
-  return {
-    id: 'jobs',
-    title: t('operator.failed_jobs'),
-    columns: [
-      { label: t('operator.job'), fit: 'id', at: 'title' },
-      { label: t('operator.error'), fit: 'text', at: 'note' },
-      { label: t('operator.time'), at: 'end' },
-    ],
-    rows: (queue?.failed ?? [])
-      .slice(0, listed)
-      .map(({ name, reason, failedAt }) => [
-        { text: name, isCode: true },
-        { text: reason.slice(0, 200) },
-        { ...format.dayTime(new Date(failedAt)) },
-      ]),
-  };
+function failedJobsTable(queue: QueueState | undefined, reader: PageRequest): TableSection {
+  return describeTable(reader, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, listed), [
+    { label: 'operator.job', fit: 'id', at: 'title', cell: ({ name }) => ({ text: name, isCode: true }) },
+    { label: 'operator.error', fit: 'text', at: 'note', cell: ({ reason }) => reason.slice(0, 200) },
+    { label: 'operator.time', at: 'end', cell: ({ failedAt }) => new Date(failedAt) },
+  ]);
 }
 
 /** What runs here. */

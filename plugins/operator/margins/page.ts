@@ -1,4 +1,4 @@
-import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { readAccountNames } from '#core/business/accounts/account-record.ts';
 import { toSmallest } from '#core/business/margins/exact-money.ts';
 import {
   addMargins,
@@ -11,7 +11,7 @@ import {
 import { readPrices } from '#core/business/margins/prices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import type { TableCell, TableColumn, TableSection } from '../table-section.ts';
+import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { describeOtherPrices, planName } from './other-prices.ts';
 import { type MarginSpan, marginReadings, marginSpans } from './readings.ts';
 
@@ -44,7 +44,11 @@ export const marginsPage: Page = {
     const groups = by === 'day' ? byDay(margins) : by === 'account' ? accounts : groupMargins(margins.lines, by);
     const losses = accounts.filter(({ key, earned, cost }) => key !== null && cost > earned).toSorted(byLoss);
     const [shown, lost] = [groups.slice(0, listedRows), losses.slice(0, listedLosses)];
-    const names = await readNames(request, by === 'account' ? [...shown, ...lost] : lost);
+    const named = by === 'account' ? [...shown, ...lost] : lost;
+    const names = await readAccountNames(
+      host.database,
+      named.map(({ key }) => key),
+    );
     const { unpriced, currency } = margins;
     return {
       isDeclared: true,
@@ -53,9 +57,9 @@ export const marginsPage: Page = {
       groupings: groupings.map((one) => linkTo({ span, by: one }, t(`operator.margins_by.${one}`), one === by)),
       tiles: describeTiles(margins, request),
       unpriced: unpriced.length === 0 ? '' : t('operator.margins_unpriced', { routes: namesOf(unpriced) }),
-      table: tableOf(by, shown, { currency, names }, request),
+      table: marginTable(by, shown, { currency, names }, request),
       cut: groups.length > shown.length ? t('operator.margins_cut', { count: shown.length }) : '',
-      losses: { ...tableOf('account', lost, { currency, names }, request), title: t('operator.margins_losses') },
+      losses: { ...marginTable('account', lost, { currency, names }, request), title: t('operator.margins_losses') },
       ...(span === 'month' && { otherPrices: describeOtherPrices(margins, by, request) }),
     };
   },
@@ -88,12 +92,6 @@ function byLoss(one: Margin, other: Margin): number {
   );
 }
 
-async function readNames({ host }: PageRequest, groups: readonly MarginGroup[]): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(groups.flatMap(({ key }) => key ?? []))];
-  const accounts = await readAccounts(host.database, 'id', ids);
-  return new Map(accounts.map(({ id, email, name }) => [id, email ?? (name === '' ? id : name)]));
-}
-
 function describeTiles({ lines, currency }: Margins, { t, format }: Reader) {
   const { counts, cost, earned } = lines.reduce<Margin>(addMargins, nothing);
   const money = (value: bigint) => format.money(toSmallest(value, currency), currency);
@@ -121,41 +119,30 @@ function shareOf({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format 
   return t('operator.margins_share', { share: format.percent(Number(((earned - cost) * 10_000n) / earned) / 10_000) });
 }
 
-function tableOf(
+function marginTable(
   by: Grouping,
   groups: readonly MarginGroup[],
   { currency, names }: { readonly currency: string; readonly names: ReadonlyMap<string, string> },
-  { t, format }: Reader,
+  reader: Reader,
 ): TableSection {
-  const money = (value: bigint): TableCell => ({ text: format.money(toSmallest(value, currency), currency) });
-  const number = (value: number): TableCell => ({ text: format.number(value) });
-  const columns: TableColumn[] = [
+  const money = (value: bigint) => reader.format.money(toSmallest(value, currency), currency);
+  const fit = by === 'account' || by === 'route' || by === 'model' ? ({ fit: 'id' } as const) : {};
+  const hidden = { at: 'hide', isNumber: true } as const;
+  return describeTable(reader, 'margins', 'operator.margins', groups, [
+    { label: `operator.margins_by.${by}`, at: 'title', ...fit, cell: ({ key }) => nameOf(by, key, names, reader) },
+    { label: 'operator.requests', ...hidden, cell: ({ counts }) => counts.requests },
+    { label: 'operator.tokens_in', ...hidden, cell: ({ counts }) => counts.inputTokens },
+    { label: 'operator.tokens_out', ...hidden, cell: ({ counts }) => counts.outputTokens },
     {
-      label: t(`operator.margins_by.${by}`),
-      at: 'title',
-      ...(by === 'account' || by === 'route' || by === 'model' ? { fit: 'id' } : {}),
+      label: 'operator.margins_earned',
+      at: 'note',
+      isNumber: true,
+      isNamed: true,
+      cell: ({ earned }) => money(earned),
     },
-    { label: t('operator.requests'), at: 'hide', isNumber: true },
-    { label: t('operator.tokens_in'), at: 'hide', isNumber: true },
-    { label: t('operator.tokens_out'), at: 'hide', isNumber: true },
-    { label: t('operator.margins_earned'), at: 'note', isNumber: true, isNamed: true },
-    { label: t('operator.margins_cost'), at: 'note-end', isNumber: true, isNamed: true },
-    { label: t('operator.margins_margin'), at: 'end', isNumber: true },
-  ];
-  return {
-    id: 'margins',
-    title: t('operator.margins'),
-    columns,
-    rows: groups.map(({ key, counts, cost, earned }) => [
-      nameOf(by, key, names, { t, format }),
-      number(counts.requests),
-      number(counts.inputTokens),
-      number(counts.outputTokens),
-      money(earned),
-      money(cost),
-      money(earned - cost),
-    ]),
-  };
+    { label: 'operator.margins_cost', at: 'note-end', isNumber: true, isNamed: true, cell: ({ cost }) => money(cost) },
+    { label: 'operator.margins_margin', at: 'end', isNumber: true, cell: ({ earned, cost }) => money(earned - cost) },
+  ]);
 }
 
 function nameOf(

@@ -1,10 +1,10 @@
 import { isDay, rangeOfDays } from '#core/extension/commands/days.ts';
-import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { readAccountNames } from '#core/business/accounts/account-record.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
-import type { TableCell, TableSection } from '../table-section.ts';
+import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { marginsPath } from '../margins/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 
@@ -35,7 +35,10 @@ export const ordersPage: Page = {
       query['after'] || undefined,
       pageSize,
     );
-    const buyers = await readBuyers(request, orders);
+    const buyers = await readAccountNames(
+      host.database,
+      orders.map(({ accountId }) => accountId),
+    );
     return {
       path: '/operator/orders',
       heading: t('operator.orders'),
@@ -49,7 +52,7 @@ export const ordersPage: Page = {
       state,
       day: { label: t('operator.orders_day'), value: day },
       choices: choices.map((choice) => ({ value: choice, label: t(`operator.order_state.${choice}`) })),
-      table: tableOf(orders, buyers, request),
+      table: orderTable(orders, buyers, request),
       next: next === undefined ? '' : nextPath('/operator/orders', { q: words, state, day, after: next }),
       isFirst: query['after'] === undefined,
     };
@@ -64,43 +67,32 @@ function filterOf(words: string, state: string): OrderFilter {
   };
 }
 
-/** E-mail address or name, by account. */
-async function readBuyers({ host }: PageRequest, orders: readonly Order[]): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(orders.map(({ accountId }) => accountId))];
-  const accounts = await readAccounts(host.database, 'id', ids);
-  return new Map(accounts.map(({ id, email, name }) => [id, email ?? name]));
-}
-
 /** Orders as a table. @param buyers left out where all are of one account */
-export function tableOf(
+export function orderTable(
   orders: readonly Order[],
   buyers: ReadonlyMap<string, string> | undefined,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  reader: Pick<PageRequest, 't' | 'format'>,
 ): TableSection {
-  const withBuyer = <T>(entry: T) => (buyers === undefined ? [] : [entry]);
-  return {
-    id: 'orders',
-    title: t('operator.orders'),
-    columns: [
-      { label: t('operator.order'), at: 'title' },
-      ...withBuyer({ label: t('operator.fact.buyer'), fit: 'id', at: 'note' } as const),
-      { label: t('operator.created'), at: buyers === undefined ? 'note' : 'hide' },
-      { label: t('operator.fact.plan'), at: 'hide' },
-      { label: t('operator.fact.price'), at: 'note-end', isNumber: true },
-      { label: t('operator.state'), at: 'end' },
-    ],
-    rows: orders.map((order) => [
-      { text: order.code, path: `/operator/orders/${order.code}`, isCode: true },
-      ...withBuyer({
-        text: buyers?.get(order.accountId) ?? order.accountId,
-        path: `/operator/accounts/${order.accountId}`,
-      }),
-      { ...format.dayTime(order.createdAt) },
-      { text: t('operator.days', { count: order.days }) },
-      { text: format.money(order.price, order.currency) },
-      stateCell(order, t),
-    ]),
+  const { t, format } = reader;
+  const buyer: ColumnOf<Order> = {
+    label: 'operator.fact.buyer',
+    fit: 'id',
+    at: 'note',
+    cell: ({ accountId }) => ({ text: buyers?.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` }),
   };
+  const priceOf = ({ price, currency }: Order) => format.money(price, currency);
+  return describeTable(reader, 'orders', 'operator.orders', orders, [
+    {
+      label: 'operator.order',
+      at: 'title',
+      cell: ({ code }) => ({ text: code, path: `/operator/orders/${code}`, isCode: true }),
+    },
+    ...(buyers === undefined ? [] : [buyer]),
+    { label: 'operator.created', at: buyers === undefined ? 'note' : 'hide', cell: ({ createdAt }) => createdAt },
+    { label: 'operator.fact.plan', at: 'hide', cell: ({ days }) => t('operator.days', { count: days }) },
+    { label: 'operator.fact.price', at: 'note-end', isNumber: true, cell: priceOf },
+    { label: 'operator.state', at: 'end', cell: (order) => stateCell(order, t) },
+  ]);
 }
 
 const kindOfState: Readonly<Record<OrderState, TableCell['kind']>> = {

@@ -7,7 +7,7 @@ import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
-import { withRows } from '../table-section.ts';
+import { withRows } from '#core/web/pages/table.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { stateCell } from './list-page.ts';
 import { attemptTable, flagTable, notificationTable, paymentTable, refundTable } from './order-tables.ts';

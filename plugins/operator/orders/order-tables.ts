@@ -3,17 +3,21 @@ import { severityOf } from '#core/business/payments/flags.ts';
 import type { OrderFlag, OrderRefund, Payment } from '#core/business/payments/order-types.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import { uuid } from '#core/platform/database/database.ts';
-import type { TableCell, TableSection } from '../table-section.ts';
+import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
+
+const amountColumn = { label: 'operator.amount', at: 'end', isNumber: true } as const;
+const referenceColumn = { label: 'operator.reference', fit: 'id', at: 'title' } as const;
 
 /** @param payments of the order: a flag names its money by what came, not by an id */
 export function flagTable(
   flags: readonly OrderFlag[],
   payments: readonly Payment[],
   refunds: readonly OrderRefund[],
-  { t, format }: Reader,
+  reader: Reader,
 ): TableSection {
+  const { t, format } = reader;
   const about = (subject: string) => {
     const payment = payments.find(({ id, paymentId }) => id === subject || paymentId === subject);
     const money = payment ?? refunds.find(({ key }) => key === subject);
@@ -21,68 +25,50 @@ export function flagTable(
     const amount = format.money(money.amount, money.currency);
     return t(payment === undefined ? 'operator.about_refund' : 'operator.about_payment', { amount });
   };
-  return {
-    id: 'flags',
-    title: t('operator.flags'),
-    columns: [
-      { label: t('operator.flag_kind'), at: 'title' },
-      { label: t('operator.about'), fit: 'id', at: 'hide' },
-      { label: t('operator.fact.since'), at: 'note' },
-      { label: t('operator.resolved'), at: 'end' },
-      { label: t('operator.resolution'), fit: 'text', at: 'below' },
-    ],
-    rows: flags.map(({ kind, subject, createdAt, resolvedAt, resolution }) => [
-      { text: t(`operator.flag.${kind}`), kind: resolvedAt === undefined ? severityOf(kind) : 'ok' },
-      { text: about(subject) },
-      { ...format.dayTime(createdAt) },
-      optionalTime(resolvedAt, format),
-      { text: resolution ?? '' },
-    ]),
-  };
+  const nameOf = ({ kind, resolvedAt }: OrderFlag): TableCell => ({
+    text: t(`operator.flag.${kind}`),
+    kind: resolvedAt === undefined ? severityOf(kind) : 'ok',
+  });
+  return describeTable(reader, 'flags', 'operator.flags', flags, [
+    { label: 'operator.flag_kind', at: 'title', cell: nameOf },
+    { label: 'operator.about', fit: 'id', at: 'hide', cell: ({ subject }) => about(subject) },
+    { label: 'operator.fact.since', at: 'note', cell: ({ createdAt }) => createdAt },
+    { label: 'operator.resolved', at: 'end', cell: ({ resolvedAt }) => resolvedAt },
+    { label: 'operator.resolution', fit: 'text', at: 'below', cell: ({ resolution }) => resolution },
+  ]);
 }
 
-export function paymentTable(payments: readonly Payment[], { t, format }: Reader): TableSection {
-  return {
-    id: 'payments',
-    title: t('operator.payments'),
-    columns: [
-      { label: t('operator.fact.paid'), at: 'note' },
-      { label: t('operator.issuer'), at: 'note-end' },
-      { label: t('operator.outcome'), at: 'title' },
-      { label: t('operator.amount'), at: 'end', isNumber: true },
-      { label: t('operator.payment'), fit: 'id', at: 'hide' },
-    ],
-    rows: payments.map(({ paidAt, paymentId, issuer, outcome, amount, currency }) => [
-      { ...format.dayTime(paidAt) },
-      { text: issuer ?? '' },
-      { text: t(`operator.payment_outcome.${outcome}`), kind: outcome === 'activated' ? 'ok' : 'bad' },
-      { text: format.money(amount, currency) },
-      { text: paymentId, isCode: true },
-    ]),
-  };
+export function paymentTable(payments: readonly Payment[], reader: Reader): TableSection {
+  const { t, format } = reader;
+  const outcomeOf = ({ outcome }: Payment): TableCell => ({
+    text: t(`operator.payment_outcome.${outcome}`),
+    kind: outcome === 'activated' ? 'ok' : 'bad',
+  });
+  return describeTable(reader, 'payments', 'operator.payments', payments, [
+    { label: 'operator.fact.paid', at: 'note', cell: ({ paidAt }) => paidAt },
+    { label: 'operator.issuer', at: 'note-end', cell: ({ issuer }) => issuer },
+    { label: 'operator.outcome', at: 'title', cell: outcomeOf },
+    { ...amountColumn, cell: ({ amount, currency }) => format.money(amount, currency) },
+    { label: 'operator.payment', fit: 'id', at: 'hide', cell: ({ paymentId }) => ({ text: paymentId, isCode: true }) },
+  ]);
 }
 
 const refundKinds = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
-export function refundTable(refunds: readonly OrderRefund[], { t, format }: Reader): TableSection {
-  return {
-    id: 'refunds',
-    title: t('operator.refunds'),
-    columns: [
-      { label: t('operator.created'), at: 'note' },
-      { label: t('operator.state'), at: 'title' },
-      { label: t('operator.by'), at: 'hide' },
-      { label: t('operator.reason'), fit: 'text', at: 'below' },
-      { label: t('operator.amount'), at: 'end', isNumber: true },
-    ],
-    rows: refunds.map(({ createdAt, state, isManual, reason, amount, currency }) => [
-      { ...format.dayTime(createdAt) },
-      { text: t(`operator.refund_state.${state}`), kind: refundKinds[state] },
-      { text: t(isManual ? 'operator.by_operator' : 'operator.by_provider') },
-      { text: reason },
-      { text: format.money(amount, currency) },
-    ]),
-  };
+export function refundTable(refunds: readonly OrderRefund[], reader: Reader): TableSection {
+  const { t, format } = reader;
+  const stateOf = ({ state }: OrderRefund) => ({ text: t(`operator.refund_state.${state}`), kind: refundKinds[state] });
+  return describeTable(reader, 'refunds', 'operator.refunds', refunds, [
+    { label: 'operator.created', at: 'note', cell: ({ createdAt }) => createdAt },
+    { label: 'operator.state', at: 'title', cell: stateOf },
+    {
+      label: 'operator.by',
+      at: 'hide',
+      cell: ({ isManual }) => t(isManual ? 'operator.by_operator' : 'operator.by_provider'),
+    },
+    { label: 'operator.reason', fit: 'text', at: 'below', cell: ({ reason }) => reason },
+    { ...amountColumn, cell: ({ amount, currency }) => format.money(amount, currency) },
+  ]);
 }
 
 const statedKinds: Readonly<Record<string, TableCell['kind']>> = {
@@ -93,54 +79,31 @@ const statedKinds: Readonly<Record<string, TableCell['kind']>> = {
   failed: 'bad',
 };
 
-export function attemptTable(attempts: readonly AttemptTrail[], { t, format }: Reader): TableSection {
-  return {
-    id: 'attempts',
-    title: t('operator.attempts'),
-    columns: [
-      { label: t('operator.reference'), fit: 'id', at: 'title' },
-      { label: t('operator.created'), at: 'note' },
-      { label: t('operator.charge'), at: 'hide' },
-      { label: t('operator.stated'), at: 'end' },
-      { label: t('operator.checks'), at: 'hide', isNumber: true },
-      { label: t('operator.next_check'), at: 'hide' },
-      { label: t('operator.error'), fit: 'text', at: 'hide' },
-      { label: t('operator.amount'), at: 'note-end', isNumber: true },
-    ],
-    rows: attempts.map((attempt) => [
-      { text: attempt.reference, isCode: true },
-      { ...format.dayTime(attempt.createdAt) },
-      { text: t(`operator.stated.${attempt.charge}`) },
-      { text: t(`operator.stated.${attempt.state}`), kind: statedKinds[attempt.state] },
-      { text: format.number(attempt.checks) },
-      optionalTime(attempt.nextCheckAt, format),
-      { text: attempt.error ?? '' },
-      { text: format.money(attempt.amount, attempt.currency) },
-    ]),
-  };
+export function attemptTable(attempts: readonly AttemptTrail[], reader: Reader): TableSection {
+  const { t, format } = reader;
+  const stateOf = ({ state }: AttemptTrail) => ({ text: t(`operator.stated.${state}`), kind: statedKinds[state] });
+  return describeTable(reader, 'attempts', 'operator.attempts', attempts, [
+    { ...referenceColumn, cell: ({ reference }) => ({ text: reference, isCode: true }) },
+    { label: 'operator.created', at: 'note', cell: ({ createdAt }) => createdAt },
+    { label: 'operator.charge', at: 'hide', cell: ({ charge }) => t(`operator.stated.${charge}`) },
+    { label: 'operator.stated', at: 'end', cell: stateOf },
+    { label: 'operator.checks', at: 'hide', isNumber: true, cell: ({ checks }) => checks },
+    { label: 'operator.next_check', at: 'hide', cell: ({ nextCheckAt }) => nextCheckAt },
+    { label: 'operator.error', fit: 'text', at: 'hide', cell: ({ error }) => error },
+    { ...amountColumn, at: 'note-end', cell: ({ amount, currency }) => format.money(amount, currency) },
+  ]);
 }
 
-export function notificationTable(notifications: readonly NotificationTrail[], { t, format }: Reader): TableSection {
-  return {
-    id: 'notifications',
-    title: t('operator.notifications'),
-    columns: [
-      { label: t('operator.received'), at: 'note' },
-      { label: t('operator.reference'), fit: 'id', at: 'title' },
-      { label: t('operator.tries'), at: 'note-end', isNumber: true },
-      { label: t('operator.outcome'), at: 'end' },
-    ],
-    rows: notifications.map(({ receivedAt, reference, tries, outcome }) => [
-      { ...format.dayTime(receivedAt) },
-      { text: reference, isCode: true },
-      { text: format.number(tries) },
-      outcome === undefined
-        ? { text: t('operator.waiting'), kind: 'waiting' as const }
-        : { text: t(`operator.stated.${outcome}`) },
-    ]),
-  };
-}
-
-function optionalTime(time: Date | undefined, format: Reader['format']): TableCell {
-  return time === undefined ? { text: '' } : { ...format.dayTime(time) };
+export function notificationTable(notifications: readonly NotificationTrail[], reader: Reader): TableSection {
+  const { t } = reader;
+  const outcomeOf = ({ outcome }: NotificationTrail): TableCell =>
+    outcome === undefined
+      ? { text: t('operator.waiting'), kind: 'waiting' }
+      : { text: t(`operator.stated.${outcome}`) };
+  return describeTable(reader, 'notifications', 'operator.notifications', notifications, [
+    { label: 'operator.received', at: 'note', cell: ({ receivedAt }) => receivedAt },
+    { ...referenceColumn, cell: ({ reference }) => ({ text: reference, isCode: true }) },
+    { label: 'operator.tries', at: 'note-end', isNumber: true, cell: ({ tries }) => tries },
+    { label: 'operator.outcome', at: 'end', cell: outcomeOf },
+  ]);
 }

@@ -1,4 +1,4 @@
-import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { readAccountNames } from '#core/business/accounts/account-record.ts';
 import {
   type PlaceCount,
   placeKinds,
@@ -8,7 +8,7 @@ import {
 } from '#core/business/sales/sales-figures.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { type TableSection, withRows } from '../table-section.ts';
+import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 
 /** `/operator/orders/places`: the places under each limit beside the waiting list, and what the limits were. */
 export const salesPage: Page = {
@@ -46,28 +46,21 @@ function planName(days: number | undefined, { t }: Pick<PageRequest, 't'>): stri
 }
 
 async function waitingTable(waiting: readonly ReportedWait[], request: PageRequest): Promise<TableSection> {
-  const { t, format, host } = request;
-  const ids = waiting.map(({ accountId }) => accountId);
-  const accounts = await readAccounts(host.database, 'id', ids);
-  const names = new Map(accounts.map(({ id, email, name }) => [id, email ?? (name === '' ? id : name)]));
-  return {
-    id: 'waiting',
-    title: t('operator.waiting_list'),
-    columns: [
-      { label: t('operator.account'), fit: 'id', at: 'title' },
-      { label: t('operator.waiting_position'), isNumber: true, at: 'end' },
-      { label: t('operator.fact.plan'), at: 'note' },
-      { label: t('operator.waiting_since'), at: 'hide' },
-      { label: t('operator.waiting_state'), at: 'note-end' },
-    ],
-    rows: waiting.map(({ accountId, days, joinedAt, position, ...place }) => [
-      { text: names.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` },
-      { text: position === 0 ? '' : format.number(position) },
-      { text: planName(days, request) },
-      { ...format.dayTime(joinedAt) },
-      waitingState(place, request),
-    ]),
-  };
+  const names = await readAccountNames(
+    request.host.database,
+    waiting.map(({ accountId }) => accountId),
+  );
+  const account = ({ accountId }: ReportedWait) => ({
+    text: names.get(accountId) ?? accountId,
+    path: `/operator/accounts/${accountId}`,
+  });
+  return describeTable(request, 'waiting', 'operator.waiting_list', waiting, [
+    { label: 'operator.account', fit: 'id', at: 'title', cell: account },
+    { label: 'operator.waiting_position', isNumber: true, at: 'end', cell: ({ position }) => position || undefined },
+    { label: 'operator.fact.plan', at: 'note', cell: ({ days }) => planName(days, request) },
+    { label: 'operator.waiting_since', at: 'hide', cell: ({ joinedAt }) => joinedAt },
+    { label: 'operator.waiting_state', at: 'note-end', cell: (wait) => waitingState(wait, request) },
+  ]);
 }
 
 function waitingState(
@@ -83,26 +76,12 @@ function waitingState(
 }
 
 function daysTable(days: readonly SalesDayRow[], request: PageRequest): TableSection {
-  const { t, format } = request;
-  const number = (value: number) => ({ text: format.number(value) });
-  return {
-    id: 'limits',
-    title: t('operator.sales_days'),
-    columns: [
-      { label: t('operator.sales_day'), at: 'title' },
-      { label: t('operator.fact.plan'), at: 'note' },
-      { label: t('operator.sales_limit'), isNumber: true, at: 'end' },
-      { label: t('operator.sales_held'), isNumber: true, isNamed: true, at: 'note-end' },
-      { label: t('operator.sales_late'), isNumber: true, at: 'hide' },
-      { label: t('operator.sales_waited'), isNumber: true, at: 'hide' },
-    ],
-    rows: days.map((row) => [
-      { text: row.day },
-      { text: planName(row.days, request) },
-      number(row.max),
-      number(row.held),
-      number(row.late),
-      number(row.waiting),
-    ]),
-  };
+  return describeTable(request, 'limits', 'operator.sales_days', days, [
+    { label: 'operator.sales_day', at: 'title', cell: ({ day }) => day },
+    { label: 'operator.fact.plan', at: 'note', cell: (row) => planName(row.days, request) },
+    { label: 'operator.sales_limit', isNumber: true, at: 'end', cell: ({ max }) => max },
+    { label: 'operator.sales_held', isNumber: true, isNamed: true, at: 'note-end', cell: ({ held }) => held },
+    { label: 'operator.sales_late', isNumber: true, at: 'hide', cell: ({ late }) => late },
+    { label: 'operator.sales_waited', isNumber: true, at: 'hide', cell: ({ waiting }) => waiting },
+  ]);
 }

@@ -1,3 +1,5 @@
+import type { PageRequest } from './page.ts';
+
 /** A cell, ready to be printed. */
 export interface TableCell {
   readonly text: string;
@@ -26,6 +28,33 @@ export interface TableSection {
   readonly title: string;
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly TableCell[])[];
+}
+
+/** A column with its cells. Its label is a key of the texts. */
+export interface ColumnOf<Entry> extends TableColumn {
+  /** Numbers and times are formatted; nothing is printed as a dash. */
+  readonly cell: (entry: Entry) => TableCell | string | number | Date | undefined;
+}
+
+/** A table with a row for each entry. @param title key of the texts */
+export function describeTable<Entry>(
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  id: string,
+  title: string,
+  entries: readonly Entry[],
+  columns: readonly ColumnOf<Entry>[],
+): TableSection {
+  const print = (value: ReturnType<ColumnOf<Entry>['cell']>): TableCell => {
+    if (value instanceof Date) return { ...format.dayTime(value) };
+    if (typeof value === 'object') return value;
+    return { text: typeof value === 'number' ? format.number(value) : (value ?? '') };
+  };
+  return {
+    id,
+    title: t(title),
+    columns: columns.map((column) => ({ ...column, label: t(column.label) })),
+    rows: entries.map((entry) => columns.map(({ cell }) => print(cell(entry)))),
+  };
 }
 
 /** Those that have rows. */

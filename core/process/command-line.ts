@@ -1,5 +1,5 @@
 import { Command as Parser, CommanderError } from 'commander';
-import { assemble } from '#core/extension/assembly.ts';
+import { assembleForCommand } from '#core/extension/assembly.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { defineCheck } from './commands/check.ts';
 import { type CoreCommandContext, createContext } from './commands/context.ts';
@@ -77,7 +77,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
 async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<string[]> {
   // Commands that need gateway.yaml report that it cannot be read.
   const document = await readDocument(context.file(), process.env).catch(() => undefined);
-  const { registry } = await assemble(document, context.log, () => {
+  const { registry } = await assembleForCommand(document, context.log, () => {
     throw new Error('the gateway has not started yet');
   });
   const problems = registry.unloaded.length === 0 ? [] : [new ConfigError(registry.unloaded).message];

@@ -1,5 +1,3 @@
-import inert from '@hapi/inert';
-import vision from '@hapi/vision';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
@@ -33,10 +31,13 @@ export interface PageRegistry {
 }
 
 /** Prepares what routes of plugins can use when they register: views, files, and the strategy `session`. */
-export async function preparePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
-  await server.register([inert, vision]);
+export async function preparePages(server: Server, host: () => Host): Promise<void> {
+  await server.register([(await import('@hapi/inert')).default, (await import('@hapi/vision')).default]);
   addViews(server);
   addSessionStrategy(server, host);
+}
+
+export function registerOwnPages(registry: PageRegistry): void {
   registry.texts(ownTexts);
   for (const source of ownAssets) registry.assets(source);
   registry.page(preferencesPage);

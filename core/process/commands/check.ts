@@ -55,10 +55,10 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
 }
 
 /** What plugins would do at a start; with those of the gateway alone, which are tested, only their pages. */
-async function checkPlugins(loaded: Loaded, catalog: Catalog, log: Logger): Promise<string[]> {
-  if (loaded.registry.foreignPlugins.size > 0) {
+async function checkPlugins({ server, ...loaded }: Loaded, catalog: Catalog, log: Logger): Promise<string[]> {
+  if (server !== undefined && loaded.registry.foreignPlugins.size > 0) {
     const { dryStart } = await import('../dry-start.ts');
-    return dryStart({ ...loaded, catalog, log });
+    return dryStart({ ...loaded, server, catalog, log });
   }
   await loadPages(loaded.registry);
   return [];

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { assemble } from '#core/extension/assembly.ts';
+import { assembleForCommand } from '#core/extension/assembly.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import type { CommandContext } from '#core/extension/commands/command.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
@@ -24,8 +24,8 @@ export interface Loaded {
   readonly document: GatewayDocument;
   readonly config: Config;
   readonly registry: Registry;
-  /** With every plugin registered; it does not listen. */
-  readonly server: Server;
+  /** With every plugin registered, where gateway.yaml lists some; it does not listen. */
+  readonly server: Server | undefined;
   /** Makes `server.host()` return this one; without it, commands have no host there. */
   useHost(host: Host): void;
 }
@@ -34,7 +34,7 @@ export function createContext(file: () => string, log: Logger): CoreCommandConte
   const load = async (): Promise<Loaded> => {
     const document = await readDocument(file(), process.env);
     let current: Host | undefined;
-    const { registry, server } = await assemble(document, log, () => {
+    const { registry, server } = await assembleForCommand(document, log, () => {
       if (current === undefined) throw new Error('commands do not serve requests');
       return current;
     });

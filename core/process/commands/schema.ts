@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command as Parser } from 'commander';
-import { assemble } from '#core/extension/assembly.ts';
+import { assembleForCommand } from '#core/extension/assembly.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { composeSchema } from '#core/extension/validation/load.ts';
@@ -15,7 +15,7 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     .option('-o, --output <file>', 'output file; - for stdout')
     .action(async ({ output }: { output?: string }) => {
       const document = await readForPlugins(file());
-      const { registry } = await assemble(document, log, () => {
+      const { registry } = await assembleForCommand(document, log, () => {
         throw new Error('commands do not serve requests');
       });
       if (registry.unloaded.length > 0) warn(new ConfigError(registry.unloaded));

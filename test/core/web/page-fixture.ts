@@ -3,7 +3,7 @@ import { listen } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import { preparePages, routePages } from '#core/web/serve.ts';
+import { preparePages, registerOwnPages, routePages } from '#core/web/serve.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
@@ -16,7 +16,8 @@ export async function servePages(host: Host, register: (server: Server) => unkno
   const server = createHapi({ debug: false, routes: { state: { parse: true, failAction: 'ignore' } } });
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', (() => host) as never);
-  await preparePages(server, registry, () => host);
+  registerOwnPages(registry);
+  await preparePages(server, () => host);
   await register(server);
   await routePages(server, registry, () => host);
   return server;

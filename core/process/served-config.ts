@@ -1,4 +1,4 @@
-import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
@@ -23,7 +23,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { type Effective, EffectiveDocuments } from './effective-document.ts';
 import type { OpenServices } from './services.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import { inTurns, nextTurn } from '#core/platform/timing/turn.ts';
+import { inTurns } from '#core/platform/timing/turn.ts';
 
 /** Ms for which a stop waits for a running reload. */
 const reloadTimeout = 10_000;
@@ -248,8 +248,8 @@ export class ServedConfig {
   async #build(config: Config, undo: AsyncDisposableStack): Promise<Serving> {
     const { assembly, vendors } = this.#parts;
     const { services, keeper } = this.#parts.services;
-    await nextTurn();
-    const catalog = buildCatalog(config, await vendors.running(config, undo), assembly.registry.formats);
+    const running = await vendors.running(config, undo);
+    const catalog = await inTurns(buildCatalogInSteps(config, running, assembly.registry.formats));
     const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog, config.stages);
     const section = config.get(listen);
     return {

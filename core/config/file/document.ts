@@ -87,7 +87,7 @@ function* parseInSteps(
   const parsed = document as Document.Parsed;
   const refused = findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path));
   yield;
-  return reader.read(parsed, text, refused, environment);
+  return yield* reader.read(parsed, text, refused, environment);
 }
 
 /** A value with variables, as written in the file. */
@@ -126,12 +126,12 @@ class Reader {
     return this.at(mistake);
   }
 
-  read(
+  *read(
     document: Document.Parsed,
     source: string,
     refused: readonly Mistake[],
     environment: NodeJS.ProcessEnv,
-  ): GatewayDocument {
+  ): Generator<undefined, GatewayDocument> {
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) {
       throw new ConfigError([this.whole('is empty', 'start from the included gateway.yaml')]);
@@ -141,6 +141,7 @@ class Reader {
     const written = new Map<Node, Written>();
     const mistakes = this.#fillIn(document, environment, written);
     if (refused.length > 0) throw new ConfigError([...refused, ...mistakes]);
+    yield;
     const text = JSON.stringify(document.toJS());
     const writtenAt = (path: YamlPath) => written.get(findNode(contents, path) as Node);
     return {

@@ -9,18 +9,27 @@ import { nameInPicker, nameInReply, publicNameOf } from '../catalog/model-name.t
 import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
 import { closestName } from '../file/mistake.ts';
+import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { SectionValue, SectionValues } from '../section.ts';
 import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
 
 /** Cached names that patterns matched; without a limit, clients could fill the memory. */
 const rememberedNames = 10_000;
 
+/** Models that are read in one step, some milliseconds. */
+const modelsOfStep = 1_000;
+
 /** Builds the catalog of a valid configuration. Routes of upstreams that are off are left out. */
-export function buildCatalog(
+export function buildCatalog(...parts: Parameters<typeof buildCatalogInSteps>): Catalog {
+  return runToEnd(buildCatalogInSteps(...parts));
+}
+
+/** The same in steps, for a gateway that serves meanwhile. */
+export function* buildCatalogInSteps(
   config: SectionValues,
   vendors: ReadonlyMap<string, Vendor>,
   formats: WireFormats,
-): Catalog {
+): Generator<undefined, Catalog> {
   const upstreamsByName = new Map(
     Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
   );
@@ -31,7 +40,11 @@ export function buildCatalog(
     formats,
     profiles: new SharedProfiles(),
   };
-  const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, parts));
+  const all: Model[] = [];
+  for (const [id, value] of Object.entries(config.get(models))) {
+    if (all.push(readModel(id, value, parts)) % modelsOfStep === 0) yield;
+  }
+  yield;
   return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases), parts.prefix);
 }
 

@@ -1,4 +1,4 @@
-import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams, upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
 import type { Registry } from '../registry.ts';
@@ -37,6 +37,7 @@ export function* validateInSteps(
 ): Generator<undefined, Config> {
   const hasAllPlugins = unloaded.length === 0;
   const values = document.values();
+  yield;
   const validator = new Validator(document);
   // A plugin whose variable is not set is also among the mistakes of the document.
   validator.mistakes.push(...unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
@@ -173,7 +174,7 @@ function pathKey(path: YamlPath): string {
 function* reviewCatalog(values: SectionValues, registry: Registry, validator: Validator): Generator<undefined, void> {
   if (registry.catalogReviews.length === 0) return;
   yield;
-  const catalog = buildCatalog(values, registry.vendors, registry.formats);
+  const catalog = yield* buildCatalogInSteps(values, registry.vendors, registry.formats);
   for (const review of registry.catalogReviews) {
     yield;
     for (const { model, route, wrong, right } of review.problems(catalog)) {

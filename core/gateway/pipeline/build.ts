@@ -4,6 +4,7 @@ import { type NamedStage, Pipeline } from './pipeline.ts';
 import { timed } from './stage-times.ts';
 import type { AnyStageDefinition, Observer, Stage } from './stage.ts';
 import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
+import { nextTurn } from '#core/platform/timing/turn.ts';
 
 export interface ConfiguredStage {
   readonly definition: AnyStageDefinition;
@@ -26,6 +27,8 @@ export async function buildPipeline(
 ): Promise<Pipeline> {
   const created: NamedStage[] = [];
   for (const { definition, options } of stages) {
+    // A stage may prepare something for each of thousands of models.
+    await nextTurn();
     try {
       created.push({ name: definition.name, stage: await create(definition, options, host) });
     } catch (error) {

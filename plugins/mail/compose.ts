@@ -8,7 +8,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
-import { readOrder } from '#core/business/payments/order.ts';
+import { formatCode } from '#core/business/accounts/vouchers.ts';
+import { readGiftCode } from '#core/business/payments/gifts.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import { composeAlert } from './alerts/alert.ts';
 import { alertsSection } from './alerts/section.ts';
@@ -119,7 +121,8 @@ const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | 
   'outage.credited': outageCredited,
 };
 
-async function receipt({ host, mail, t, format }: Context): Promise<Body | string> {
+async function receipt(context: Context): Promise<Body | string> {
+  const { host, mail, t, format } = context;
   const order = await readOrder(host.database, { id: mail.payload['orderId'] ?? '' });
   const payment = order?.payments.find(({ outcome }) => outcome === 'activated');
   if (order === undefined || payment === undefined) return 'the order has no payment';
@@ -134,6 +137,7 @@ async function receipt({ host, mail, t, format }: Context): Promise<Body | strin
     facts.push([t('starts_at'), format.time(order.period.startsAt).text]);
     facts.push([t('ends_at'), format.time(order.period.endsAt).text]);
   }
+  if (order.isGift) return giftReceipt(order, facts, context);
   return {
     subject: t('receipt.subject', { code: order.code }),
     paragraphs: [
@@ -143,6 +147,32 @@ async function receipt({ host, mail, t, format }: Context): Promise<Body | strin
     ],
     facts,
     action: { label: t('receipt.link'), url: `${host.service.baseUrl}/orders/${order.code}/receipt` },
+  };
+}
+
+/** With the code, as long as the gift can be redeemed. */
+async function giftReceipt(
+  order: Order,
+  facts: readonly (readonly [string, string])[],
+  { host, t, format }: Context,
+): Promise<Body> {
+  const code = await readGiftCode(host.database, order);
+  const gift: [string, string][] =
+    code === undefined || order.gift === undefined
+      ? []
+      : [
+          [t('gift.code'), formatCode(code)],
+          [t('gift.link'), `${host.service.baseUrl}/redeem?code=${code}`],
+          [t('gift.until'), format.time(order.gift.expiresAt).text],
+        ];
+  return {
+    subject: t('receipt.subject', { code: order.code }),
+    paragraphs: [
+      t(code === undefined ? 'gift.text_without' : 'gift.text'),
+      ...(order.isLate ? [t('receipt.late')] : []),
+    ],
+    facts: [...gift, ...facts],
+    action: { label: t('gift.open'), url: `${host.service.baseUrl}/orders/${order.code}/done` },
   };
 }
 

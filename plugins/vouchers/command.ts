@@ -129,7 +129,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
         for await (const one of listVouchers(host.database, options.batch))
           context.print(
             csvLine([
-              one.batch_id,
+              one.batch_id ?? undefined,
               `…${one.hint}`,
               one.days,
               one.source,
@@ -154,14 +154,15 @@ function time(at: number | null): string | undefined {
 function defineRevoke(parser: Parser, context: CommandContext): void {
   parser
     .command('revoke')
-    .description('withdraw what is not redeemed of a batch, or one code; redeemed days stay')
-    .argument('<batch-or-code>', 'id of a batch, or a code', parseLine)
+    .description('withdraw what is not redeemed of a batch, one code, or a gift; redeemed days stay')
+    .argument('<batch-or-code>', 'id of a batch, a code, or the order of a gift', parseLine)
     .requiredOption('--note <text>', 'reason, for the record', parseLine)
     .action((handle: string, { note }: { note: string }) =>
       run(context, async (host) => {
         const { commandOperator, recordAction, revokeVouchers, normalizeCode } = await operations();
         // The record names a code as exports do.
-        const subject = handle.length > 30 ? handle : `…${normalizeCode(handle).slice(-4)}`;
+        const isCode = handle.length <= 30 && !/^ORD-/i.test(handle);
+        const subject = isCode ? `…${normalizeCode(handle).slice(-4)}` : handle;
         const action = { operator: commandOperator(), action: 'voucher.revoke', subject, note } as const;
         const count = await recordAction(host.database, action, () => revokeVouchers(host.database, handle));
         context.print(`${count} revoked`);
@@ -172,7 +173,9 @@ function defineRevoke(parser: Parser, context: CommandContext): void {
 function defineMonth(parser: Parser, context: CommandContext): void {
   parser
     .command('month')
-    .description('print what was redeemed in a month by day, as CSV: sold elsewhere and given away, apart from money')
+    .description(
+      'print what was redeemed in a month by day, as CSV: sold elsewhere, given away, and gifts, apart from money',
+    )
     .argument('<month>', 'such as 2026-11', parseMonth)
     .addOption(zoneOption())
     .action((month: string, options: ZoneOptions) =>

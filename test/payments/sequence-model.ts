@@ -38,11 +38,21 @@ export interface ModelPayment {
   readonly outcome: Outcome;
 }
 
+/** A gift that is paid. */
+export interface ModelGift {
+  readonly expires: bigint;
+  /** Who has its days. */
+  redeemer: ModelAccount | undefined;
+  isRevoked: boolean;
+}
+
 export class ModelOrder {
   readonly id: string;
   readonly code: string;
   readonly days: number;
   readonly price: number;
+  readonly isGift: boolean;
+  gift: ModelGift | undefined;
   state: OrderState = 'pending';
   isLate = false;
   readonly payments = new Map<string, ModelPayment>();
@@ -50,11 +60,20 @@ export class ModelOrder {
   /** By kind and subject: whether it is resolved. */
   readonly flags = new Map<string, boolean>();
 
-  constructor(order: Pick<ModelOrder, 'id' | 'code' | 'days' | 'price'>) {
+  constructor(order: Pick<ModelOrder, 'id' | 'code' | 'days' | 'price' | 'isGift'>) {
     this.id = order.id;
     this.code = order.code;
     this.days = order.days;
     this.price = order.price;
+    this.isGift = order.isGift;
+  }
+
+  giftState(now: bigint): string | undefined {
+    if (this.gift === undefined) return undefined;
+    const { redeemer, isRevoked, expires } = this.gift;
+    if (redeemer !== undefined) return 'redeemed';
+    if (isRevoked) return 'revoked';
+    return expires <= now ? 'expired' : 'open';
   }
 
   left({ id, amount }: ModelPayment): number {
@@ -92,10 +111,22 @@ export class ModelAccount {
   isDeleted = false;
 
   grant(days: number, now: bigint): boolean {
+    return this.#add(undefined, days, now);
+  }
+
+  /** Whether the account gets the days of a gift. */
+  redeem(order: ModelOrder, now: bigint): boolean {
+    if (order.gift === undefined || order.giftState(now) !== 'open' || this.isDeleted) return false;
+    if (!this.#add(order.id, order.days, now)) return false;
+    order.gift.redeemer = this;
+    return true;
+  }
+
+  #add(order: string | undefined, days: number, now: bigint): boolean {
     const start = this.#nextStart(now);
     const end = start + BigInt(days) * day;
     if (end > now + 365n * day) return false;
-    this.periods.push({ order: undefined, start, end });
+    this.periods.push({ order, start, end });
     return true;
   }
 
@@ -140,8 +171,7 @@ export class ModelAccount {
     const back = done.reduce((sum, one) => sum + one.amount, refund.amount);
     if (payment.outcome === 'activated') {
       const isTakenBack = done.some(({ days }) => days === 'whole');
-      if (refund.days !== 'none') this.#endOrder(order.id, now);
-      if (refund.days === 'whole' && !isTakenBack) this.#revoke(this.#lengthOf(order.id), now);
+      if (refund.days !== 'none') this.#takeBack(order, refund.days === 'whole' && !isTakenBack, now);
       if (back >= payment.amount && order.state === 'paid') order.state = 'refunded';
     }
     if (back > payment.amount) order.flag('refunded_twice', payment.id);
@@ -180,10 +210,25 @@ export class ModelAccount {
       order.isLate = order.state !== 'pending';
       order.state = 'paid';
       if (this.isDeleted) order.flag('deleted_account', '');
-      const start = this.#nextStart(now);
-      this.periods.push({ order: order.id, start, end: start + BigInt(order.days) * day });
+      if (order.isGift) order.gift = { expires: now + 365n * day, redeemer: undefined, isRevoked: false };
+      else {
+        const start = this.#nextStart(now);
+        this.periods.push({ order: order.id, start, end: start + BigInt(order.days) * day });
+      }
     }
     return payment;
+  }
+
+  /** From whoever has the days; a gift that nobody has redeemed is withdrawn. */
+  #takeBack(order: ModelOrder, isWhole: boolean, now: bigint): void {
+    const holder = order.isGift ? order.gift?.redeemer : this;
+    if (holder !== undefined) holder.#end(order.id, isWhole, now);
+    else if (order.gift !== undefined) order.gift.isRevoked = true;
+  }
+
+  #end(order: string, isWhole: boolean, now: bigint): void {
+    this.#endOrder(order, now);
+    if (isWhole) this.#revoke(this.#lengthOf(order), now);
   }
 
   #enter(order: ModelOrder, payment: ModelPayment, { name, amount }: StatedRefund, now: bigint): void {

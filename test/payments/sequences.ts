@@ -4,15 +4,18 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
+import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { cancelOrder, checkNow, startOrder } from '#core/business/payments/checkout.ts';
 import { expireOrder } from '#core/business/payments/expiry.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
+import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { settleOverdueRefunds } from '#core/business/payments/refund-status.ts';
 import { closeRefund, refundPayment } from '#core/business/payments/refunds.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { FakeProvider } from '../core/business/payments/fake-provider.ts';
 import { createPaymentHost } from '../core/business/payments/fixture.ts';
 import { type DaysBack, ModelAccount, ModelOrder, type ModelPayment, type StatedRefund } from './sequence-model.ts';
@@ -46,6 +49,8 @@ export function clockOf(database: string): string {
 export interface Step {
   readonly kind:
     | 'buy'
+    | 'buy a gift'
+    | 'redeem'
     | 'pay'
     | 'pay again'
     | 'give back'
@@ -66,6 +71,8 @@ export interface Step {
 
 const kinds: readonly { readonly weight: number; readonly value: Step['kind'] }[] = [
   { weight: 5, value: 'buy' },
+  { weight: 2, value: 'buy a gift' },
+  { weight: 3, value: 'redeem' },
   { weight: 6, value: 'pay' },
   { weight: 3, value: 'pay again' },
   { weight: 3, value: 'give back' },
@@ -108,7 +115,7 @@ export class World {
     this.provider = new FakeProvider(`bank${randomUUID().slice(0, 8)}`);
     this.provider.listsRefunds = true;
     this.provider.listMoney();
-    const host = () => createPaymentHost(database, [this.provider.provider]);
+    const host = () => createPaymentHost(database, [this.provider.provider], { payments: { gifts: true } });
     this.hosts = [host(), host()];
   }
 
@@ -158,22 +165,28 @@ export class World {
 export class Buyer {
   readonly #world: World;
   readonly #accountId: string;
+  readonly #friendId: string;
   readonly #model = new ModelAccount();
+  /** Gets gifts, and nothing else. */
+  readonly #friend = new ModelAccount();
   /** Notifications on their way. */
   readonly #mail: { order: ModelOrder; paymentId: string }[] = [];
 
-  private constructor(world: World, accountId: string) {
+  private constructor(world: World, accountId: string, friendId: string) {
     this.#world = world;
     this.#accountId = accountId;
+    this.#friendId = friendId;
   }
 
   static async create(world: World): Promise<Buyer> {
     const { accountId } = await createAccount(world.database, 'dp', { name: 'Ani' });
-    return new Buyer(world, accountId);
+    const friend = await createAccount(world.database, 'dp', { name: 'Budi' });
+    return new Buyer(world, accountId, friend.accountId);
   }
 
   async take({ kind, pick, other, amount }: Step): Promise<void> {
-    if (kind === 'buy') return this.#buy(pick);
+    if (kind === 'buy' || kind === 'buy a gift') return this.#buy(pick, kind === 'buy a gift');
+    if (kind === 'redeem') return this.#redeem(pick, other);
     if (kind === 'grant') return this.#grant(1 + (pick % 30));
     if (kind === 'delete') return this.#delete(pick);
     const order = this.#model.orders[pick % Math.max(1, this.#model.orders.length)];
@@ -229,6 +242,7 @@ export class Buyer {
       seen.push({
         state: order?.state,
         isLate: order?.isLate,
+        gift: order?.gift?.state,
         payments: order?.payments.map(({ paymentId, amount, outcome }) => [paymentId, amount, outcome]).toSorted(),
         refunds: order?.refunds
           .map((one) => [one.key, name.get(one.paymentId), one.amount, one.state, one.days, one.isManual])
@@ -241,6 +255,7 @@ export class Buyer {
     const expected = this.#model.orders.map((order) => ({
       state: order.state,
       isLate: order.isLate,
+      gift: order.giftState(this.#world.now),
       payments: [...order.payments.values()].map(({ id, amount, outcome }) => [id, amount, outcome]).toSorted(),
       refunds: order.refunds
         .map(({ key, payment, amount, state, days, isManual }) => [key, payment.id, amount, state, days, isManual])
@@ -248,19 +263,58 @@ export class Buyer {
       flags: [...order.flags].map(([flag, isResolved]) => `${flag} ${isResolved}`).toSorted(),
     }));
     return {
-      seen: { orders: seen, periods: await this.#periods(), books: await this.#books() },
-      expected: { orders: expected, periods: this.#expectedPeriods(), books: this.#expectedBooks() },
+      seen: {
+        orders: seen,
+        periods: await this.#periods(this.#accountId),
+        friend: await this.#periods(this.#friendId),
+        books: await this.#books(),
+      },
+      expected: {
+        orders: expected,
+        periods: expectedPeriods(this.#model),
+        friend: expectedPeriods(this.#friend),
+        books: this.#expectedBooks(),
+      },
     };
   }
 
-  async #buy(pick: number): Promise<void> {
+  async #buy(pick: number, isGift: boolean): Promise<void> {
     const days = [1, 7, 30, 200][pick % 4] ?? 1;
     try {
-      const order = await startOrder(this.#world.hosts[pick % 2 === 0 ? 0 : 1], this.#accountId, days);
+      const order = await startOrder(this.#world.hosts[pick % 2 === 0 ? 0 : 1], this.#accountId, days, { isGift });
       if (!this.#model.orders.some(({ id }) => id === order.id)) this.#model.orders.push(new ModelOrder(order));
     } catch (error) {
       if (!(error instanceof CheckoutError)) throw error;
     }
+  }
+
+  /** By a friend, by the buyer, or by both at once, of whom one may get the days; each twice at once, on two instances. */
+  async #redeem(pick: number, other: number): Promise<void> {
+    const gifts = this.#model.orders.filter(({ gift }) => gift !== undefined);
+    const order = gifts[pick % Math.max(1, gifts.length)];
+    if (order === undefined) return;
+    const { database, now } = this.#world;
+    const kept = await readOrder(database, { id: order.id });
+    const code = kept && (await readGiftCode(database, kept));
+    if ((code !== undefined) !== (order.giftState(now) === 'open'))
+      throw new Error(`the code of ${order.code}: ${code}, expected of one that is ${order.giftState(now)}`);
+    if (code === undefined) return;
+    const both = [
+      { id: this.#friendId, model: this.#friend },
+      { id: this.#accountId, model: this.#model },
+    ];
+    const redeemers = other % 3 === 0 ? both : both.slice(other % 3 === 1 ? 0 : 1).slice(0, 1);
+    const won = await Promise.all(
+      redeemers.map(async ({ id, model }) => {
+        const twice = await Promise.all([redeemOnce(database, id, code), redeemOnce(database, id, code)]);
+        return twice.includes(true) ? [model] : [];
+      }),
+    );
+    const [winner, second] = won.flat();
+    if (second !== undefined) throw new Error(`the gift ${order.code} was redeemed twice`);
+    if (winner?.redeem(order, now) === false) throw new Error(`the gift ${order.code} was redeemed`);
+    if (winner === undefined && redeemers.some(({ model }) => model.redeem(order, now)))
+      throw new Error(`the gift ${order.code} was refused`);
   }
 
   async #grant(days: number): Promise<void> {
@@ -459,19 +513,15 @@ export class Buyer {
     return new Map([...first, ...[...further].map(([id, { amount }]): [string, number] => [id, amount])]);
   }
 
-  async #periods(): Promise<string[]> {
+  async #periods(accountId: string): Promise<string[]> {
     const rows = await this.#world.database.query<{ period: string }>(
       `select coalesce(order_id::text, '') || ' ' || (extract(epoch from starts_at) * 1000000)::bigint || ' '
          || (extract(epoch from ends_at) * 1000000)::bigint as period
        from plan_period p where account_id = ? and ends_at > starts_at
          and not exists (select 1 from plan_period r where r.replaces = p.id)`,
-      [this.#accountId],
+      [accountId],
     );
     return rows.map(({ period }) => period).toSorted();
-  }
-
-  #expectedPeriods(): string[] {
-    return this.#model.periods.map(({ order = '', start, end }) => `${order} ${start} ${end}`).toSorted();
   }
 
   async #books(): Promise<string[]> {
@@ -490,6 +540,22 @@ export class Buyer {
         ...refunds.filter(({ state }) => state === 'done').map((one) => `${code} ${one.payment.id} ${-one.amount}`),
       ])
       .toSorted();
+  }
+}
+
+function expectedPeriods({ periods }: ModelAccount): string[] {
+  return periods.map(({ order = '', start, end }) => `${order} ${start} ${end}`).toSorted();
+}
+
+/** @returns whether this call has added the days */
+async function redeemOnce(database: Database, accountId: string, code: string): Promise<boolean> {
+  // A limit of attempts is not what this is about.
+  const host = { database, shared: new MemoryShared() };
+  try {
+    return (await redeemVoucher(host, accountId, code, '192.0.2.1')).isNew;
+  } catch (error) {
+    if (error instanceof VoucherError || error instanceof AccountError) return false;
+    throw error;
   }
 }
 

@@ -16,7 +16,7 @@ export interface Screen {
 /** Pages that look like others, and states of them. */
 const minor = new Set(
   [
-    'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
+    'landing-signed-in sign-in docs buy-gift done-gift operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins',
     'operator-routes operator-probes operator-probe operator-health operator-configurations operator-configuration',
@@ -34,12 +34,14 @@ export function screensOf({
     ['landing-signed-in', 'customer', '/', '.hero'],
     ['sign-in', 'visitor', '/sign-in', 'h1'],
     ['buy', 'buyer', '/buy', '.buy'],
+    ['buy-gift', 'buyer', '/buy?gift=1&days=30', '.buy'],
     ['redeem', 'buyer', '/redeem', 'form'],
     ['pay', 'buyer', `/orders/${orders.waiting}`, '#qr'],
     ['pay-expired', 'buyer', `/orders/${orders.expired}`, '#pay'],
     ['pay-failed', 'buyer', `/orders/${orders.failed}`, '#pay'],
     ['pay-wrong-amount', 'buyer', `/orders/${orders.wrong}`, '#pay'],
     ['done', 'buyer', `/orders/${orders.paid}/done`, 'main'],
+    ['done-gift', 'buyer', `/orders/${orders.gift}/done`, '#gift-code'],
     ['receipt', 'buyer', `/orders/${orders.paid}/receipt`, '.receipt'],
     ['home', 'customer', '/dashboard', '.pass'],
     ['home-empty', 'newcomer', '/dashboard', '.pass'],
@@ -65,6 +67,7 @@ export function screensOf({
     ['operator', 'operator', '/operator', '.tile'],
     ['operator-orders', 'operator', '/operator/orders', 'table'],
     ['operator-order', 'operator', `/operator/orders/${orders.wrong}`, 'h1'],
+    ['operator-order-gift', 'operator', `/operator/orders/${orders.gift}`, 'h1'],
     ['operator-margins', 'operator', '/operator/orders/margins?by=model', '.tile'],
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],

@@ -11,6 +11,7 @@ import { grantWeek, writeAccount, writeProbes, writeTraffic } from './seed.ts';
 const yaml = `
 service: { name: Daypass, base_url: "http://daypass.localhost", contact: "mailto:hello@daypass.example" }
 operators: [admin@daypass.example]
+payments: { gifts: true }
 sign_in:
   google: { client_id: screens, client_secret: screens }
   github: { client_id: screens, client_secret: screens }
@@ -53,6 +54,7 @@ const orderStates = {
   failed: { days: '1', action: 'fail' },
   expired: { days: '3', action: 'expire' },
   waiting: { days: '7', action: undefined },
+  gift: { days: '30', action: 'pay', gift: '1' },
 } as const;
 export type OrderState = keyof typeof orderStates;
 
@@ -122,10 +124,10 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
 /** An order in each state, each made and brought there over HTTP. */
 async function makeOrders(url: string, session: string): Promise<Record<OrderState, string>> {
   const orders: Partial<Record<OrderState, string>> = {};
-  for (const [state, { days, action }] of Object.entries(orderStates)) {
+  for (const [state, { action, ...fields }] of Object.entries(orderStates)) {
     const client = new PageClient(url);
     client.cookies.set('dp_session', session);
-    const made = await client.submit('/buy', '/buy', { days });
+    const made = await client.submit('/buy', '/buy', fields);
     const code = made.location.split('/').at(-1) ?? '';
     if (!code.startsWith('ORD-')) throw new Error(`no order: ${made.status} ${made.location}`);
     orders[state as OrderState] = code;

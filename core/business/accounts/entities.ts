@@ -45,10 +45,10 @@ export const ApiKey = defineEntity({
 });
 
 /**
- * Why an entry was made: days added by hand, bought, or by a voucher; a period replaced because of a refund or by hand, moved by
- * that, or longer because of an outage.
+ * Why an entry was made: days added by hand, bought, by a voucher, or by a gift that somebody else has bought; a period replaced
+ * because of a refund or by hand, moved by that, or longer because of an outage.
  */
-export const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage'] as const;
+export const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;
 
 /**
  * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in
@@ -67,7 +67,7 @@ export const PlanPeriodSchema = defineEntity({
     reason: p.enum(planPeriodReasons),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** The order that bought it; replacements keep it. */
+    /** The order that bought it, for a gift that of another account; replacements keep it. */
     orderId: p.uuid().nullable(),
     /** The voucher that added it; replacements do not keep it. */
     voucherId: p.uuid().nullable(),
@@ -81,7 +81,7 @@ export const PlanPeriodSchema = defineEntity({
     { name: 'plan_period_end', properties: 'endsAt' },
   ],
   uniques: [
-    { name: 'plan_period_activates_once', properties: 'orderId', where: `reason = 'order'` },
+    { name: 'plan_period_activates_once', properties: 'orderId', where: `reason in ('order', 'gift')` },
     { name: 'plan_period_redeems_once', properties: 'voucherId' },
   ],
   checks: [
@@ -89,9 +89,12 @@ export const PlanPeriodSchema = defineEntity({
       name: 'plan_period_length',
       expression: 'ends_at > starts_at or (ends_at = starts_at and replaces is not null)',
     },
-    { name: 'plan_period_of_order', expression: `reason <> 'order' or order_id is not null` },
-    { name: 'plan_period_replaces', expression: `(reason in ('grant', 'order', 'voucher')) = (replaces is null)` },
-    { name: 'plan_period_of_voucher', expression: `(reason = 'voucher') = (voucher_id is not null)` },
+    { name: 'plan_period_of_order', expression: `order_id is not null or not (reason in ('order', 'gift'))` },
+    {
+      name: 'plan_period_replaces',
+      expression: `(reason in ('grant', 'order', 'voucher', 'gift')) = (replaces is null)`,
+    },
+    { name: 'plan_period_of_voucher', expression: `(reason in ('voucher', 'gift')) = (voucher_id is not null)` },
   ],
 });
 
@@ -117,13 +120,21 @@ export const VoucherBatch = defineEntity({
   },
 });
 
-/** A code that adds days to the account that redeems it, once. Only its SHA-256 is kept; the code itself is printed once. */
+/**
+ * A code that adds days to the account that redeems it, once. Only its SHA-256 is kept: a code of a batch is printed once, that of a
+ * gift can be made again from its order.
+ */
 export const Voucher = defineEntity({
   name: 'Voucher',
   tableName: 'voucher',
   properties: {
     id: p.uuid().primary(),
-    batch: () => p.manyToOne(VoucherBatch).deleteRule('no action').index('voucher_batch_id'),
+    /** Null for a gift. */
+    batch: () => p.manyToOne(VoucherBatch).nullable().deleteRule('no action').index('voucher_batch_id'),
+    /** The order of a gift. */
+    orderId: p.uuid().nullable().unique(),
+    /** Of a gift; the others expire with their batch. */
+    expiresAt: p.datetime().nullable(),
     sha256: impersonal(p.blob().unique().check('length(sha256) = 32')),
     /** The last characters of the code. */
     hint: impersonal(p.text()),
@@ -134,6 +145,15 @@ export const Voucher = defineEntity({
   checks: [
     { name: 'voucher_redeemed', expression: '(account_id is null) = (redeemed_at is null)' },
     { name: 'voucher_ended_once', expression: 'redeemed_at is null or revoked_at is null' },
+    { name: 'voucher_of_batch_or_order', expression: '(batch_id is null) = (order_id is not null)' },
+    { name: 'voucher_of_order_expires', expression: '(order_id is null) = (expires_at is null)' },
+  ],
+  indexes: [
+    {
+      name: 'voucher_open_gift',
+      properties: 'expiresAt',
+      where: 'order_id is not null and redeemed_at is null and revoked_at is null',
+    },
   ],
 });
 

@@ -12,14 +12,14 @@ import type { Row } from '#core/platform/database/rows.ts';
 /** A new entry of the ledger of paid time. */
 export interface NewPeriod {
   readonly days: number; // of 24 hours
-  readonly reason: 'grant' | 'order' | 'voucher';
+  readonly reason: 'grant' | 'order' | 'voucher' | 'gift';
   /** Name of the purchase, for people. */
   readonly label?: string | undefined;
   /** The reason, for the operator. */
   readonly note?: string | undefined;
-  /** The order that bought it; required with the reason `order`, and used once. */
+  /** The order that bought it; required with the reasons `order` and `gift`, and used once. */
   readonly orderId?: string | undefined;
-  /** The voucher that adds it; required with the reason `voucher`, and used once. */
+  /** The voucher that adds it; required with the reasons `voucher` and `gift`, and used once. */
   readonly voucherId?: string | undefined;
   /** Rate limits while it runs. */
   readonly limits?: RateLimits | undefined;
@@ -30,8 +30,8 @@ export interface NewPeriod {
  * database's clock. Runs in the caller's transaction and locks the account's row until its end: two concurrent additions
  * would otherwise start at the same time, and days would be lost.
  *
- * Days that were granted or come from a voucher may reach at most a year ahead. Bought ones are added in any case: the limit was checked when the order was
- * made, and money that has come always activates.
+ * Days that were granted or come from a voucher or a gift may reach at most a year ahead. Those that an account has bought for itself are
+ * added in any case: the limit was checked when the order was made, and money that has come always activates.
  *
  * @throws AccountError `not_found`, `too_many_days`
  */

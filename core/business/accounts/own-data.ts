@@ -36,7 +36,19 @@ const codeOfOrder = '(select code from plan_order o where o.id = t.order_id) as 
 /** Tables without personal columns. */
 const salesTables: readonly OwnTable[] = [
   sales('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
-  sales('plan_order', ['code', 'days', 'price', 'currency', 'label', 'state', 'created_at', 'expires_at', 'paid_at']),
+  sales('plan_order', [
+    'code',
+    'days',
+    'price',
+    'currency',
+    'label',
+    'is_gift',
+    '(select redeemed_at from voucher v where v.order_id = t.id) as gift_redeemed_at',
+    'state',
+    'created_at',
+    'expires_at',
+    'paid_at',
+  ]),
   sales('payment', [codeOfOrder, 'payment_id', 'amount', 'currency', 'paid_at', 'issuer', 'outcome', 'recorded_at'], {
     ofAccount: ofOrders,
   }),

@@ -1,9 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch, epochs } from '#core/platform/database/rows.ts';
 import { uuid } from '#core/platform/database/database.ts';
-import { createHash } from 'node:crypto';
 import { AccountError } from './account-error.ts';
-import { normalizeCode } from './vouchers.ts';
+import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
 
 /*
  * What the operator sees of vouchers and does with them.
@@ -36,13 +35,18 @@ export async function listBatches(database: Pick<Database, 'query'>, limit: numb
   );
 }
 
+/** Paid for elsewhere, for nothing, or bought here as a gift. */
+export type VoucherSource = 'sold' | 'given' | 'gift';
+
 /** One voucher, with who redeemed it. Times are epoch ms. */
 export interface ListedVoucher {
   readonly id: string;
-  readonly batch_id: string;
+  /** Null for a gift. */
+  readonly batch_id: string | null;
   readonly hint: string;
   readonly days: number;
-  readonly source: 'sold' | 'given';
+  readonly source: VoucherSource;
+  /** The code of the order for a gift. */
   readonly note: string;
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   readonly expires_at: number;
@@ -56,7 +60,7 @@ export interface ListedVoucher {
 /** Vouchers that are read at once. */
 const pageSize = 500;
 
-/** All vouchers, or those of a batch, in the order in which they were made. */
+/** All vouchers, or those of a batch, in the order in which they were made; gifts have no batch. */
 export async function* listVouchers(
   database: Pick<Database, 'query'>,
   batch: string | undefined,
@@ -65,13 +69,13 @@ export async function* listVouchers(
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const rows = await database.query<ListedVoucher>(
-      `select v.id, v.batch_id, v.hint, b.days, b.source, b.note, ${epoch('b.expires_at')} as expires_at,
+      `select v.id, v.batch_id, v.hint, coalesce(b.days, o.days) as days, coalesce(b.source, 'gift') as source,
+         coalesce(b.note, o.code) as note, ${epoch(voucherExpiry)} as expires_at,
          ${epoch('v.redeemed_at')} as redeemed_at, v.account_id, a.email,
          ${epoch('p.starts_at')} as starts_at, ${epoch('p.ends_at')} as ends_at,
          case when v.redeemed_at is not null then 'redeemed' when v.revoked_at is not null then 'revoked'
-           when b.expires_at <= clock_timestamp() then 'expired' else 'open' end as state
-       from voucher v join voucher_batch b on b.id = v.batch_id
-         left join account a on a.id = v.account_id left join plan_period p on p.voucher_id = v.id
+           when ${voucherExpiry} <= clock_timestamp() then 'expired' else 'open' end as state
+       from ${vouchers} left join account a on a.id = v.account_id left join plan_period p on p.voucher_id = v.id
        where v.id > ?::uuid and (?::uuid is null or v.batch_id = ?::uuid) order by v.id limit ?`,
       [after, batch ?? null, batch ?? null, pageSize],
     );
@@ -82,18 +86,22 @@ export async function* listVouchers(
 }
 
 /**
- * Withdraws what is not redeemed: of a batch, or one code. Days that were redeemed stay; `account days` takes them back.
+ * Withdraws what is not redeemed: of a batch, one code, or the code of a gift. Days that were redeemed stay; `account days` takes
+ * them back.
  *
- * @param handle id of a batch, or a code
+ * @param handle id of a batch, a code, or the code of the order of a gift
  * @returns how many were withdrawn
  * @throws AccountError `not_found`
  */
 export async function revokeVouchers(database: Pick<Database, 'query'>, handle: string): Promise<number> {
   const [condition, value] = uuid.test(handle)
     ? ['batch_id = ?::uuid', handle]
-    : [`sha256 = decode(?, 'hex')`, createHash('sha256').update(normalizeCode(handle)).digest('hex')];
+    : /^ORD-/i.test(handle)
+      ? ['order_id = (select id from plan_order where code = upper(?))', handle]
+      : [`sha256 = decode(?, 'hex')`, digestOf(normalizeCode(handle))];
   const [known] = await database.query<unknown>(`select 1 from voucher where ${condition} limit 1`, [value]);
-  if (known === undefined) throw new AccountError('not_found', `There is neither a batch nor a code "${handle}".`);
+  if (known === undefined)
+    throw new AccountError('not_found', `There is neither a batch nor a code nor a gift "${handle}".`);
   const revoked = await database.query<unknown>(
     `update voucher set revoked_at = clock_timestamp()
      where ${condition} and redeemed_at is null and revoked_at is null returning 1`,
@@ -105,21 +113,26 @@ export async function revokeVouchers(database: Pick<Database, 'query'>, handle: 
 /** What was redeemed on a day, by how it had reached its holder. */
 export interface RedeemedDay {
   readonly day: string; // 2026-11-22, in the zone of the books
-  readonly source: 'sold' | 'given';
+  readonly source: VoucherSource;
   readonly vouchers: number;
   readonly days: number;
 }
 
-/** Vouchers redeemed in a month, by day. They are in no other book: no money came for them here. @param month `2026-11` */
+/**
+ * Vouchers redeemed in a month, by day. They are in no other book: no money came for them here, and that of gifts is in the book of
+ * the day on which they were paid.
+ *
+ * @param month `2026-11`
+ */
 export async function readVoucherMonth(
   database: Pick<Database, 'query'>,
   month: string,
   timeZone: string,
 ): Promise<RedeemedDay[]> {
   return database.query<RedeemedDay>(
-    `select to_char(v.redeemed_at at time zone ?, 'YYYY-MM-DD') as day, b.source, count(*)::int as vouchers,
-       sum(b.days)::int as days
-     from voucher v join voucher_batch b on b.id = v.batch_id
+    `select to_char(v.redeemed_at at time zone ?, 'YYYY-MM-DD') as day, coalesce(b.source, 'gift') as source,
+       count(*)::int as vouchers, sum(coalesce(b.days, o.days))::int as days
+     from ${vouchers}
      where v.redeemed_at >= ?::date::timestamp at time zone ?
        and v.redeemed_at < (?::date + interval '1 month')::timestamp at time zone ?
      group by 1, 2 order by 1, 2`,
@@ -131,7 +144,10 @@ export async function readVoucherMonth(
 export async function hasOpenVouchers(database: Pick<Database, 'query'>): Promise<boolean> {
   const found = await database.query<unknown>(
     `select 1 from voucher_batch b where b.expires_at > clock_timestamp() and exists (
-       select from voucher v where v.batch_id = b.id and v.redeemed_at is null and v.revoked_at is null) limit 1`,
+       select from voucher v where v.batch_id = b.id and v.redeemed_at is null and v.revoked_at is null)
+     union all
+     select 1 from voucher where order_id is not null and redeemed_at is null and revoked_at is null
+       and expires_at > clock_timestamp() limit 1`,
   );
   return found.length > 0;
 }

@@ -1,10 +1,11 @@
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
-import { addDays, lockAccount } from './ledger.ts';
+import { addDays, lockAccount, type NewPeriod } from './ledger.ts';
 
 /**
  * Without the letters that are read as digits (Crockford's base 32): 16 characters are 80 bits, which nobody guesses, and which
@@ -100,14 +101,16 @@ export async function redeemVoucher(
     if (voucher === undefined) throw unusable();
     if (voucher.account_id === accountId) return { ...(await findPeriod(transaction, voucher.id)), isNew: false };
     if (!voucher.is_usable || (voucher.is_for_new && !(await isNewAccount(transaction, accountId)))) throw unusable();
-    const { id, days, label, note, hint } = voucher;
-    const period = {
+    const { id, days, label, note, hint, order_id: orderId, limits: soldLimits } = voucher;
+    const period: NewPeriod = {
       days,
-      reason: 'voucher',
+      reason: orderId === null ? 'voucher' : 'gift',
       label: label ?? undefined,
       note: `…${hint}: ${note}`,
       voucherId: id,
-    } as const;
+      orderId: orderId ?? undefined,
+      limits: soldLimits ?? undefined,
+    };
     const { startsAt, endsAt } = await addDays(transaction, accountId, period);
     await transaction.execute('update voucher set account_id = ?, redeemed_at = clock_timestamp() where id = ?', [
       accountId,
@@ -129,23 +132,32 @@ interface LockedVoucher {
   readonly id: string;
   readonly hint: string;
   readonly account_id: string | null;
+  /** Of a gift, whose days have the terms of that order. */
+  readonly order_id: string | null;
   readonly days: number;
   readonly label: string | null;
   readonly note: string;
+  readonly limits: RateLimits | null;
   readonly is_for_new: boolean;
   readonly is_usable: boolean;
 }
 
 async function lockVoucher(transaction: EntityManager, written: string): Promise<LockedVoucher | undefined> {
-  const [found] = await transaction.execute<LockedVoucher[]>(
-    `select v.id, v.hint, v.account_id, b.days, b.label, b.note, b.is_for_new,
-       v.redeemed_at is null and v.revoked_at is null and b.expires_at > clock_timestamp() as is_usable
-     from voucher v join voucher_batch b on b.id = v.batch_id
-     where v.sha256 = decode(?, 'hex') for update of v`,
+  const [found] = await transaction.execute<(Omit<LockedVoucher, 'limits'> & { readonly limits: string | null })[]>(
+    `select v.id, v.hint, v.account_id, v.order_id, coalesce(b.days, o.days) as days, coalesce(b.label, o.label) as label,
+       coalesce(b.note, o.code) as note, coalesce(b.is_for_new, false) as is_for_new, o.limits::text as limits,
+       v.redeemed_at is null and v.revoked_at is null and ${voucherExpiry} > clock_timestamp() as is_usable
+     from ${vouchers} where v.sha256 = decode(?, 'hex') for update of v`,
     [digestOf(normalizeCode(written))],
   );
-  return found;
+  return found && { ...found, limits: found.limits === null ? null : JSON.parse(found.limits) };
 }
+
+/** SQL: vouchers `v`, each with its batch `b` or, for a gift, its order `o`. */
+export const vouchers = `voucher v left join voucher_batch b on b.id = v.batch_id left join plan_order o on o.id = v.order_id`;
+
+/** SQL: when a voucher of `vouchers` expires. */
+export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)';
 
 async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redeemed, 'isNew'>> {
   const { PlanPeriod } = await import('./entities.ts');
@@ -156,7 +168,7 @@ async function findPeriod(transaction: EntityManager, voucherId: string): Promis
 /** True for an account that has neither bought days nor redeemed a voucher. The caller holds its lock. */
 async function isNewAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
   const earlier = await transaction.execute<unknown[]>(
-    `select 1 from plan_period where account_id = ? and reason in ('order', 'voucher') limit 1`,
+    `select 1 from plan_period where account_id = ? and reason in ('order', 'voucher', 'gift') limit 1`,
     [accountId],
   );
   return earlier.length === 0;
@@ -180,9 +192,13 @@ async function countAttempt({ shared }: Pick<Host, 'shared'>, accountId: string,
 }
 
 function newCode(): string {
-  const bytes = randomBytes(codeLength);
+  return codeOf(randomBytes(codeLength));
+}
+
+/** The code of random bytes. @param bytes at least 16 */
+export function codeOf(bytes: Buffer): string {
   // 256 is a multiple of 32, so every character is equally likely.
-  return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join('');
+  return Array.from(bytes.subarray(0, codeLength), (byte) => alphabet[byte % alphabet.length]).join('');
 }
 
 /** In groups of four, as it is printed. */
@@ -200,6 +216,7 @@ export function normalizeCode(written: string): string {
     .replace(/[IL]/g, '1');
 }
 
-function digestOf(code: string): string {
+/** What is kept of a code, in hexadecimal digits. */
+export function digestOf(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

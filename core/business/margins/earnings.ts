@@ -4,8 +4,12 @@ import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
 
-/** What an order has brought, and the time that it is earned in. */
+/**
+ * What an order has brought, and the time that it is earned in: that of the days, for a gift those of whoever redeems it. A gift that
+ * nobody redeems is earned when it expires or is withdrawn, and nothing before.
+ */
 export interface Earning {
+  /** The account that has the days; the buyer without any. */
   readonly account: string;
   readonly plan: PlanName;
   /** Paid, less what was paid back. */
@@ -26,16 +30,17 @@ export async function readEarnings(
 ): Promise<Earning[]> {
   const rows = await database.query<EarningRow>(
     `with paid as (
-       select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount, o.paid_at
-       from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
+       select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount,
+         coalesce(v.redeemed_at, v.revoked_at, v.expires_at, o.paid_at) as moment
+       from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated' left join voucher v on v.order_id = o.id
        where p.currency = ? and o.currency = p.currency and o.paid_at < ?::timestamptz
      )
-     select paid.account_id as account, paid.days::text as plan, price::float8 as price,
+     select coalesce(period.account_id, paid.account_id) as account, paid.days::text as plan, price::float8 as price,
        (amount - coalesce((select sum(r.amount) from refund r where r.payment_id = paid.payment_id and r.state = 'done'), 0))::float8
          as kept,
-       ${ms('coalesce(starts_at, paid_at)')} as from, ${ms('coalesce(ends_at, paid_at)')} as until
+       ${ms('coalesce(starts_at, moment)')} as from, ${ms('coalesce(ends_at, moment)')} as until
      from paid left join ${periodsInForce} period on period.order_id = paid.id
-     where coalesce(ends_at, paid_at) >= ?::timestamptz and coalesce(starts_at, paid_at) < ?::timestamptz`,
+     where coalesce(ends_at, moment) >= ?::timestamptz and coalesce(starts_at, moment) < ?::timestamptz`,
     [currency, timestamp(until), timestamp(from), timestamp(until)],
   );
   return rows.map((row) => ({

@@ -15,6 +15,7 @@ export class CheckoutError extends Error {
 /**
  * - `no_provider`: this gateway sells nothing.
  * - `unknown_plan`: no plan has so many days.
+ * - `no_gifts`: passes are not sold as gifts (`payments.gifts` in gateway.yaml).
  * - `too_many_days`: the account would hold more than a year, open orders included.
  * - `too_many_orders`: too many orders of the account are open.
  * - `too_many_charges`: the account or its network has made too many charges within an hour without paying.
@@ -35,6 +36,7 @@ export class CheckoutError extends Error {
 export type CheckoutFailure =
   | 'no_provider'
   | 'unknown_plan'
+  | 'no_gifts'
   | 'too_many_days'
   | 'too_many_orders'
   | 'too_many_charges'

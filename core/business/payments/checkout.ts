@@ -29,6 +29,15 @@ interface Offer {
   readonly label: string | undefined;
   readonly limits: RateLimits | undefined;
   readonly provider: string;
+  readonly isGift: boolean;
+}
+
+/** How a plan is ordered. */
+export interface OrderOptions {
+  /** Of the buyer, whose network is limited as well; left out for a program. */
+  readonly address?: string | undefined;
+  /** The days are for whoever redeems the order's code. */
+  readonly isGift?: boolean | undefined;
 }
 
 /** What a plan would bring, if it were paid now. */
@@ -40,21 +49,27 @@ export interface Quote {
 }
 
 /**
- * Orders a plan for an account and charges it. Returns an existing open order for the same plan, so that two tabs get one order.
+ * Orders a plan for an account and charges it. Returns an existing open order for the same, so that two tabs get one order.
  * The order may have no charge yet (`created`) when the provider is slow, or takes no more calls for a moment: it is charged later.
  *
- * @param address of the buyer, whose network is limited as well; left out for a program
- * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
+ * @throws CheckoutError `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`, `too_many_orders`, `too_many_charges`, `sold_out`,
+ *   `blocked`
  */
-export async function startOrder(host: Host, accountId: string, days: number, address?: string): Promise<Order> {
-  const offer = findOffer(host, days);
-  const { order_minutes: minutes } = host.section(paymentsSection);
+export async function startOrder(
+  host: Host,
+  accountId: string,
+  days: number,
+  { address, isGift = false }: OrderOptions = {},
+): Promise<Order> {
+  const offer = findOffer(host, days, isGift);
+  const { order_minutes: minutes, gifts } = host.section(paymentsSection);
+  if (isGift && !gifts) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { orderId, isNew } = await host.database.fork().transactional(async (transaction) => {
     await lockBuyer(transaction, accountId);
     const open = await findOpenOrder(transaction, accountId, offer);
     if (open !== undefined) return { orderId: open, isNew: false };
-    await checkLimits(host, transaction, accountId, offer.days, address);
-    await requirePlace(host, transaction, accountId, offer.days);
+    await checkLimits(host, transaction, accountId, isGift ? 0 : offer.days, address);
+    await requirePlace(host, transaction, isGift ? undefined : accountId, offer.days);
     return { orderId: await insertOrder(transaction, accountId, offer, minutes), isNew: true };
   });
   return isNew ? chargeSoon(host, orderId) : requireOrder(host, orderId);
@@ -72,7 +87,7 @@ export async function newCharge(host: Host, orderId: string, address?: string): 
   if (order.state === 'created' || order.state === 'pending' || order.state === 'paid') return order;
   if (order.state !== 'expired' && order.state !== 'failed')
     throw new CheckoutError('not_open', `Order ${order.code} cannot be paid any more. Order the plan again.`);
-  const offer = findOffer(host, order.days);
+  const offer = findOffer(host, order.days, order.isGift);
   if (offer.price !== order.price || offer.currency !== order.currency || offer.provider !== order.provider)
     throw new CheckoutError('plan_changed', `The plan of order ${order.code} has changed. Order it again.`);
   const isReopened = await host.database
@@ -169,7 +184,7 @@ async function recordError({ database }: Host, reference: string, error: string 
  * @throws CheckoutError `no_provider`, `unknown_plan`
  */
 export async function quote(host: Host, accountId: string, days: number): Promise<Quote> {
-  const { price, currency } = findOffer(host, days);
+  const { price, currency } = findOffer(host, days, false);
   const [row] = await host.database.query<{ starts_at: number }>(
     `select ${epoch(`greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?))`)} as starts_at`,
     [accountId],
@@ -178,7 +193,7 @@ export async function quote(host: Host, accountId: string, days: number): Promis
   return { startsAt: new Date(startsAt), endsAt: new Date(startsAt + days * 86_400_000), price, currency };
 }
 
-function findOffer(host: Host, days: number): Offer {
+function findOffer(host: Host, days: number, isGift: boolean): Offer {
   const provider = configuredProvider(host);
   const currency = host.section(currencySection);
   if (provider === undefined || !provider.currencies.includes(currency))
@@ -186,7 +201,7 @@ function findOffer(host: Host, days: number): Offer {
   const plan = host.section(plansSection).find((one) => one.days === days);
   if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no plan of ${days} days.`);
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
-  return { days, price, currency, label: labelIn('en', label), limits, provider: provider.name };
+  return { days, price, currency, label: labelIn('en', label), limits, provider: provider.name, isGift };
 }
 
 async function findOrder(host: Host, orderId: string): Promise<Order> {
@@ -195,23 +210,35 @@ async function findOrder(host: Host, orderId: string): Promise<Order> {
   return order;
 }
 
-/** Last, so that the lock of the places is held for a moment. @throws CheckoutError `sold_out` */
-async function requirePlace(host: Host, transaction: EntityManager, accountId: string, days: number): Promise<void> {
-  if (await claimPlace(host, transaction, accountId, days)) return;
-  throw new CheckoutError('sold_out', `All places for ${days} days are taken. Join the waiting list.`);
+/**
+ * Last, so that the lock of the places is held for a moment.
+ *
+ * @param holder the account; undefined for a gift, which renews nothing
+ * @throws CheckoutError `sold_out`
+ */
+async function requirePlace(
+  host: Host,
+  transaction: EntityManager,
+  holder: string | undefined,
+  days: number,
+): Promise<void> {
+  if (await claimPlace(host, transaction, holder, days)) return;
+  const advice = holder === undefined ? 'Try again later.' : 'Join the waiting list.';
+  throw new CheckoutError('sold_out', `All places for ${days} days are taken. ${advice}`);
 }
 
 /** An order that has received a payment is not offered again: its charge takes no second one. */
 async function findOpenOrder(
   transaction: EntityManager,
   accountId: string,
-  { days, price, currency, provider }: Offer,
+  { days, price, currency, provider, isGift }: Offer,
 ): Promise<string | undefined> {
   const [open] = await transaction.execute<Row<typeof PlanOrder, 'id'>[]>(
-    `select id from plan_order where account_id = ? and days = ? and price = ? and currency = ? and provider = ? and ${isOpen}
+    `select id from plan_order where account_id = ? and days = ? and price = ? and currency = ? and provider = ? and is_gift = ?
+       and ${isOpen}
        and not exists (select 1 from payment where order_id = plan_order.id)
      order by created_at desc limit 1`,
-    [accountId, days, price, currency, provider],
+    [accountId, days, price, currency, provider, isGift],
   );
   return open?.id;
 }
@@ -219,13 +246,13 @@ async function findOpenOrder(
 async function insertOrder(
   transaction: EntityManager,
   accountId: string,
-  { days, price, currency, label, limits, provider }: Offer,
+  { days, price, currency, label, limits, provider, isGift }: Offer,
   minutes: number,
 ): Promise<string> {
   const id = randomUUIDv7();
   await transaction.execute(
-    `insert into plan_order (id, code, account_id, days, price, currency, label, limits, provider, expires_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, clock_timestamp() + make_interval(mins => ?))`,
+    `insert into plan_order (id, code, account_id, days, price, currency, label, limits, provider, is_gift, expires_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, clock_timestamp() + make_interval(mins => ?))`,
     [
       id,
       generateOrderCode(),
@@ -236,6 +263,7 @@ async function insertOrder(
       label ?? null,
       limits === undefined ? null : JSON.stringify(limits),
       provider,
+      isGift,
       minutes,
     ],
   );
@@ -251,7 +279,7 @@ async function insertOrder(
 async function reopen(
   host: Host,
   transaction: EntityManager,
-  { id, code, accountId, days }: Order,
+  { id, code, accountId, days, isGift }: Order,
   address: string | undefined,
 ): Promise<boolean> {
   const [locked] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
@@ -266,8 +294,8 @@ async function reopen(
   );
   if ((attempts?.count ?? 0) >= mostAttempts)
     throw new CheckoutError('not_open', `Order ${code} has been tried ${mostAttempts} times. Order the plan again.`);
-  await checkLimits(host, transaction, accountId, days, address);
-  await requirePlace(host, transaction, accountId, days);
+  await checkLimits(host, transaction, accountId, isGift ? 0 : days, address);
+  await requirePlace(host, transaction, isGift ? undefined : accountId, days);
   await transaction.execute(
     `update plan_order set state = 'created', expires_at = clock_timestamp() + make_interval(mins => ?) where id = ?`,
     [host.section(paymentsSection).order_minutes, id],

@@ -13,6 +13,8 @@ export interface Movement {
   readonly accountId: string;
   readonly days: number;
   readonly label: string | undefined;
+  /** The days are of whoever redeems them, not of the account. */
+  readonly isGift: boolean;
   readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
   readonly currency: string;
   /** Of the provider, where it is known. */
@@ -77,9 +79,9 @@ async function readPage(
   ];
   return database.query<MovementRow>(
     `select id, at::text as at_text, ${epoch('at')} as at, kind, code as "order", state as order_state, account_id, days, label,
-       amount::float8 as amount, currency, fee::float8 as fee, provider, reference, payment_id, issuer, outcome, is_flagged, is_reconciled
+       is_gift, amount::float8 as amount, currency, fee::float8 as fee, provider, reference, payment_id, issuer, outcome, is_flagged, is_reconciled
      from (
-       select m.*, m.reconciled_at is not null as is_reconciled, o.code, o.state, o.account_id, o.days, o.label,
+       select m.*, m.reconciled_at is not null as is_reconciled, o.code, o.state, o.account_id, o.days, o.label, o.is_gift,
          exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null) as is_flagged
        from ${movements} m join plan_order o on o.id = m.order_id
      ) m
@@ -95,7 +97,7 @@ async function readPage(
 interface MovementRow
   extends
     Row<typeof Payment, 'id' | 'currency' | 'provider' | 'issuer' | 'fee'>,
-    Row<typeof PlanOrder, 'account_id' | 'days' | 'label'> {
+    Row<typeof PlanOrder, 'account_id' | 'days' | 'label' | 'is_gift'> {
   readonly at_text: string;
   readonly at: number;
   readonly kind: Movement['kind'];

@@ -32,6 +32,7 @@ export async function lockBuyer(transaction: EntityManager, accountId: string): 
 /**
  * Whether an account may have another charge for so many days. The caller holds its lock.
  *
+ * @param days that the account would get: 0 for a gift
  * @param address of the buyer; undefined for a program
  * @throws CheckoutError `too_many_days`, and with the time of the next one `too_many_orders`, `too_many_charges`
  */
@@ -51,7 +52,7 @@ export async function checkLimits(
 
 async function checkOpen(transaction: EntityManager, accountId: string, days: number, most: number): Promise<void> {
   const [sums] = await transaction.execute<{ orders: number; ahead: number; next: number | null }[]>(
-    `select count(*)::int as orders, ${epoch('min(expires_at)')} as next, coalesce(sum(days), 0)::float8 + coalesce((
+    `select count(*)::int as orders, ${epoch('min(expires_at)')} as next, coalesce(sum(days) filter (where not is_gift), 0)::float8 + coalesce((
        select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
        from ${periodsInForce} p where account_id = ? and ends_at > clock_timestamp()
      ), 0)::float8 as ahead
@@ -59,7 +60,7 @@ async function checkOpen(transaction: EntityManager, accountId: string, days: nu
     [accountId, accountId],
   );
   const { orders = 0, ahead = 0, next = null } = sums ?? {};
-  if (ahead + days > maxDaysAhead)
+  if (days > 0 && ahead + days > maxDaysAhead)
     throw new CheckoutError(
       'too_many_days',
       `An account can have at most ${maxDaysAhead} days ahead, open orders included. Choose fewer days.`,

@@ -1,11 +1,14 @@
 import { periodsInForce } from '../accounts/periods-in-force.ts';
-import type { Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
+import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanOrder } from './entities.ts';
 
-/** Columns of `x` as a JSON object, times as epoch ms. */
-const object = (columns: readonly string[], times: readonly string[]) =>
-  `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`)].join(', ')})`;
+/** Columns of `x` as a JSON object, times as epoch ms. @param more names with expressions */
+const object = (columns: readonly string[], times: readonly string[], ...more: readonly string[]) =>
+  `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`), ...more].join(', ')})`;
+
+const giftState = `case when x.redeemed_at is not null then 'redeemed' when x.revoked_at is not null then 'revoked'
+  when x.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
 
 /** What belongs to the order `o` in another table, oldest first. */
 const list = (table: string, columns: readonly string[], times: readonly string[], order: string) =>
@@ -14,11 +17,13 @@ const list = (table: string, columns: readonly string[], times: readonly string[
 /** The columns of an order `o`, with what belongs to it. */
 export const orderColumns = `
   o.id, o.code, o.account_id, o.days, o.price::float8 as price, o.currency, o.label, o.limits, o.provider,
-  o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},
+  o.is_gift, o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},
   ${epoch('clock_timestamp()')} as read_at,
   (select ${object(['reference', 'provider_reference', 'number', 'charge', 'qr', 'payment_url', 'amount', 'currency', 'error'], ['expires_at', 'checked_at'])}
     from payment_attempt x where x.order_id = o.id order by x.number desc limit 1) as attempt,
   (select ${object([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id) as period,
+  (select ${object(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftState}`)}
+    from voucher x where x.order_id = o.id) as gift,
   ${list('payment', ['id', 'reference', 'payment_id', 'amount', 'currency', 'issuer', 'outcome', 'fee'], ['paid_at'], 'x.recorded_at, x.id')} as payments,
   ${list('order_flag', ['id', 'kind', 'subject', 'resolution'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
   ${list('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
@@ -34,6 +39,7 @@ export type OrderRow = Row<
   | 'currency'
   | 'label'
   | 'provider'
+  | 'is_gift'
   | 'state'
   | 'is_late'
   | 'created_at'
@@ -44,16 +50,19 @@ export type OrderRow = Row<
   readonly read_at: number;
   readonly attempt: object | null;
   readonly period: object | null;
+  readonly gift: object | null;
   readonly payments: readonly object[];
   readonly flags: readonly object[];
   readonly refunds: readonly object[];
 };
 
-export function toOrder({ attempt, period, payments, flags, refunds, ...row }: OrderRow): Order {
+export function toOrder({ attempt, period, gift, payments, flags, refunds, ...row }: OrderRow): Order {
+  const time = period === null ? undefined : (toRecord(period) as Order['period']);
   return {
     ...toRecord(row),
     attempt: attempt === null ? undefined : (toRecord(attempt) as PaymentAttempt),
-    period: period === null ? undefined : (toRecord(period) as Order['period']),
+    period: row.is_gift ? undefined : time,
+    gift: gift === null ? undefined : { ...(toRecord(gift) as Omit<Gift, 'period'>), period: time },
     payments: payments.map(toRecord) as Payment[],
     flags: flags.map(toRecord) as OrderFlag[],
     refunds: refunds.map(toRecord) as OrderRefund[],

@@ -20,6 +20,10 @@ export interface Order {
   readonly label: string | undefined;
   readonly limits: RateLimits | undefined;
   readonly provider: string;
+  /** Its days are for whoever redeems its code. */
+  readonly isGift: boolean;
+  /** Undefined until a gift is paid. */
+  readonly gift: Gift | undefined;
   readonly state: OrderState;
   /** Paid after it had expired, failed or been cancelled. */
   readonly isLate: boolean;
@@ -29,13 +33,27 @@ export interface Order {
   readonly paidAt: Date | undefined;
   /** The last attempt to have it paid. */
   readonly attempt: PaymentAttempt | undefined;
-  /** The time that it bought, as it is now in the ledger; undefined when nothing is left of it. */
+  /** The time that it bought the buyer, as it is now in the ledger; undefined when nothing is left of it, and for a gift. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
   readonly payments: readonly Payment[];
   readonly flags: readonly OrderFlag[];
   readonly refunds: readonly OrderRefund[];
   /** The database's clock when this was read. */
   readonly readAt: Date;
+}
+
+/** What has become of a gift. Its buyer learns when it was redeemed; by whom and for when is for the operator. */
+export interface Gift {
+  readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
+  /** The last characters of the code. */
+  readonly hint: string;
+  readonly expiresAt: Date;
+  readonly redeemedAt: Date | undefined;
+  readonly revokedAt: Date | undefined;
+  /** The account that has redeemed it. */
+  readonly redeemedBy: string | undefined;
+  /** The time of that account, as it is now in the ledger; undefined when nothing is left of it. */
+  readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
 }
 
 /** One charge at the provider. */

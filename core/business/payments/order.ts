@@ -7,6 +7,7 @@ import type { Order, OrderState } from './order-types.ts';
 export type {
   DaysBack,
   FlagKind,
+  Gift,
   Order,
   OrderFlag,
   OrderRefund,

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
 import { endOrderPeriod, takeBackOrder } from '../accounts/ledger.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
+import { withdrawGift } from './gifts.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
 import { epochOf, statedTime } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
@@ -20,6 +21,7 @@ interface Finished
   readonly orderId: string;
   readonly accountId: string;
   readonly orderState: OrderState;
+  readonly isGift: boolean;
   /** Paid back of the payment, with this one. */
   readonly back: number;
   /** Another refund has taken back the days in full. */
@@ -57,7 +59,7 @@ export async function finishRefund(
        where key = ? and state <> 'done' returning *
      )
      select r.key, r.days, p.id as payment, p.amount::float8 as amount, p.payment_id as "paymentId", p.outcome,
-       o.id as "orderId", o.account_id as "accountId", o.state as "orderState",
+       o.id as "orderId", o.account_id as "accountId", o.state as "orderState", o.is_gift as "isGift",
        (r.amount + (select coalesce(sum(amount), 0) from refund d
          where d.payment_id = p.id and d.state = 'done' and d.key <> r.key))::float8 as back,
        exists (select 1 from refund d where d.payment_id = p.id and d.state = 'done' and d.days = 'whole' and d.key <> r.key)
@@ -79,10 +81,14 @@ async function applyRefund(transaction: EntityManager, finished: Finished): Prom
   await resolveRefunded(transaction, finished, `refunded: ${key}`);
 }
 
+/** From the account that has them: the buyer's, or the one that has redeemed the gift. One that nobody has redeemed is withdrawn. */
 async function takeDays(transaction: EntityManager, finished: Finished): Promise<void> {
-  const { days, accountId, orderId, key, isTakenBack } = finished;
-  if (days === 'whole' && !isTakenBack) await takeBackOrder(transaction, accountId, orderId, `refund ${key}`);
-  else if (days !== 'none') await endOrderPeriod(transaction, accountId, orderId);
+  const { days, orderId, key, isTakenBack, isGift } = finished;
+  if (days === 'none') return;
+  const holder = isGift ? await withdrawGift(transaction, orderId) : finished.accountId;
+  if (holder === undefined) return;
+  if (days === 'whole' && !isTakenBack) await takeBackOrder(transaction, holder, orderId, `refund ${key}`);
+  else await endOrderPeriod(transaction, holder, orderId);
 }
 
 /** Records that an order has been refunded, once. */

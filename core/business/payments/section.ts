@@ -22,6 +22,12 @@ export const paymentsSection = defineSection({
         default: 30,
         description: 'Minutes for which an order can be paid.',
       },
+      gifts: {
+        type: 'boolean',
+        default: false,
+        description:
+          'Whether passes can be bought as gifts: the buyer gets a code, and whoever redeems it within a year gets the days.',
+      },
       decision_hours: {
         type: 'integer',
         minimum: 1,

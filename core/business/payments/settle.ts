@@ -6,6 +6,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { type Decision, decide } from './decide.ts';
 import { recordExpired } from './expiry.ts';
 import { flagOrder } from './flags.ts';
+import { issueGift } from './gifts.ts';
 import type { OrderState } from './order-types.ts';
 import type { PaymentEvidence } from './payment-provider.ts';
 import { recordRefunded } from './refund-effects.ts';
@@ -30,7 +31,7 @@ export type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'fla
 /** An order and one of its attempts, read under the lock of the order. */
 interface Subject
   extends
-    Fields<typeof PlanOrder, 'state' | 'days' | 'label'>,
+    Fields<typeof PlanOrder, 'state' | 'days' | 'label' | 'isGift'>,
     Fields<typeof PaymentAttempt, 'reference' | 'providerReference' | 'amount' | 'currency'> {
   readonly orderId: string;
   readonly accountId: string;
@@ -113,7 +114,8 @@ async function lockSubject(
   // Not `for update`: the shift of a later order's period refers to that order, and would wait for its settlement.
   await transaction.execute('select 1 from plan_order where id = ? for no key update', [found.order_id]);
   const [subject] = await transaction.execute<Subject[]>(
-    `select o.id as "orderId", o.account_id as "accountId", o.state, o.days, o.label, o.limits::text as limits, a.reference,
+    `select o.id as "orderId", o.account_id as "accountId", o.state, o.days, o.label, o.limits::text as limits,
+       o.is_gift as "isGift", a.reference,
        a.provider_reference as "providerReference", a.amount::float8 as amount, a.currency,
        not exists (select 1 from payment_attempt b where b.order_id = o.id and b.number > a.number) as "isLast"
      from plan_order o join payment_attempt a on a.order_id = o.id where a.reference = ?`,
@@ -236,17 +238,20 @@ async function apply(
   return recorded;
 }
 
+/** Adds the days to the buyer's, or makes the code of a gift. */
 async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
-  const { orderId, accountId, days, label, limits } = subject;
+  const { orderId, accountId, days, label, limits, isGift } = subject;
   await lockAccount(transaction, accountId);
   await flagDeleted(transaction, subject);
-  await addDays(transaction, accountId, {
-    days,
-    reason: 'order',
-    orderId,
-    label: label ?? undefined,
-    limits: limits === null ? undefined : (JSON.parse(limits) ?? undefined),
-  });
+  if (isGift) await issueGift(transaction, orderId);
+  else
+    await addDays(transaction, accountId, {
+      days,
+      reason: 'order',
+      orderId,
+      label: label ?? undefined,
+      limits: limits === null ? undefined : (JSON.parse(limits) ?? undefined),
+    });
   await recordEvent(transaction, 'order.paid', { orderId, accountId }, `order.paid:${orderId}`);
 }
 

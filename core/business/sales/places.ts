@@ -4,23 +4,33 @@ import type { Database } from '#core/platform/database/database.ts';
 
 /*
  * A place is held by an account, not by an order: with a pass that runs or is to run, with an order that may still be paid, or with a
- * reservation. Nothing but these rows says who holds one, so no count of places can be wrong. A new order and a reservation take
- * a place under one lock, after counting under it. Everything else either keeps a place (an open order that is paid, in one
- * transaction) or does not ask for one: money that came late, days that the operator adds, vouchers.
+ * reservation. A gift holds one of its own from the order on, until an account redeems it. Nothing but these rows says who holds one,
+ * so no count of places can be wrong. A new order and a reservation take a place under one lock, after counting under it. Everything
+ * else either keeps a place (an open order that is paid, a gift that is redeemed, each in one transaction) or does not ask for one:
+ * money that came late, days that the operator adds, other vouchers.
  *
  * Times are those of the statement, which begins after the wait for the lock, and not `clock_timestamp()`, which no index serves.
  */
 
-/** Accounts that hold a place, each in as many rows as it has reasons; `days` is null for days that no plan brought. */
+/**
+ * Who holds a place, in as many rows as there are reasons: `holder` is an account, or the order of a gift; `days` is null for days
+ * that no plan brought.
+ */
 export const heldPlaces = `(
-  select x.account_id, x.days, x.kind from (
+  select x.account_id as holder, x.days, x.kind from (
     select p.account_id, o.days, 'pass' as kind from ${periodsInForce} p left join plan_order o on o.id = p.order_id
     where p.ends_at > statement_timestamp()
     union all
-    select account_id, days, 'order' from plan_order where state in ('created', 'pending')
+    select account_id, days, 'order' from plan_order where state in ('created', 'pending') and not is_gift
     union all
     select account_id, days, 'reservation' from waiting_entry where ended_at is null and reserved_until > statement_timestamp()
   ) x join account a on a.id = x.account_id where a.deleted_at is null
+  union all
+  select id, days, 'order' from plan_order where state in ('created', 'pending') and is_gift
+  union all
+  select o.id, o.days, case when o.is_late then 'late gift' else 'gift' end
+  from voucher v join plan_order o on o.id = v.order_id
+  where v.redeemed_at is null and v.revoked_at is null and v.expires_at > statement_timestamp()
 )`;
 
 /** Makes other takers of places wait until the transaction ends. Lock the account first, where both are locked. */
@@ -31,7 +41,7 @@ export async function lockPlaces(transaction: EntityManager): Promise<void> {
 /** What an account holds: of which plans, by their days; null for days that no plan brought. Empty: no place. */
 export async function placesOf(database: Pick<Database, 'query'>, accountId: string): Promise<(number | null)[]> {
   const rows = await database.query<{ days: number | null }>(
-    `select distinct days from ${heldPlaces} h where account_id = ?`,
+    `select distinct days from ${heldPlaces} h where holder = ?`,
     [accountId],
   );
   return rows.map(({ days }) => days);

@@ -9,10 +9,11 @@ import { isOrdered, listWaiting, type Wait } from './waiting-list.ts';
 type Queries = Pick<Database, 'query'>;
 
 /**
- * By what an account holds its place: a pass that was bought, that money brought which came after its order had ended, or that the
- * operator or a voucher gave; an order that may still be paid; a reservation. A pass counts as it began: renewals change nothing.
+ * By what a place is held: a pass that was bought, that money brought which came after its order had ended, or that the operator or a
+ * voucher gave; a gift that was bought in time and nobody has redeemed yet; an order that may still be paid; a reservation. A pass
+ * counts as it began: renewals change nothing.
  */
-export const placeKinds = ['bought', 'late', 'given', 'ordered', 'reserved'] as const;
+export const placeKinds = ['bought', 'late', 'given', 'gift', 'ordered', 'reserved'] as const;
 export type PlaceKind = (typeof placeKinds)[number];
 
 /** The places under one limit. */
@@ -42,7 +43,7 @@ export async function countPlaces({ database, section }: Pick<Host, 'database' |
   });
 }
 
-/** Each account once in a scope: 0 for all plans, and the days of each plan. */
+/** Each holder once in a scope: 0 for all plans, and the days of each plan. */
 function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKind; count: number }[]> {
   return database.query(
     `with held as materialized (select * from ${heldPlaces} h),
@@ -50,21 +51,22 @@ function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKin
        select distinct on (p.account_id) p.account_id,
          case when p.order_id is null then 'given' when o.is_late then 'late' else 'bought' end as kind
        from ${periodsInForce} p left join plan_order o on o.id = p.order_id
-       where p.account_id in (select account_id from held where kind = 'pass') and not exists (
+       where p.account_id in (select holder from held where kind = 'pass') and not exists (
          select from ${periodsInForce} q
          where q.account_id = p.account_id and q.starts_at < p.starts_at and q.ends_at >= p.starts_at)
        order by p.account_id, p.starts_at desc
      ), named as (
-       select h.account_id, h.days,
-         case h.kind when 'pass' then begun.kind when 'order' then 'ordered' else 'reserved' end as kind,
-         case h.kind when 'pass' then 1 when 'order' then 2 else 3 end as rank
-       from held h left join begun using (account_id)
+       select h.holder, h.days,
+         case h.kind when 'pass' then begun.kind when 'gift' then 'gift' when 'late gift' then 'late' when 'order' then 'ordered'
+           else 'reserved' end as kind,
+         case h.kind when 'order' then 2 when 'reservation' then 3 else 1 end as rank
+       from held h left join begun on begun.account_id = h.holder
      )
      select scope, kind, count(*)::float8 as count from (
-       select distinct on (scope, account_id) scope, kind from (
-         select 0 as scope, account_id, kind, rank from named
-         union all select days, account_id, kind, rank from named where days is not null
-       ) x order by scope, account_id, rank
+       select distinct on (scope, holder) scope, kind from (
+         select 0 as scope, holder, kind, rank from named
+         union all select days, holder, kind, rank from named where days is not null
+       ) x order by scope, holder, rank
      ) y group by scope, kind`,
   );
 }
@@ -130,7 +132,7 @@ export const salesGauges: readonly Gauge[] = [
   {
     name: 'sales_places',
     description:
-      'Places that accounts hold, by what: bought, late, given, ordered, reserved; by the days of the plan, or all.',
+      'Places that are held, by what: bought, late, given, gift, ordered, reserved; by the days of the plan, or all.',
     labels: ['plan', 'kind'],
     read: async (host) =>
       (await countPlaces(host)).flatMap(({ days, byKind }) =>

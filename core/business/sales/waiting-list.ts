@@ -97,11 +97,11 @@ async function endWaits(transaction: EntityManager, { byPlan }: PlaceLimits): Pr
   // A pass of another plan ends no wait for a plan that has its own limit.
   const limited = `{${[...byPlan.keys()].join(',')}}`;
   await transaction.execute(
-    `with passes as materialized (select account_id, days from ${heldPlaces} h where kind = 'pass'),
+    `with passes as materialized (select holder, days from ${heldPlaces} h where kind = 'pass'),
      ending as (
        select e.id, case when a.deleted_at is not null or a.blocked_at is not null then 'left'
          when exists (
-           select from passes p where p.account_id = e.account_id and (p.days = e.days or not e.days = any(?::integer[]))
+           select from passes p where p.holder = e.account_id and (p.days = e.days or not e.days = any(?::integer[]))
          ) then 'bought'
          when e.reserved_until <= statement_timestamp() then 'expired' end as outcome
        from waiting_entry e join account a on a.id = e.account_id where e.ended_at is null
@@ -120,9 +120,9 @@ interface Free {
 
 async function countFree(transaction: EntityManager, { all, byPlan }: PlaceLimits): Promise<Free> {
   const rows = await transaction.execute<{ days: number | null; held: number }[]>(
-    `select null::integer as days, count(distinct account_id)::float8 as held from ${heldPlaces} h
+    `select null::integer as days, count(distinct holder)::float8 as held from ${heldPlaces} h
      union all
-     select days, count(distinct account_id)::float8 from ${heldPlaces} h where days = any(?::integer[]) group by days`,
+     select days, count(distinct holder)::float8 from ${heldPlaces} h where days = any(?::integer[]) group by days`,
     [`{${[...byPlan.keys()].join(',')}}`],
   );
   const held = new Map(rows.map((row) => [row.days, row.held]));
@@ -142,11 +142,11 @@ interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days
 async function findNext(transaction: EntityManager, free: Free): Promise<NextEntry[]> {
   const full = [...free.byPlan].flatMap(([days, left]) => (left <= 0 ? [days] : []));
   return transaction.execute<NextEntry[]>(
-    `with held as materialized (select account_id, days from ${heldPlaces} h)
+    `with held as materialized (select holder, days from ${heldPlaces} h)
      select * from (
        select e.id, e.account_id, e.days, e.joined_at,
-         exists (select from held h where h.account_id = e.account_id) as holds,
-         exists (select from held h where h.account_id = e.account_id and h.days = e.days) as holds_plan
+         exists (select from held h where h.holder = e.account_id) as holds,
+         exists (select from held h where h.holder = e.account_id and h.days = e.days) as holds_plan
        from waiting_entry e where e.ended_at is null and e.reserved_until is null
      ) x
      where (holds or ?::boolean) and (holds_plan or not days = any(?::integer[])) order by joined_at, id limit ${batchSize}`,
@@ -155,7 +155,7 @@ async function findNext(transaction: EntityManager, free: Free): Promise<NextEnt
 }
 
 const columns = `id, account_id, days, ${epochs('joined_at', 'reserved_until')},
-  array(select o.days from plan_order o where o.account_id = e.account_id and o.state in ('created', 'pending')) as ordered`;
+  array(select o.days from plan_order o where o.account_id = e.account_id and o.state in ('created', 'pending') and not o.is_gift) as ordered`;
 type WaitRow = Row<typeof WaitingEntry, 'id' | 'account_id' | 'days' | 'joined_at' | 'reserved_until'> & {
   readonly position: number;
   readonly ordered: readonly number[];

@@ -89,7 +89,11 @@ export function orderTable(
     },
     ...(buyers === undefined ? [] : [buyer]),
     { label: 'operator.created', at: buyers === undefined ? 'note' : 'hide', cell: ({ createdAt }) => createdAt },
-    { label: 'operator.fact.plan', at: 'hide', cell: ({ days }) => t('operator.days', { count: days }) },
+    {
+      label: 'operator.fact.plan',
+      at: 'hide',
+      cell: ({ days, isGift }) => t(isGift ? 'operator.days_gift' : 'operator.days', { count: days }),
+    },
     { label: 'operator.fact.price', at: 'note-end', isNumber: true, cell: priceOf },
     { label: 'operator.state', at: 'end', cell: (order) => stateCell(order, t) },
   ]);

@@ -30,7 +30,7 @@ export const orderPage: Page = {
       findAccount(database, order.accountId),
       listAttempts(database, order.id),
       listNotifications(database, order.id),
-      listLedger(database, order.accountId, order.id),
+      listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),
       listActions(database, { subject: order.id, limit: listedActions }),
     ]);
     const { text, kind } = stateCell(order, t);
@@ -46,6 +46,7 @@ export const orderPage: Page = {
           path: `/operator/accounts/${account.id}`,
         },
         ...factsOf(order, request),
+        ...giftFacts(order, request),
       ],
       actions: actionsOf(order, request),
       sections: withRows([
@@ -69,6 +70,24 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
   throw new PageError(404, 'operator.order_unknown', {
     action: { path: '/operator/orders', label: 'operator.orders' },
   });
+}
+
+/** What has become of a gift, and who has its days. */
+function giftFacts({ isGift, gift }: Order, { t, format }: PageRequest) {
+  if (!isGift) return [];
+  const name = t('operator.fact.gift');
+  if (gift === undefined) return [{ name, value: t('operator.gift.unpaid') }];
+  const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;
+  const time = (value: Date) => format.time(value).text;
+  return [
+    { name, value: t(`operator.gift.${state}`, { hint, time: time(redeemedAt ?? revokedAt ?? expiresAt) }) },
+    ...(redeemedBy === undefined
+      ? []
+      : [{ name: t('operator.fact.redeemed_by'), value: redeemedBy, path: `/operator/accounts/${redeemedBy}` }]),
+    ...(period === undefined
+      ? []
+      : [{ name: t('operator.fact.period'), value: `${time(period.startsAt)} – ${time(period.endsAt)}` }]),
+  ];
 }
 
 function factsOf(order: Order, { t, format }: PageRequest) {

@@ -22,6 +22,7 @@ const heading = [
   'fee',
   'net',
   'reconciled',
+  'gift',
 ];
 
 interface Total {
@@ -76,6 +77,7 @@ export class BooksCsv {
       fee,
       amount - (fee ?? 0),
       movement.isReconciled ? 'yes' : 'no',
+      movement.isGift ? 'yes' : 'no',
     ]);
     return [...ended, line];
   }

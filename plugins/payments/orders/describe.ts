@@ -38,7 +38,7 @@ export function describeOrders(
       order.code,
       formatTime(order.createdAt, timeZone),
       describeState(order),
-      String(order.days),
+      order.isGift ? `${order.days} (gift)` : String(order.days),
       formatMoney(order.price, order.currency),
       order.provider,
       shortNameOf(order, owners.get(order.accountId)),
@@ -111,6 +111,7 @@ export function describeOrder(
       ['pay until', time(order.expiresAt)],
       ['paid', order.paidAt && time(order.paidAt)],
       ['period', order.period && `${time(order.period.startsAt)} to ${time(order.period.endsAt)}`],
+      ['gift', describeGift(order, time)],
       ['times', timeZone],
     ]),
     ...table(
@@ -185,6 +186,18 @@ export function describeOrder(
     ),
     ...section('actions', formatActions(actions, timeZone)),
   ];
+}
+
+/** What has become of a gift, and who has its days. */
+function describeGift({ isGift, gift }: Order, time: (value: Date) => string): string | undefined {
+  if (!isGift) return undefined;
+  if (gift === undefined) return 'not paid yet';
+  const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;
+  const code = `…${hint}`;
+  if (state === 'open') return `${code}, to be redeemed by ${time(expiresAt)}`;
+  if (redeemedAt === undefined) return `${code}, ${state} ${time(revokedAt ?? expiresAt)}`;
+  const days = period === undefined ? '' : `, ${time(period.startsAt)} to ${time(period.endsAt)}`;
+  return `${code}, redeemed ${time(redeemedAt)} by ${redeemedBy}${days}`;
 }
 
 /** Nothing without rows. */

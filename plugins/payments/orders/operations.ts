@@ -94,7 +94,7 @@ export async function detailsOf(host: Host, order: Order): Promise<OrderDetails>
     owner: (await ownersOf(host, [order])).get(order.accountId),
     attempts: await listAttempts(database, order.id),
     notifications: await listNotifications(database, order.id),
-    ledger: await listLedger(database, order.accountId, order.id),
+    ledger: await listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),
     actions: await listActions(database, { subject: order.id, limit: listedActions }),
   };
 }

@@ -2,6 +2,7 @@ import { hasOpenVouchers } from '#core/business/accounts/voucher-batches.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
+import { paymentsSection } from '#core/business/payments/section.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { type FullLimits, fullLimits, soldOut } from '#core/business/sales/availability.ts';
@@ -13,26 +14,31 @@ import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { planOf } from './gift.ts';
 import { daysOf, nextOf, viewOf } from './order-view.ts';
 
 /** Orders that are read to find an open one. */
 const recentOrders = 10;
 
-/** The price comes from gateway.yaml: a form names a plan, and whether to wait for it. */
+/** The price comes from gateway.yaml: a form names a plan, and whether to wait for it or to give it away. */
 const buyForm = defineForm({
   fields: {
     type: 'object',
-    properties: { days: { type: 'integer', minimum: 1 }, wait: { const: '1' } },
+    properties: { days: { type: 'integer', minimum: 1 }, wait: { const: '1' }, gift: { const: '1' } },
     required: ['days'],
   },
-  async submit({ days, wait }, request) {
+  async submit({ days, wait, gift }, request) {
     try {
       if (wait !== undefined) return await joinList(days, request);
-      const { code } = await startOrder(request.host, accountOf(request).id, days, request.address);
+      const { code } = await startOrder(request.host, accountOf(request).id, days, {
+        address: request.address,
+        isGift: gift !== undefined,
+      });
       return new Redirect(`/orders/${code}`);
     } catch (error) {
       if (!(error instanceof CheckoutError)) throw error;
-      throw new FieldErrors({ days: textOf(error) }, nextOf(error, request));
+      const isSoldOut = gift !== undefined && error.kind === 'sold_out';
+      throw new FieldErrors({ days: isSoldOut ? 'payments.buy.sold_out_gift' : textOf(error) }, nextOf(error, request));
     }
   },
 });
@@ -57,6 +63,7 @@ const leaveForm = defineForm({
 function textOf({ kind }: CheckoutError): string {
   const known: Partial<Record<CheckoutError['kind'], string>> = {
     unknown_plan: 'payments.buy.plan_gone',
+    no_gifts: 'payments.buy.no_gifts',
     plan_changed: 'payments.buy.plan_gone',
     too_many_days: 'payments.buy.too_many_days',
     too_many_orders: 'payments.buy.too_many_orders',
@@ -83,14 +90,17 @@ export const buyPage: Page = {
       plans.map(({ days }) => days),
       request,
     );
+    const isGift = isAsGift(request);
     const isActive = await hasTimeLeft(request);
-    const places = await readPlaces(request);
+    const places = await readPlaces(request, isGift);
     const isSandbox = configuredProvider(request.host)?.isSandbox === true;
     return {
       plans: await Promise.all(
-        plans.map((plan) => describePlan(plan, plan.days === chosen, isActive, places, request)),
+        plans.map((plan) => describePlan(plan, plan.days === chosen, { isActive, isGift }, places, request)),
       ),
       wait: describeWait(places.wait, request),
+      ways: describeWays(isGift, chosen, request),
+      isGift,
       isActive,
       openOrder: await findOpenOrder(request),
       note: request.t(isSandbox ? 'payments.buy.note_sandbox' : 'payments.buy.note'),
@@ -100,15 +110,30 @@ export const buyPage: Page = {
   forms: [buyForm, leaveForm],
 };
 
+/** A gift is chosen by a link, so that the page says what it means without a script. */
+function isAsGift({ host, query, form }: PageRequest): boolean {
+  return host.section(paymentsSection).gifts && (form.values['gift'] ?? query['gift']) === '1';
+}
+
+/** For oneself or as a gift; nothing to choose where gifts are not sold. */
+function describeWays(isGift: boolean, days: number | undefined, { host, t }: PageRequest) {
+  if (!host.section(paymentsSection).gifts) return [];
+  return [
+    { path: `/buy?days=${days}`, label: t('payments.buy.for_me'), isCurrent: !isGift },
+    { path: `/buy?days=${days}&gift=1`, label: t('payments.buy.as_gift'), isCurrent: isGift },
+  ];
+}
+
 interface Places {
   readonly full: FullLimits;
-  /** What the account holds, as `placesOf` returns it. */
+  /** What the account holds, as `placesOf` returns it; nothing for a gift, which renews nothing. */
   readonly held: readonly (number | null)[];
   readonly wait: Awaited<ReturnType<typeof findWait>>;
 }
 
-async function readPlaces(request: PageRequest): Promise<Places> {
+async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places> {
   const { database } = request.host;
+  if (isGift) return { full: await fullLimits(request.host), held: [], wait: undefined };
   const { id } = accountOf(request);
   const [full, wait] = await Promise.all([fullLimits(request.host), findWait(database, id)]);
   return { full, wait, held: full.size === 0 ? [] : await placesOf(database, id) };
@@ -150,7 +175,7 @@ function chooseDays(offered: readonly number[], { query, form }: PageRequest): n
 async function describePlan(
   { days, price, label }: { readonly days: number; readonly price: number; readonly label?: PlanLabel | undefined },
   isChosen: boolean,
-  isActive: boolean,
+  buyer: { readonly isActive: boolean; readonly isGift: boolean },
   places: Places,
   request: PageRequest,
 ) {
@@ -168,28 +193,34 @@ async function describePlan(
     perDay: t('payments.buy.per_day', { price: format.money(Math.round(price / days), currency) }),
     pay: t('payments.buy.pay', { price: total }),
     ticks: planTicks(days),
-    soldOut: describeSoldOut(days, places, request),
-    ...(await describeTime(days, isActive, request)),
+    soldOut: describeSoldOut(days, places, buyer.isGift, request),
+    ...(await describeTime(days, buyer, request)),
   };
 }
 
 /** Why a plan cannot be bought now, and whether there is a list to wait on; undefined when it can. */
-function describeSoldOut(days: number, { full, held, wait }: Places, { t, format }: PageRequest) {
+function describeSoldOut(days: number, { full, held, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
   const reason = soldOut(full, days, held);
   if (reason === undefined) return undefined;
   const { freeAt } = reason;
   return {
     title: t('payments.buy.sold_out'),
     text: freeAt === undefined ? '' : t('payments.buy.free_at', { time: format.time(new Date(freeAt)).text }),
-    join: wait === undefined ? t('payments.buy.join') : '',
+    join: wait === undefined && !isGift ? t('payments.buy.join') : '',
   };
 }
 
 /** When the days would run, or why they cannot be bought. */
-async function describeTime(days: number, isActive: boolean, request: PageRequest) {
+async function describeTime(
+  days: number,
+  { isActive, isGift }: { readonly isActive: boolean; readonly isGift: boolean },
+  request: PageRequest,
+) {
   const { t, format, host } = request;
   try {
     const { startsAt, endsAt } = await quote(host, accountOf(request).id, days);
+    if (isGift)
+      return { starts: t('payments.buy.starts_gift'), ends: t('payments.buy.ends_gift', { count: days }), problem: '' };
     if (!isActive) {
       return { starts: t('payments.buy.starts_now'), ends: t('payments.buy.ends_later', { count: days }), problem: '' };
     }
@@ -211,10 +242,10 @@ async function findOpenOrder(request: PageRequest) {
   const { orders } = await listOrders(host.database, { accountId: accountOf(request).id }, undefined, recentOrders);
   const found = orders.find((order) => ['waiting', 'preparing'].includes(viewOf(order)));
   if (found === undefined) return undefined;
-  const { code, days, price, currency } = found;
+  const { code, price, currency } = found;
   return {
     path: `/orders/${code}`,
-    text: t('payments.buy.open_order_more', { days: daysOf(days, request), price: format.money(price, currency) }),
+    text: t('payments.buy.open_order_more', { days: planOf(found, request), price: format.money(price, currency) }),
     action: t('payments.buy.continue', { code }),
   };
 }

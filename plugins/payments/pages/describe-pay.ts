@@ -6,7 +6,8 @@ import { QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
-import { daysOf, describeDecision, describeRefunds, isOpenView, isWrong, type OrderView } from './order-view.ts';
+import { planOf } from './gift.ts';
+import { describeDecision, describeRefunds, isOpenView, isWrong, type OrderView } from './order-view.ts';
 
 /** A note with an icon, as `views/parts/flash.eta` prints it. */
 interface Note {
@@ -35,9 +36,9 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     paymentUrl: (isPayable && attempt?.paymentUrl) || '',
     isSandbox: paymentProviders(host).get(order.provider)?.isSandbox === true,
     sandbox: order.provider === 'sandbox' && attempt !== undefined ? `/sandbox/${attempt.reference}` : '',
-    days: daysOf(order.days, request),
-    plainDays: order.days,
-    starts: await startOf(order, request),
+    days: planOf(order, request),
+    again: `/buy?days=${order.days}${order.isGift ? '&gift=1' : ''}`,
+    starts: order.isGift ? t('payments.buy.starts_gift') : await startOf(order, request),
     ways: qr === undefined ? [] : waysToPay(merchantOf(qr, request), total, request),
     ...describeTime(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,

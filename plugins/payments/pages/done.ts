@@ -7,6 +7,7 @@ import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
+import { describeGift } from './gift.ts';
 import { describeDecision, describeRefunds, ownOrder, pathOf, titleOfRefunds } from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
@@ -29,7 +30,7 @@ const keyForm = (gateway: Pages) =>
     },
   });
 
-/** What a paid order has brought: until when, the key, and how to use it. */
+/** What a paid order has brought: until when, the key, and how to use it; the code of a gift. */
 export const createDonePage = (gateway: Pages): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
@@ -50,6 +51,7 @@ export const createDonePage = (gateway: Pages): Page => ({
     if (order.state !== 'paid' && order.state !== 'refunded') return new Redirect(pathOf(order));
     const [account] = await readAccounts(request.host.database, 'id', [order.accountId]);
     const first = await readFirst(order, request);
+    const gift = await describeGift(order, request);
     return {
       code: order.code,
       key: '',
@@ -57,7 +59,8 @@ export const createDonePage = (gateway: Pages): Page => ({
       isKeyShown: account?.key?.isShown === true,
       isRefunded: order.state === 'refunded',
       isLate: order.isLate,
-      ...describePass(order, account, request),
+      ...(gift === undefined ? describePass(order, account, request) : { paid: gift.title, until: gift.state }),
+      gift,
       second: describeSecond(order, request),
       refunds: describeRefunds(order, request),
       refundsTitle: titleOfRefunds(order, request),
@@ -65,7 +68,7 @@ export const createDonePage = (gateway: Pages): Page => ({
       first,
       home: wellKnownPaths.dashboard,
       connect: wellKnownPaths.connect,
-      ...(first === undefined && { refreshSeconds: plainRefresh }),
+      ...(first === undefined && gift === undefined && { refreshSeconds: plainRefresh }),
     };
   },
   forms: [keyForm(gateway)],

@@ -2,7 +2,8 @@ import { listOrders, type Order } from '#core/business/payments/order.ts';
 import type { IconName } from '#core/web/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { daysOf, type OrderView, pathOf, viewOf } from './order-view.ts';
+import { planOf } from './gift.ts';
+import { type OrderView, pathOf, viewOf } from './order-view.ts';
 
 const pageSize = 25;
 
@@ -41,7 +42,7 @@ const kinds: Readonly<Record<OrderView, IconName>> = {
 };
 
 function describeOrder(order: Order, request: PageRequest) {
-  const { code, createdAt, days, price, currency } = order;
+  const { code, createdAt, price, currency } = order;
   const view = viewOf(order);
   return {
     code,
@@ -49,7 +50,7 @@ function describeOrder(order: Order, request: PageRequest) {
     canPay: view === 'waiting' || view === 'preparing',
     hasReceipt: view === 'paid' || view === 'refunded',
     date: request.format.dayTime(createdAt),
-    plan: daysOf(days, request),
+    plan: planOf(order, request),
     price: request.format.money(price, currency),
     state: { kind: kinds[view], text: request.t(`payments.state.${view}`) },
   };

@@ -65,7 +65,7 @@ function action(name: string, act: (order: Order, request: PageRequest) => Promi
 }
 
 /** Another try needs another time for some of them, another plan or order for the others. */
-function refusal(error: CheckoutError, { code, days }: Order, request: PageRequest): PageError {
+function refusal(error: CheckoutError, { code, days, isGift }: Order, request: PageRequest): PageError {
   const again = { path: `/orders/${code}`, label: 'payments.pay.open_again' };
   const orders = { path: '/orders', label: 'payments.pay.your_orders' };
   switch (error.kind) {
@@ -78,8 +78,8 @@ function refusal(error: CheckoutError, { code, days }: Order, request: PageReque
     case 'too_many_days':
       return new PageError(409, 'payments.pay.too_many_days', { action: orders });
     case 'sold_out':
-      return new PageError(409, 'payments.pay.sold_out', {
-        action: { path: `/buy?days=${days}`, label: 'payments.pay.choose_plan' },
+      return new PageError(409, isGift ? 'payments.pay.sold_out_gift' : 'payments.pay.sold_out', {
+        action: { path: `/buy?days=${days}${isGift ? '&gift=1' : ''}`, label: 'payments.pay.choose_plan' },
       });
     default:
       return new PageError(409, 'payments.pay.changed', {

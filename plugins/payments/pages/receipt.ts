@@ -4,7 +4,8 @@ import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
-import { daysOf, describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
+import { planOf } from './gift.ts';
+import { describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
 
 /** The receipt of a paid order, printed on one sheet. */
 export const receiptPage: Page = {
@@ -39,7 +40,7 @@ function describeReceipt(order: Order, request: PageRequest) {
   return {
     paidAt: paidAt === undefined ? undefined : format.time(paidAt),
     buyer: [name, email].filter((part) => part !== undefined).join(', '),
-    plan: daysOf(order.days, request),
+    plan: planOf(order, request),
     active:
       period === undefined
         ? ''
@@ -50,6 +51,8 @@ function describeReceipt(order: Order, request: PageRequest) {
     method: ['QRIS', payment?.issuer].filter((part) => part !== undefined).join(', '),
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
+    // Whether somebody has the days of a gift is said on the page of the order.
+    refundedMore: order.isGift ? '' : t('payments.done.refunded_more'),
     refunds: describeRefunds(order, request),
     refundsTitle: titleOfRefunds(order, request),
   };

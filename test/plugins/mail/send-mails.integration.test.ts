@@ -3,6 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { createAnnouncement } from '#core/business/announcements/announcements.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import { formatCode } from '#core/business/accounts/vouchers.ts';
+import { issueGift, readGiftCode } from '#core/business/payments/gifts.ts';
+import { readOrder } from '#core/business/payments/order.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
@@ -97,6 +100,23 @@ describe('a receipt', () => {
     expect(words()).toContain('Subject: Receipt for order ORD-TEST');
     for (const part of ['7 days, for weekly work', 'Rp 95.000', '22 Nov 2026', '12:00', '/orders/ORD-TEST/receipt'])
       expect(words().replaceAll('\u00a0', ' ')).toContain(part);
+  });
+
+  it('of a gift has its code and where it is redeemed, as long as it can be, and nothing about a pass', async () => {
+    const orderId = await addOrder();
+    await database.query('update plan_order set is_gift = true where id = ?', [orderId]);
+    await database.fork().transactional((transaction) => issueGift(transaction, orderId));
+    const code = (await readGiftCode(database, (await readOrder(database, { id: orderId }))!)) as string;
+    await record('order.paid', { orderId, accountId });
+    await send();
+    await database.query('update voucher set revoked_at = clock_timestamp() where order_id = ?', [orderId]);
+    await record('order.paid', { orderId, accountId });
+    await send();
+    for (const part of [formatCode(code), `/redeem?code=${code}`, '/orders/ORD-TEST/done'])
+      expect(words()).toContain(part);
+    expect(words()).not.toContain('your key is active');
+    expect(words(1)).toContain('what has become of your gift');
+    expect(words(1)).not.toContain(formatCode(code));
   });
 
   it('leads to the command that sets up tools', async () => {

@@ -374,10 +374,10 @@ describe('orders export', () => {
     await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
     const [head, payment, refund, ...rest] = await exported();
     expect(head).toBe(
-      'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged,fee,net,reconciled',
+      'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged,fee,net,reconciled,gift',
     );
     expect(payment).toBe(
-      `2026-11-22,01:30:00,payment,${code},95000,IDR,7,weekly,${accountId},sandbox,${code}-1,${id},'=cmd(),activated,refunded,no,,95000,no`,
+      `2026-11-22,01:30:00,payment,${code},95000,IDR,7,weekly,${accountId},sandbox,${code}-1,${id},'=cmd(),activated,refunded,no,,95000,no,no`,
     );
     expect(refund).toContain(`,refund,${code},-95000,IDR,`);
     expect(rest).toEqual([]);
@@ -420,7 +420,7 @@ describe('the books', () => {
     await database.query(`update refund set finished_at = '2027-11-21 20:00Z' where order_id = ?`, [id]);
     const lines = await whole('2027-11-22');
     expect(lines.map((line) => line.split(',')[2])).toEqual(['payment', 'payment', 'refund', 'total']);
-    expect(lines.at(-1)).toBe('2027-11-22,,total,,143000,IDR,,,,sandbox,,,,,,,340,142660,');
+    expect(lines.at(-1)).toBe('2027-11-22,,total,,143000,IDR,,,,sandbox,,,,,,,340,142660,,');
     expect(await whole('2027-11-22', '--no-totals')).toHaveLength(3);
     await database.query(`update payment set paid_at = paid_at + interval '1 year' where order_id = ?`, [id]);
     await database.query(`update refund set finished_at = now() where order_id = ?`, [id]);
@@ -461,7 +461,7 @@ describe('the books', () => {
     const equal = await gateway('reconcile', '--day', '2029-03-01', '--json');
     expect(equal.exitCode).toBe(0);
     expect(JSON.parse(equal.output)).toMatchObject([{ provider: 'bank', differences: [], here: { fees: 665 } }]);
-    expect((await whole('2029-03-01'))[0]).toMatch(/,no,665,94335,yes$/);
+    expect((await whole('2029-03-01'))[0]).toMatch(/,no,665,94335,yes,no$/);
     expect(await gateway('reconcile', '--day', '2029-03-02')).toMatchObject({ exitCode: 0 });
     expect(await gateway('reconcile', '--day', '2029-03-01', '--provider', 'nobody')).toMatchObject({ exitCode: 2 });
   });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
-import { endOrderPeriod } from '#core/business/accounts/ledger.ts';
+import { endOrderPeriod, grantDays } from '#core/business/accounts/ledger.ts';
+import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
 import { cancelOrder, checkNow, startOrder } from '#core/business/payments/checkout.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
-import { closeRefund } from '#core/business/payments/refunds.ts';
+import { closeRefund, refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { reserveFree } from '#core/business/sales/jobs.ts';
 import { readSales } from '#core/business/sales/sales-figures.ts';
@@ -557,5 +558,77 @@ describe('a plan that is sold out', () => {
     const { browser: waiting } = await limited.signIn();
     await waiting.send('/buy', { days: '7', wait: '1' });
     expect(textOf((await waiting.get('/buy')).payload)).toContain('so does a mail if your account has an address.');
+  });
+});
+
+async function give(): Promise<string> {
+  const { headers } = await browser.send('/buy', { days: '7', gift: '1' });
+  return String(headers.location);
+}
+
+describe('a gift', () => {
+  let giving: Awaited<ReturnType<typeof serveShop>>;
+  beforeAll(async () => {
+    giving = await serveShop(database, provider, { payments: { gifts: true } });
+  });
+  beforeEach(async () => {
+    ({ browser, accountId } = await giving.signIn());
+  });
+
+  it('is offered by a link beside the usual way, and nowhere else', async () => {
+    const own = (await browser.get('/buy?days=7')).payload;
+    expect(own).toContain('<a href="/buy?days=7&amp;gift=1">As a gift</a>');
+    expect(own).not.toContain('name="gift"');
+    const text = textOf((await browser.get('/buy?days=7&gift=1')).payload);
+    expect(text).toContain('Starts when its code is redeemed Ends 7 days later');
+    const off = await shop.signIn();
+    expect((await off.browser.get('/buy?days=7&gift=1')).payload).not.toContain('gift');
+  });
+
+  it('has its code and a link to redeem it on the page of the order, and no key', async () => {
+    const path = await give();
+    expect(textOf((await browser.get(path)).payload)).toContain('Plan 7 days, as a gift');
+    await pay(path);
+    const { payload } = await browser.get(`${path}/done`);
+    expect(payload).toMatch(/<code id="gift-code">(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}<\/code>/);
+    expect(payload).toMatch(/\/redeem\?code=[0-9A-Z]{16}</);
+    expect(textOf(payload)).toContain('Paid. Your gift of 7 days is ready.');
+    expect(payload).not.toContain('Your API key');
+    expect(textOf((await browser.get(`${path}/receipt`)).payload)).toContain('Plan 7 days, as a gift');
+    expect(textOf((await browser.get('/orders')).payload)).toContain('7 days, as a gift');
+  });
+
+  it('shows when it was redeemed, and neither its code nor by whom', async () => {
+    const path = await give();
+    await pay(path);
+    const { payload } = await browser.get(`${path}/done`);
+    const code = /redeem\?code=([0-9A-Z]{16})/.exec(payload)?.[1] ?? '';
+    const friend = await createBuyer(database);
+    await redeemVoucher(giving.host, friend, code, '192.0.2.1');
+    const after = (await browser.get(`${path}/done`)).payload;
+    expect(textOf(after)).toMatch(/It was redeemed on \d+ \w+ \d{4}/);
+    expect(after).not.toContain('gift-code');
+    expect(after).not.toContain(friend);
+  });
+
+  it('that was paid back says what became of its code', async () => {
+    const path = await give();
+    await pay(path);
+    await refundOrder(giving.host, (await orderAt(path)).id, { reason: 'test', isManual: true });
+    expect(textOf((await browser.get(`${path}/done`)).payload)).toMatch(
+      /This order was refunded. It was withdrawn on .* Its code no longer works. Rp/,
+    );
+  });
+
+  it('is refused with a reason when all places are taken, without a waiting list', async () => {
+    const full = await serveShop(database, provider, { payments: { gifts: true }, sales: { max_active: 1 } });
+    ({ browser, accountId } = await full.signIn());
+    await grantDays(database, accountId, { days: 1 });
+    const text = textOf((await browser.get('/buy?gift=1')).payload);
+    expect(text).toContain('Sold out');
+    expect(text).not.toContain('Join the waiting list');
+    expect(textOf((await browser.send('/buy', { days: '7', gift: '1' })).payload)).toContain(
+      'This plan was just sold out. Try again later.',
+    );
   });
 });

@@ -39,7 +39,7 @@ const age = ({ id }: Order, ms: number) =>
 
 /** Orders a plan and cancels it. */
 const buyAndCancel = async (host: PaymentHost, days: number, address?: string) =>
-  cancelOrder(host, (await startOrder(host, accountId, days, address)).id);
+  cancelOrder(host, (await startOrder(host, accountId, days, { address })).id);
 
 const errorOf = (order: Promise<unknown>): Promise<CheckoutError> =>
   order.then(
@@ -136,21 +136,21 @@ describe('charges of a network within an hour', () => {
   it('are those of all its accounts, and of no other network', async () => {
     const host = limited();
     const [one, other, third] = [accountId, await createBuyer(database), await createBuyer(database)];
-    await startOrder(host, one, 1, '2001:db8:1:2::1');
-    await startOrder(host, other, 1, '2001:db8:1:2:ffff::9');
-    const { kind, next } = await errorOf(startOrder(host, third, 1, '2001:db8:1:2::77'));
+    await startOrder(host, one, 1, { address: '2001:db8:1:2::1' });
+    await startOrder(host, other, 1, { address: '2001:db8:1:2:ffff::9' });
+    const { kind, next } = await errorOf(startOrder(host, third, 1, { address: '2001:db8:1:2::77' }));
     expect(kind).toBe('too_many_charges');
     // Two an hour: the next one after half of it.
     expect(next?.getTime()).toBeCloseTo(Date.now() + hourMs / 2, -4);
-    expect((await startOrder(host, third, 1, '2001:db8:1:3::77')).state).toBe('pending');
+    expect((await startOrder(host, third, 1, { address: '2001:db8:1:3::77' })).state).toBe('pending');
   });
 
   it('take nothing for an order that is open, or that the account may not make', async () => {
     const host = hostWith({ max_charges_per_hour: 1, max_charges_per_hour_and_address: 2 });
-    await startOrder(host, accountId, 1, '192.0.2.1');
-    await startOrder(host, accountId, 1, '192.0.2.1');
-    await errorOf(startOrder(host, accountId, 2, '192.0.2.1'));
-    expect((await startOrder(host, await createBuyer(database), 1, '192.0.2.1')).state).toBe('pending');
+    await startOrder(host, accountId, 1, { address: '192.0.2.1' });
+    await startOrder(host, accountId, 1, { address: '192.0.2.1' });
+    await errorOf(startOrder(host, accountId, 2, { address: '192.0.2.1' }));
+    expect((await startOrder(host, await createBuyer(database), 1, { address: '192.0.2.1' })).state).toBe('pending');
   });
 
   it('have no limit for a program, nor while the shared state is away', async () => {
@@ -159,7 +159,8 @@ describe('charges of a network within an hour', () => {
     const limiter = { ...new MemoryShared().limiter, take: () => Promise.reject(new SharedUnavailable()) };
     const away = Object.assign(limited(), { shared: { ...host.shared, limiter } });
     const buyer = await createBuyer(database);
-    for (const days of [1, 2, 3]) expect((await startOrder(away, buyer, days, '192.0.2.7')).state).toBe('pending');
+    for (const days of [1, 2, 3])
+      expect((await startOrder(away, buyer, days, { address: '192.0.2.7' })).state).toBe('pending');
   });
 });
 

@@ -33,6 +33,7 @@ function mistakes(
     {
       ...(provider !== undefined && { provider }),
       order_minutes: 30,
+      gifts: false,
       decision_hours: 24,
       max_open_orders: 5,
       max_charges_per_hour: 20,

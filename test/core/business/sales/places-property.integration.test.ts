@@ -1,15 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
+import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import type { Order } from '#core/business/payments/order.ts';
+import { readGiftCode } from '#core/business/payments/gifts.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { reserveFree } from '#core/business/sales/jobs.ts';
 import { heldPlaces } from '#core/business/sales/places.ts';
 import { countPlaces } from '#core/business/sales/sales-figures.ts';
 import { joinWaitingList, leaveWaitingList } from '#core/business/sales/waiting-list.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from '../payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../payments/fixture.ts';
@@ -23,6 +26,8 @@ const kinds = [
   'buy',
   'buy',
   'buy',
+  'buy a gift',
+  'redeem',
   'pay',
   'pay',
   'cancel',
@@ -62,7 +67,7 @@ class Shop {
     return createPaymentHost(database, [this.fake.provider], {
       plans,
       sales: { max_active: max },
-      payments: { provider: 'fake', max_open_orders: 100 },
+      payments: { provider: 'fake', max_open_orders: 100, gifts: true },
     });
   }
 
@@ -70,7 +75,10 @@ class Shop {
     const id = this.buyers[account] ?? '';
     const order = this.orders.get(id)?.at(-1);
     try {
-      if (kind === 'buy') this.orders.set(id, [...(this.orders.get(id) ?? []), await startOrder(host, id, days)]);
+      if (kind === 'buy' || kind === 'buy a gift') {
+        const made = await startOrder(host, id, days, { isGift: kind === 'buy a gift' });
+        this.orders.set(id, [...(this.orders.get(id) ?? []), made]);
+      } else if (kind === 'redeem') await this.redeem(id, account);
       else if (kind === 'grant') await grantDays(database, id, { days: 1 });
       else if (kind === 'end')
         await database.fork().transactional((transaction) => revokeDays(transaction, id, 365, 'property'));
@@ -90,29 +98,44 @@ class Shop {
     }
   }
 
+  /** Anybody's gift. */
+  async redeem(accountId: string, pick: number): Promise<void> {
+    const gifts = [...this.orders.values()].flat().filter(({ isGift }) => isGift);
+    const gift = gifts[pick % Math.max(1, gifts.length)];
+    const paid = gift && (await readOrder(database, { id: gift.id }));
+    const code = paid && (await readGiftCode(database, paid));
+    if (code === undefined) return;
+    const shared = new MemoryShared();
+    await redeemVoucher({ database, shared }, accountId, code, '192.0.2.1').catch((error: unknown) => {
+      if (!(error instanceof VoucherError)) throw error;
+    });
+  }
+
   async settle(order: Order, state: 'paid' | 'expired'): Promise<void> {
     const paid = state === 'paid' ? { paid: { amount: order.price, currency: 'IDR' }, paymentId: order.code } : {};
     const providerReference = order.attempt?.providerReference;
     await settle(database, 'fake', { reference: referenceOf(order), providerReference, state, raw: null, ...paid });
   }
 
-  /** Accounts with a place: all, or under the limit of the plan of a day. */
+  /** Accounts and gifts with a place: all, or under the limit of the plan of a day. */
   async held(days?: number): Promise<Set<string>> {
-    const rows = await database.query<{ account_id: string }>(
-      `select distinct account_id from ${heldPlaces} h where account_id in (?) and (?::integer is null or days = ?::integer)`,
-      [this.buyers, days ?? null, days ?? null],
+    const orders = [...this.orders.values()].flat().map(({ id }) => id);
+    const rows = await database.query<{ holder: string }>(
+      `select distinct holder from ${heldPlaces} h where holder in (?) and (?::integer is null or days = ?::integer)`,
+      [[...this.buyers, ...orders], days ?? null, days ?? null],
     );
-    return new Set(rows.map((row) => row.account_id));
+    return new Set(rows.map(({ holder }) => holder));
   }
 
-  /** Accounts with days from an order that was paid after it had ended, or from the operator. */
+  /** Accounts with days from an order that was paid after it had ended, or from the operator; gifts that were paid so. */
   async mayExceed(): Promise<Set<string>> {
-    const rows = await database.query<{ account_id: string }>(
-      `select distinct p.account_id from plan_period p left join plan_order o on o.id = p.order_id
-       where p.account_id in (?) and (p.reason = 'grant' or o.is_late)`,
-      [this.buyers],
+    const rows = await database.query<{ holder: string }>(
+      `select p.account_id as holder from plan_period p left join plan_order o on o.id = p.order_id
+       where p.account_id in (?) and (p.reason = 'grant' or o.is_late)
+       union select id from plan_order where account_id in (?) and is_gift and is_late`,
+      [this.buyers, this.buyers],
     );
-    return new Set(rows.map((row) => row.account_id));
+    return new Set(rows.map(({ holder }) => holder));
   }
 }
 
@@ -123,6 +146,8 @@ it(
       fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 6 }), async (batches) => {
         // Other runs hold no places.
         await database.query('update account set deleted_at = clock_timestamp()');
+        await database.query("update plan_order set state = 'cancelled' where state in ('created', 'pending')");
+        await database.query('update voucher set revoked_at = clock_timestamp() where redeemed_at is null');
         const shop = new Shop(await Promise.all(Array.from({ length: accounts }, () => createBuyer(database))));
         let allowed = 0;
         for (const { steps, max } of batches) {
@@ -150,7 +175,8 @@ it(
 async function expectHonoured({ buyers }: Shop): Promise<void> {
   const [wrong] = await database.query<{ orders: number; mails: number }>(
     `select (select count(*) from payment y join plan_order o on o.id = y.order_id where o.account_id in (?)
-         and y.outcome = 'activated' and (select count(*) from plan_period p where p.order_id = o.id and p.reason = 'order') <> 1
+         and y.outcome = 'activated' and (case when o.is_gift then (select count(*) from voucher v where v.order_id = o.id)
+           else (select count(*) from plan_period p where p.order_id = o.id and p.reason = 'order') end) <> 1
        )::int as orders,
        (select count(*) from waiting_entry e where e.account_id in (?) and (e.reserved_until is not null) <> (
          select count(*) = 1 from account_event v where v.dedupe_key = 'place.reserved:' || e.id))::int as mails`,

@@ -1,0 +1,28 @@
+import { readGiftCode } from '#core/business/payments/gifts.ts';
+import type { Order } from '#core/business/payments/order.ts';
+import { formatCode } from '#core/business/accounts/vouchers.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { daysOf } from './order-view.ts';
+
+/** `7 days`, or `7 days, as a gift`. */
+export function planOf({ days, isGift }: Pick<Order, 'days' | 'isGift'>, request: Pick<PageRequest, 't'>): string {
+  const plan = daysOf(days, request);
+  return isGift ? request.t('payments.gift.plan', { days: plan }) : plan;
+}
+
+/** What the buyer of a gift that is paid is shown: its code while it can be redeemed, and never who has redeemed it. */
+export async function describeGift(order: Order, request: PageRequest) {
+  const { host, t, format } = request;
+  const { gift, days } = order;
+  if (gift === undefined) return undefined;
+  const time = (value: Date | undefined) => format.time(value ?? order.readAt).text;
+  const ends = { open: gift.expiresAt, expired: gift.expiresAt, redeemed: gift.redeemedAt, revoked: gift.revokedAt };
+  const code = await readGiftCode(host.database, order);
+  return {
+    title: t('payments.gift.paid', { days: daysOf(days, request) }),
+    state: t(`payments.gift.${gift.state}`, { time: time(ends[gift.state]) }),
+    isOpen: gift.state === 'open',
+    code: code === undefined ? '' : formatCode(code),
+    link: code === undefined ? '' : `${host.service.baseUrl}/redeem?code=${code}`,
+  };
+}

@@ -43,6 +43,16 @@ const healthy: Readonly<Record<string, string>> = {
   [`daypass_upstream_keys{${gateway},upstream="openai"}`]: '2x2000',
   [`daypass_upstream_keys_cooling_down{${gateway},upstream="openai"}`]: '1x2000',
   [`daypass_upstream_keys_refused{${gateway},upstream="openai"}`]: '0x2000',
+  [`daypass_queue_seconds_count{${gateway},model="gpt-5",outcome="answered"}`]: '0+20x2000',
+  [`daypass_queue_seconds_count{${gateway},model="gpt-5",outcome="refused"}`]: '0+0.5x2000',
+  [`daypass_queue_seconds_bucket{${gateway},model="gpt-5",outcome="answered",le="1"}`]: '0+20x2000',
+  [`daypass_queue_seconds_bucket{${gateway},model="gpt-5",outcome="answered",le="10"}`]: '0+20x2000',
+  [`daypass_queue_seconds_bucket{${gateway},model="gpt-5",outcome="answered",le="30"}`]: '0+20x2000',
+  [`daypass_queue_seconds_bucket{${gateway},model="gpt-5",outcome="answered",le="+Inf"}`]: '0+20x2000',
+  // Few requests, of which half are refused, are no scarcity.
+  [`daypass_queue_seconds_count{${gateway},model="o3",outcome="answered"}`]: '0+0.1x2000',
+  [`daypass_queue_seconds_count{${gateway},model="o3",outcome="refused"}`]: '0+0.1x2000',
+  [`daypass_sales_waiting{${gateway},plan="all"}`]: '5x1000 4x1000',
   [`daypass_dependency_up{${gateway},dependency="database"}`]: '1x2000',
   [`daypass_dependency_up{${gateway},dependency="shared_state"}`]: '1x2000',
   [`daypass_health_check{${gateway},check="names"}`]: '1x2000',
@@ -89,6 +99,7 @@ const failures: Readonly<Record<string, { readonly at?: string; readonly series:
     DaypassRouteDrifted: { series: { daypass_route_drifted: '1x2000' } },
     DaypassKeyRefused: { series: { daypass_upstream_keys_refused: '1x2000' } },
     DaypassAllKeysCoolingDown: { series: { daypass_upstream_keys_cooling_down: '2x2000' } },
+    DaypassCapacityScarce: { series: { 'daypass_queue_seconds_count{model="gpt-5",outcome="refused"}': '0+2x2000' } },
     DaypassDatabaseDown: { series: { 'daypass_dependency_up{dependency="database"}': '0x2000' } },
     DaypassSharedStateDown: { series: { 'daypass_dependency_up{dependency="shared_state"}': '0x2000' } },
     DaypassHealthCheckFailing: { series: { 'daypass_health_check{check="names"}': '0x2000' } },
@@ -109,6 +120,7 @@ const failures: Readonly<Record<string, { readonly at?: string; readonly series:
       series: { 'daypass_payment_provider_calls_total{result="temporary"}': '0+7x2000' },
     },
     DaypassRefundsPending: { at: '25h', series: { daypass_refunds_pending: '1x2000' } },
+    DaypassWaitingListGrows: { at: '26h', series: { daypass_sales_waiting: '4+0.01x2000' } },
     DaypassMailFailing: { series: { daypass_mail_waiting_oldest_seconds: '0+60x2000' } },
   };
 

@@ -40,6 +40,12 @@ export const equivalents: readonly Equivalent[] = [
     })),
   ),
   {
+    file: 'core/business/accounts/directory.ts',
+    line: '#changes = 0;',
+    operator: '0 became',
+    reason: 'It is only compared with itself.',
+  },
+  {
     file: 'core/business/accounts/account-record.ts',
     line: 'periods.slice(index + 1)',
     operator: '1 became 0',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rotateKey } from '#core/business/accounts/account-key.ts';
 import { publishEvents, readEvents, recordEvent, removeOldEvents } from '#core/business/accounts/account-events.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
@@ -128,6 +128,44 @@ describe('the relay', () => {
     // One look for each event, and one for what has come meanwhile.
     expect(looks).toBeLessThanOrEqual(6);
   });
+});
+
+it('the relay warns of a failure that lasts once a minute', async () => {
+  const notified = Promise.withResolvers<() => void>();
+  const notifications = {
+    async listen(_channel: string, listener: () => void) {
+      notified.resolve(listener);
+      return () => undefined;
+    },
+  };
+  const fork = vi.fn<Database['fork']>(() => {
+    throw new Error('no connection');
+  });
+  const query = fork as unknown as Database['query'];
+  const warn = vi.fn<(message: string) => void>();
+  const { events } = createPublisher();
+  await using relay = new EventRelay({
+    database: { fork, query, notifications } as unknown as Database,
+    events,
+    log: { ...silentLog, warn },
+  });
+  await relay.ready();
+  const wake = await notified.promise;
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
+  for (const [second, warnings] of [
+    [0, 1],
+    [59, 1],
+    [61, 2],
+  ] as const) {
+    clock.mockReturnValue(second * 1_000);
+    const looks = fork.mock.calls.length;
+    wake();
+    await vi.waitFor(() => expect(fork.mock.calls.length).toBeGreaterThan(looks));
+    await new Promise(setImmediate); // the failure is reported
+    expect(warn).toHaveBeenCalledTimes(warnings);
+  }
+  expect(warn).toHaveBeenLastCalledWith('account events are published late: no connection');
 });
 
 describe('rotating a key', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { changeLimits, revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
-import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { createAccount, findAccount, isEmailTaken } from '#core/business/accounts/accounts.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { addDays, grantDays } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -57,6 +57,13 @@ describe('createAccount', () => {
     await expect(createAccount(database, 'dp', { name: 'H', email: 'G@Example.com' })).rejects.toMatchObject({
       kind: 'email_taken',
     });
+  });
+
+  it('takes no other refusal of the database for an address that is taken', () => {
+    const refusal = new Error('duplicate key');
+    expect(isEmailTaken(Object.assign(refusal, { constraint: 'account_email' }))).toBe(true);
+    expect(isEmailTaken(Object.assign(refusal, { constraint: 'account_pkey' }))).toBe(false);
+    expect(isEmailTaken(new Error('gone'))).toBe(false);
   });
 
   it('leaves nothing behind when the days cannot be granted', async () => {

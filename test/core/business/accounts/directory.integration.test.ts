@@ -237,6 +237,7 @@ describe('while the database does not answer', () => {
     await expect(directory.findByDigest(digest)).rejects.toMatchObject({
       code: 'unavailable',
       details: { retryAfter: 2 },
+      cause: refused,
     });
   });
 

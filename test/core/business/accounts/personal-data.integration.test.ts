@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { deleteAccount } from '#core/business/accounts/deletion.ts';
+import { cleanRecords, deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
@@ -86,6 +86,24 @@ it('the personal columns of a plugin are among what an owner can download', asyn
   expect(contact).toHaveLength(contacts);
   expect(contact).toContainEqual({ phone: '+62 812 20001' });
   expect(diary).toContainEqual({ entry: 'slept badly' });
+});
+
+it('records are cleaned by no more than 500 rows at once, so that nobody waits for them', async () => {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+  await database.query(
+    `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, user_agent)
+     select ?::text || n, '2026-11-22', 'test', ?, 'chat', 'POST', '/v1/chat/completions', 'answered', 'curl'
+     from generate_series(1, ?::int) n`,
+    [accountId, accountId, contacts],
+  );
+  const batches: number[] = [];
+  const query = (async (sql, parameters) => {
+    const rows = await database.query(sql, parameters as unknown[]);
+    if (sql.startsWith('update request_log ')) batches.push(rows.length);
+    return rows;
+  }) as Database['query'];
+  await cleanRecords({ fork: () => database.fork(), query }, accountId);
+  expect(batches).toEqual([500, 500, 200]);
 });
 
 it.each(Object.entries<Column<never>>(columns).flatMap(([name, { isPersonal }]) => (isPersonal ? [name] : [])))(

@@ -36,9 +36,10 @@ async function openHome(accountId: string, options = {}): Promise<BrowserWindow>
   return window;
 }
 
-async function newAccount(days?: number) {
+async function newAccount(days?: number, limits?: { readonly limit: number; readonly burst: number }) {
   const period = days === undefined ? undefined : { days, reason: 'grant' as const };
-  return createAccount(gateway.database, 'dp', { name: 'Rani Putri', ...(period && { period }) });
+  const options = { name: 'Rani Putri', ...(period && { period }), ...(limits && { limits }) };
+  return createAccount(gateway.database, 'dp', options);
 }
 
 /** Streams that are open at the gateway. */
@@ -171,8 +172,8 @@ describe('the home page', () => {
     expect(await window.page.locator('noscript').innerText()).toMatch(/^As of \d\d:\d\d:\d\d$/);
   });
 
-  it('is accessible, and as wide as its window, over 30 days', async () => {
-    const { accountId, key } = await newAccount(3);
+  it('is accessible, and as wide as its window, over 30 days, with limits of millions', async () => {
+    const { accountId, key } = await newAccount(3, { limit: 2_000_000, burst: 1_000_000 });
     await using window = await openHome(accountId);
     const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });
     await openai.chat.completions.create({ model: 'dp/failing-over', messages: [{ role: 'user', content: 'x' }] });

@@ -123,6 +123,7 @@ export class Renderer {
       terms: service.terms ?? '',
       privacy: service.privacy ?? '',
       language: visit.language,
+      zone: visit.format.timeZone.replaceAll('_', ' '),
       theme: visit.theme,
       themeColors,
       colorScheme: visit.theme === 'system' ? 'light dark' : visit.theme,

@@ -82,7 +82,6 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
     empty: why === undefined ? undefined : describeEmpty(why, query, t),
     hasRequests: why !== 'none',
     count: describeCount(counted, filter.since, request),
-    zone: t('requests.zone', { zone: format.timeZone.replaceAll('_', ' ') }),
     newest: addressOf(query),
     older: page.next === undefined ? '' : addressOf(query, { before: page.next }),
   };

@@ -5,7 +5,14 @@ import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
-  /** Median ms to the first content of the requests that it served; undefined without any. */
+  /** What it served, by the public name of the model: attempts are counted by route alone. */
+  readonly models: ReadonlyMap<string, ServedModel>;
+}
+
+/** Requests for a model that a route served. */
+export interface ServedModel {
+  readonly requests: number;
+  /** Median ms to the first content; undefined without any. */
   readonly firstTokenMs: number | undefined;
 }
 
@@ -23,9 +30,15 @@ export async function readRouteTraffic(database: Pick<Database, 'query'>, now: n
   const since = startOfHours(now, hours);
   const [attempts, usage] = await Promise.all([
     readRouteUsage(database, { since }),
-    readUsage(database, { since }, ['route']),
+    readUsage(database, { since }, ['route', 'model']),
   ]);
-  const medians = new Map(usage.map(({ route, firstContent }) => [route, quantile(firstContent, 0.5)]));
-  const routes = attempts.map((one) => [one.route, { ...one, firstTokenMs: medians.get(one.route) }] as const);
+  const served = Map.groupBy(usage, ({ route }) => route);
+  const modelsOf = (route: string) =>
+    new Map(
+      (served.get(route) ?? []).flatMap(({ model, requests, firstContent }) =>
+        model === null ? [] : [[model, { requests, firstTokenMs: quantile(firstContent, 0.5) }] as const],
+      ),
+    );
+  const routes = attempts.map((one) => [one.route, { ...one, models: modelsOf(one.route) }] as const);
   return { since, routes: new Map(routes) };
 }

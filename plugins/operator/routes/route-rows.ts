@@ -18,7 +18,7 @@ export interface RouteRow {
   readonly reason: string;
   readonly keys: string;
   readonly requests: string;
-  /** Of which models they are, where the route serves several. */
+  /** Attempts for all of its models, where the route serves several; the requests are then those of this model that it served. */
   readonly requestsOf: string;
   readonly failed: string;
   readonly isFailing: boolean;
@@ -61,12 +61,12 @@ export function describeRoutes(
     return shown.map(({ id }, index) => ({
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
-      ...describeRoute(id, statuses.get(id), routes.get(id), shared.has(id), reader),
+      ...describeRoute(id, statuses.get(id), routes.get(id), model.publicName, shared.has(id), reader),
     }));
   });
 }
 
-/** Ids of routes that serve several models: their figures are of all of these. */
+/** Ids of routes that serve several models: their attempts are of all of these. */
 function sharedRoutes(models: readonly Model[]): ReadonlySet<string> {
   const ids = models.flatMap(({ routes }) => [...new Set(routes.map(({ id }) => id))]);
   const seen = new Set<string>();
@@ -118,22 +118,25 @@ function describeRoute(
   route: string,
   status: RouteStatus | undefined,
   traffic: RouteTraffic | undefined,
+  model: string,
   isShared: boolean,
   reader: Reader,
 ): Omit<RouteRow, 'model' | 'modelName'> {
   const { t, format } = reader;
   const share = failedShare(traffic);
+  const served = traffic?.models.get(model);
   const cooling = status?.keys_cooling_down ?? 0;
   return {
     route,
     status: describeBreaker(status, reader),
     reason: status?.reason ?? '',
     keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
-    requests: traffic === undefined ? '' : format.number(traffic.attempts),
-    requestsOf: traffic !== undefined && isShared ? t('operator.requests_of_all_models') : '',
+    requests: traffic === undefined ? '' : format.number(isShared ? (served?.requests ?? 0) : traffic.attempts),
+    requestsOf:
+      traffic !== undefined && isShared ? t('operator.attempts_of_all_models', { count: traffic.attempts }) : '',
     failed: share === undefined ? '' : format.percent(share),
     isFailing: (share ?? 0) >= alarming,
-    firstToken: traffic?.firstTokenMs === undefined ? '' : format.duration(traffic.firstTokenMs).text,
+    firstToken: served?.firstTokenMs === undefined ? '' : format.duration(served.firstTokenMs).text,
     ...describeFault(traffic, reader),
     canReset: canReset(status),
     resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,

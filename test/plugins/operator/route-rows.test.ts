@@ -68,7 +68,7 @@ function traffic(route: string, change: Partial<RouteTraffic>): RouteTraffic {
     faults: {},
     lastServedAt: undefined,
     lastFault: undefined,
-    firstTokenMs: undefined,
+    models: new Map(),
     ...change,
   };
 }
@@ -120,10 +120,11 @@ describe('the rows of routes', () => {
   it('show failures of the route, its speed, and its last fault without the kind before it', () => {
     const at = Date.parse('2031-05-12T07:31:00Z');
     const lastFault = { fault: 'route', at, error: `route: 503 overloaded ${'x'.repeat(100)}` };
+    const models = new Map([['dp/x', { requests: 590, firstTokenMs: 712 }]]);
     const [row] = rowsOf(
       { 'dp/x': ['a/x'] },
       [],
-      [traffic('a/x', { attempts: 1_120, served: 590, failed: 410, firstTokenMs: 712, lastFault })],
+      [traffic('a/x', { attempts: 1_120, served: 590, failed: 410, models, lastFault })],
     );
     expect(row).toMatchObject({
       requests: '1,120',
@@ -135,14 +136,22 @@ describe('the rows of routes', () => {
     expect(row?.fault).toBe(`503 overloaded ${'x'.repeat(100)}`);
   });
 
-  it('say that a route of several models counts the requests of all', () => {
-    const models = { 'dp/x': ['a/x', 'b/x'], 'dp/y': ['a/x', 'c/x'] };
-    const rows = rowsOf(models, [], [traffic('a/x', { attempts: 9 }), traffic('b/x', { attempts: 2 })]);
-    expect(rows.map(({ requests, requestsOf }) => `${requests} ${requestsOf}`.trim())).toEqual([
-      '9 of all its models',
+  it('of a route of several models count the requests and the speed of each, and its attempts for all of them', () => {
+    const models = { 'dp/x': ['a/x', 'b/x'], 'dp/y': ['a/x', 'c/x'], 'dp/z': ['a/x'] };
+    const served = new Map([
+      ['dp/x', { requests: 6, firstTokenMs: 712 }],
+      ['dp/y', { requests: 2, firstTokenMs: 100 }],
+    ]);
+    const recent = [traffic('a/x', { attempts: 9, models: served }), traffic('b/x', { attempts: 2 })];
+    const rows = rowsOf(models, [], recent);
+    expect(
+      rows.map(({ requests, requestsOf, firstToken }) => `${requests} ${requestsOf} ${firstToken}`.trim()),
+    ).toEqual([
+      '6 9 attempts for all its models 0.71\u00a0s',
       '2',
-      '9 of all its models',
+      '2 9 attempts for all its models 0.10\u00a0s',
       '',
+      '0 9 attempts for all its models',
     ]);
   });
 

@@ -4,6 +4,10 @@ import { isWaiting, listOutages, previewCredit } from '#core/business/outages/cr
 import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
+import { toDecimal } from '#core/business/margins/exact-money.ts';
+import { marginReadings, marginSpans } from '#core/business/margins/margin-readings.ts';
+import { groupMargins } from '#core/business/margins/margins.ts';
+import { readPrices } from '#core/business/margins/prices.ts';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import { findSubject } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
@@ -12,7 +16,8 @@ import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
 import { readSales } from '#core/business/sales/sales-figures.ts';
-import { isDay, rangeOfDays } from '#core/extension/commands/days.ts';
+import { isDay } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
@@ -23,6 +28,9 @@ const pageSize = 100;
 const largestList = 1_000;
 /** Hours of usage. */
 const usageHours = 30 * 24;
+
+/** What margins are added up by. */
+const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
 
 /** Something that the API reads. */
 export interface ApiReading {
@@ -131,12 +139,56 @@ export const readings: readonly ApiReading[] = [
     read: readSales,
   },
   {
+    path: '/margins',
+    summary: 'read what was used, what it cost and what it earned; nothing without declared costs',
+    query: {
+      span: `One of ${marginSpans.join(', ')}; month is the last whole one. Default: 30d.`,
+      by: `One of ${marginGroups.join(', ')}. Default: plan.`,
+      account: 'Of this account alone: id, e-mail address, name, key hint or key. Not by day.',
+    },
+    read: readMarginGroups,
+  },
+  {
     path: '/plans',
     summary: 'list the plans that are sold',
     query: {},
     read: async ({ section }) => ({ currency: section(currencySection), plans: section(plansSection) }),
   },
 ];
+
+/** From the readings that the operator's pages share: a call costs no more than they do. */
+async function readMarginGroups(host: Host, _handle: string, query: URLSearchParams): Promise<object> {
+  const [span, by, account] = [query.get('span') ?? '30d', query.get('by') ?? 'plan', query.get('account')];
+  const known = marginSpans.find((one) => one === span);
+  const group = marginGroups.find((one) => one === by);
+  if (known === undefined) throw new InvalidQuery(`span must be one of ${marginSpans.join(', ')}`);
+  if (group === undefined) throw new InvalidQuery(`by must be one of ${marginGroups.join(', ')}`);
+  if (account !== null && group === 'day') throw new InvalidQuery('an account has no margins by day');
+  if (!readPrices(host).isDeclared) return { isDeclared: false, margins: [] };
+  const margins = await marginReadings(host)[known].get();
+  const { currency, days, unpriced } = margins;
+  const id = account === null ? undefined : (await findAccountByHandle(host, account)).id;
+  const lines = id === undefined ? margins.lines : margins.lines.filter((line) => line.account === id);
+  const groups = group === 'day' ? days.map(({ day, ...one }) => ({ key: day, ...one })) : groupMargins(lines, group);
+  return {
+    isDeclared: true,
+    currency,
+    since: new Date(margins.span.from),
+    until: new Date(margins.span.until),
+    unpriced,
+    cut: groups.length > largestList,
+    margins: groups.slice(0, largestList).map(({ key, counts, cost, earned }) => ({
+      [group]: key,
+      requests: counts.requests,
+      inputTokens: counts.inputTokens,
+      outputTokens: counts.outputTokens,
+      images: counts.images,
+      cost: toDecimal(cost),
+      earned: toDecimal(earned),
+      margin: toDecimal(earned - cost),
+    })),
+  };
+}
 
 /** What a call asks for that nobody could mean. */
 export class InvalidQuery extends Error {

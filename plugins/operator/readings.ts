@@ -10,7 +10,7 @@ import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { countChecks } from '#core/business/payments/payment-figures.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { type Span, spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 

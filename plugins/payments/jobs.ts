@@ -1,6 +1,6 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { providersOf, reconcile } from '#core/business/payments/reconcile.ts';

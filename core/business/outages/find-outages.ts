@@ -35,8 +35,11 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
            r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' as at,
            r.outcome = 'answered' and r.cache is distinct from 'hit' as is_served,
            r.outcome in ('failed', 'interrupted') and not (${isOwn}) as is_failed
-         from over i join request_log r on coalesce(r.alias_of, r.model) = i.model and r.is_metered
-           and r.started_at between i.started_at - ${before} and i.ended_at
+         from over i cross join lateral (
+           -- With the offset, only the time of each incident is read.
+           select * from request_log r where r.started_at between i.started_at - ${before} and i.ended_at
+             and coalesce(r.alias_of, r.model) = i.model and r.is_metered offset 0
+         ) r
          union all
          select id, model, null, true, confirmed_at, false, true from over where confirmed_at is not null
        ), runs as (

@@ -21,31 +21,6 @@ export function parseTimeZone(text: string): string {
   throw new InvalidArgumentError('It must be the name of a time zone, for example Asia/Jakarta.');
 }
 
-/** Times between the beginning of the first day and the end of the last one. */
-export interface TimeRange {
-  readonly since: Date | undefined;
-  readonly until: Date | undefined; // exclusive
-}
-
-/** The range of some days in a time zone, by the rules of the database. */
-export async function rangeOfDays(
-  database: Pick<Database, 'query'>,
-  timeZone: string,
-  first: string | undefined,
-  last: string | undefined,
-): Promise<TimeRange> {
-  const [row] = await database.query<{ since: number | null; until: number | null }>(
-    `select ${epoch('?::date::timestamp at time zone ?')} as since,
-       ${epoch('(?::date + 1)::timestamp at time zone ?')} as until`,
-    [first ?? null, timeZone, last ?? null, timeZone],
-  );
-  return { since: toDate(row?.since), until: toDate(row?.until) };
-}
-
-function toDate(time: number | null | undefined): Date | undefined {
-  return time === null || time === undefined ? undefined : new Date(time);
-}
-
 /** A time as it is written on the command line: a while ago, a day or a minute in the zone of the output, or exactly. */
 export type WrittenTime = { readonly ago: number } | { readonly local: string } | { readonly at: number };
 

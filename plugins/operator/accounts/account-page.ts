@@ -1,3 +1,6 @@
+import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
+import { type MarginLine, sumMargins } from '#core/business/margins/margins.ts';
+import { formatExact } from '../margins/beside-use.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
@@ -48,7 +51,7 @@ export const accountPage: Page = {
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, waits, blockedReason] =
+    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, waits, blockedReason, margins] =
       await Promise.all([
         listIdentities(database, id),
         sessionsOf(host).list(id),
@@ -60,8 +63,10 @@ export const accountPage: Page = {
         listActions(database, { subject: id, limit: listed.actions }),
         listWaits(database, id, listed.waits),
         readBlockedReason(request, id),
+        readMarginsBeside(host, '30d'),
       ]);
-    const tiles = await describeAccountTiles(record, usage, request);
+    const lines = margins?.lines.filter(({ account }) => account === id);
+    const tiles = await describeAccountTiles(record, usage, lines && sumMargins(lines), request);
     const { text, kind } = accountStateCell(stateOf(record), t);
     const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
     return {
@@ -80,7 +85,7 @@ export const accountPage: Page = {
       facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
-        usageTable(byRequests, timed, request),
+        usageTable(byRequests, timed, lines, request),
         orderTable(orders, undefined, request),
         ledgerTable(ledger, request),
         actionTable(actions, request),
@@ -189,13 +194,21 @@ function describePlan({ days, label, unnamedDays }: PeriodRecord, t: PageRequest
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
 
-/** Requests of an account by model, most used first. @param timed those of the last hours, with times to the first token */
+/**
+ * Requests of an account by model, most used first.
+ *
+ * @param timed those of the last hours, with times to the first token
+ * @param lines what they cost; undefined where that is not known
+ */
 function usageTable(
   byRequests: readonly OfModel<UsageCounts>[],
   timed: readonly OfModel<TimedUsage>[],
-  reader: Pick<PageRequest, 't' | 'format'>,
+  lines: readonly MarginLine[] | undefined,
+  reader: PageRequest,
 ): TableSection {
   const { t, format } = reader;
+  const costOf = ({ model }: Pick<UsageKeys, 'model'>) =>
+    formatExact(sumMargins((lines ?? []).filter((line) => line.model === model)).cost, reader);
   const medians = new Map(timed.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
   const medianOf = ({ model }: Pick<UsageKeys, 'model'>) => {
     const median = medians.get(model);
@@ -210,5 +223,8 @@ function usageTable(
     { label: 'operator.tokens_in', ...hidden, cell: ({ inputTokens }) => inputTokens },
     { label: 'operator.tokens_out', ...hidden, cell: ({ outputTokens }) => outputTokens },
     { label: 'operator.first_token_recent', ...hidden, cell: medianOf },
+    ...(lines === undefined
+      ? []
+      : [{ label: 'operator.margins_cost', at: 'note-end', isNumber: true, cell: costOf } as const]),
   ]);
 }

@@ -2,6 +2,8 @@ import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { readPaid } from '#core/business/payments/revenue.ts';
 import { type KeyUse, readKeyUse } from '#core/gateway/records/key-use.ts';
+import type { Margin } from '#core/business/margins/margins.ts';
+import { describeMoney, formatExact } from '../margins/beside-use.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
@@ -17,14 +19,17 @@ const day = 86_400_000; // ms
 export async function describeAccountTiles(
   { id, periods, readAt }: AccountRecord,
   usage: readonly UsageCounts[],
-  { host, t, format }: PageRequest,
+  margin: Margin | undefined,
+  request: PageRequest,
 ) {
+  const { host, t, format } = request;
   const { database } = host;
   const currency = host.section(currencySection);
   const [paid, use] = await Promise.all([
     readPaid(database, id, currency),
     readKeyUse(database, [id], host.now() - keyUseDays * day),
   ]);
+  const money = describeMoney(margin, request);
   const end = periods.at(-1)?.endsAt;
   const left = end === undefined ? 0 : end.getTime() - readAt;
   const sum = (name: 'requests' | 'refused' | 'failed') => usage.reduce((total, one) => total + one[name], 0);
@@ -44,15 +49,25 @@ export async function describeAccountTiles(
     {
       label: t('operator.paid_so_far'),
       value: format.money(paid.amount, currency),
-      note: t('operator.paid_orders', { count: paid.orders }),
+      note: joined(
+        t('operator.paid_orders', { count: paid.orders }),
+        margin && t('operator.beside_margin_30d', { amount: formatExact(margin.earned - margin.cost, request) }),
+      ),
     },
     {
       label: t('operator.requests_30d'),
       value: format.number(sum('requests')),
-      note: t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
+      note: joined(
+        t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
+        money.cost,
+      ),
     },
     describeKeyUse(use.get(id), { t, format }),
   ];
+}
+
+function joined(...notes: readonly (string | undefined)[]): string {
+  return notes.filter((note) => note !== undefined && note !== '').join(' · ');
 }
 
 /** This figure does not count down. */

@@ -1,19 +1,18 @@
 import { readAccountNames } from '#core/business/accounts/account-record.ts';
 import { toSmallest } from '#core/business/margins/exact-money.ts';
 import {
-  addMargins,
   groupMargins,
   type Margin,
   type MarginGroup,
   type Margins,
-  nothing,
+  sumMargins,
 } from '#core/business/margins/margins.ts';
+import { type MarginSpan, marginReadings, marginSpans } from '#core/business/margins/margin-readings.ts';
 import { readPrices } from '#core/business/margins/prices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { describeOtherPrices, planName } from './other-prices.ts';
-import { type MarginSpan, marginReadings, marginSpans } from './readings.ts';
 
 export const marginsPath = '/operator/orders/margins';
 
@@ -93,7 +92,7 @@ function byLoss(one: Margin, other: Margin): number {
 }
 
 function describeTiles({ lines, currency }: Margins, { t, format }: Reader) {
-  const { counts, cost, earned } = lines.reduce<Margin>(addMargins, nothing);
+  const { counts, cost, earned } = sumMargins(lines);
   const money = (value: bigint) => format.money(toSmallest(value, currency), currency);
   return [
     { label: t('operator.margins_earned'), value: money(earned), note: t('operator.margins_earned_note') },

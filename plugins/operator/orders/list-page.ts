@@ -1,4 +1,5 @@
-import { isDay, rangeOfDays } from '#core/extension/commands/days.ts';
+import { isDay } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { readAccountNames } from '#core/business/accounts/account-record.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';

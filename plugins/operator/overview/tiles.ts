@@ -3,10 +3,13 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import type { DailyRevenue } from '#core/business/payments/revenue.ts';
 import type { DailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { type UsageCounts, type UsageKeys, usageHour, startOfHours } from '#core/gateway/records/usage.ts';
+import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
+import { sumMargins } from '#core/business/margins/margins.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
+import { describeMoney } from '../margins/beside-use.ts';
 import { chartHours, overviewReadings } from '../readings.ts';
 import { type Span, spans, splitDays } from '../span.ts';
 
@@ -25,23 +28,25 @@ type Point = Pick<DailyUsage, 'requests' | 'failed'>;
 export async function describeTiles(request: PageRequest, running: RunningRequests, span: Span) {
   const { host } = request;
   const readings = overviewReadings(host);
-  const [revenue, passes, days, hours, traffic] = await Promise.all([
+  const [revenue, passes, days, hours, traffic, margins] = await Promise.all([
     readings.revenue.get(),
     readings.passes.get(),
     readings.days.get(),
     readings.hours.get(),
     readings.traffic.get(),
+    readMarginsBeside(host, span),
   ]);
+  const money = describeMoney(margins && sumMargins(margins.days), request);
   const points = span === 'today' ? hoursOf(hours, host.now()) : splitDays(days, span).now;
   return [
-    describeRevenue(revenue, span, request),
+    describeRevenue(revenue, span, money.margin, request),
     describePasses(passes, span, request),
-    describeRequests(days, points, span, describeRate(traffic, running, request), request),
+    describeRequests(days, points, span, [describeRate(traffic, running, request), money.cost], request),
     describeFailures(days, points, span, request),
   ];
 }
 
-function describeRevenue(days: readonly DailyRevenue[], span: Span, { t, format, host }: Reader) {
+function describeRevenue(days: readonly DailyRevenue[], span: Span, margin: string, { t, format, host }: Reader) {
   const currency = host.section(currencySection);
   const { now, before } = splitDays(days, span);
   const drawn = days.slice(-Math.max(leastDays, spans[span]));
@@ -51,6 +56,7 @@ function describeRevenue(days: readonly DailyRevenue[], span: Span, { t, format,
     note: joined(
       t('operator.revenue_note', { count: sum(now, 'orders') }),
       beforeOf(span, format.money(sum(before, 'amount'), currency), t),
+      margin,
     ),
     spark: drawSpark(drawn.map(({ amount }) => amount)),
   };
@@ -73,14 +79,14 @@ function describeRequests(
   days: readonly DailyUsage[],
   points: readonly Point[],
   span: Span,
-  rate: string,
+  [rate, cost]: readonly [rate: string, cost: string],
   { t, format }: Reader,
 ) {
   const { now, before } = splitDays(days, span);
   return {
     label: t('operator.requests'),
     value: format.number(sum(now, 'requests')),
-    note: joined(span === 'today' ? rate : '', beforeOf(span, format.number(sum(before, 'requests')), t)),
+    note: joined(span === 'today' ? rate : '', beforeOf(span, format.number(sum(before, 'requests')), t), cost),
     spark: drawSpark(points.map(({ requests }) => requests)),
   };
 }

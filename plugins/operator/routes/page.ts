@@ -6,7 +6,10 @@ import { canReset, countRoutes, describeRoutes } from './route-rows.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
+import { costsByRoute } from '#core/business/margins/margins.ts';
 import { actionPage } from '../action-page.ts';
+import { formatExact } from '../margins/beside-use.ts';
 
 /** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
 const listedRoutes = 300;
@@ -17,13 +20,17 @@ const interval = 5;
 export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
   const values = async (request: PageRequest) => {
     const { host, t, format } = request;
-    const sources = await readSources(gateway, host);
-    const routes = describeRoutes(host, sources, request, listedRoutes);
+    const [sources, margins] = await Promise.all([readSources(gateway, host), readMarginsBeside(host, '30d')]);
+    const costs = margins && costsByRoute(margins);
+    const costOf = (model: string, route: string) =>
+      costs === undefined ? '' : formatExact(costs.get(`${model} ${route}`) ?? 0n, request);
+    const routes = describeRoutes(host, sources, request, listedRoutes, false, costOf);
     const all = countRoutes(host);
     return {
       routes,
       listed: routes.length < all ? t('operator.routes_listed', { shown: routes.length, count: all }) : '',
       routesSince: t('operator.requests_since', { time: format.shortTime(new Date(sources.recent.since)).text }),
+      hasCosts: margins !== undefined,
       canReset: true,
       asOf: format.clock(new Date(host.now())),
     };

@@ -25,6 +25,8 @@ export interface RouteRow {
   readonly firstToken: string;
   readonly fault: string;
   readonly faultAt: string;
+  /** Of 30 days; '' where it is not known. */
+  readonly cost: string;
   readonly canReset: boolean;
   readonly resetPath: string;
 }
@@ -37,6 +39,7 @@ const alarming = 0.1;
  * The routes of the models with the worst trouble first, then those of others in the order of gateway.yaml; whole models.
  *
  * @param least rows, where there are as many
+ * @param costOf what a route has cost for a model
  * @param isTroubled true: only routes in trouble; all of a model in trouble where none of its routes shows why
  */
 export function describeRoutes(
@@ -45,6 +48,7 @@ export function describeRoutes(
   reader: Reader,
   least: number,
   isTroubled = false,
+  costOf: (model: string, route: string) => string = () => '',
 ): RouteRow[] {
   const states = new Map(health.map(({ id, state }) => [id, state]));
   const troubleOf = (model: Model) => [
@@ -61,6 +65,7 @@ export function describeRoutes(
     return shown.map(({ id }, index) => ({
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
+      cost: costOf(model.publicName, id),
       ...describeRoute(id, statuses.get(id), routes.get(id), model.publicName, shared.has(id), reader),
     }));
   });
@@ -121,7 +126,7 @@ function describeRoute(
   model: string,
   isShared: boolean,
   reader: Reader,
-): Omit<RouteRow, 'model' | 'modelName'> {
+): Omit<RouteRow, 'model' | 'modelName' | 'cost'> {
   const { t, format } = reader;
   const share = failedShare(traffic);
   const served = traffic?.models.get(model);

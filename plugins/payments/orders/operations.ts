@@ -2,7 +2,7 @@
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import {

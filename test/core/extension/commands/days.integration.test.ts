@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseDay, parseTime, parseTimeZone, rangeOfDays, resolveTime } from '#core/extension/commands/days.ts';
+import { parseDay, parseTime, parseTimeZone, resolveTime } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';

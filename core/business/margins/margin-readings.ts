@@ -1,10 +1,13 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { rangeOfDays } from '#core/extension/commands/days.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
-import { readMargins } from '#core/business/margins/margins.ts';
+import { type Margins, readMargins } from './margins.ts';
+import { readPrices } from './prices.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 
-/** What the page covers: days with today, or the last whole month. */
+/** What is read: days with today, or the last whole month. */
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
@@ -21,6 +24,18 @@ export const marginReadings = perCatalog((host: Host) => {
   return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d'), month: fresh('month') };
 });
 
+/** Ms for which a page about something else waits for margins: the first reading of a span may take seconds. */
+const shortWait = 250;
+
+/** Margins beside the use that a page shows; undefined where no cost is declared, until the first reading has ended, and after one has failed. */
+export async function readMarginsBeside(host: Host, span: MarginSpan): Promise<Margins | undefined> {
+  if (!readPrices(host).isDeclared) return undefined;
+  const reading = marginReadings(host)[span].get();
+  inBackground(host.log, 'reading margins', () => reading);
+  const margins = await firstOrTimeout([reading.catch(() => undefined)], shortWait);
+  return margins === timedOut ? undefined : margins;
+}
+
 async function read(host: Host, span: MarginSpan) {
   const { time_zone: timeZone } = host.section(service);
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
@@ -30,7 +45,7 @@ async function read(host: Host, span: MarginSpan) {
 }
 
 /** The first and the last day of a span. @param today `2026-11-22` */
-export function daysOf(span: MarginSpan, today: string): [first: string, last: string] {
+function daysOf(span: MarginSpan, today: string): [first: string, last: string] {
   const [year = 0, month = 0, day = 0] = today.split('-').map(Number);
   if (span === 'month') return [dayText(year, month - 2, 1), dayText(year, month - 1, 0)];
   const days = { today: 1, '7d': 7, '30d': 30 }[span];

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { marginReadings } from '#core/business/margins/margin-readings.ts';
+import { createToken } from '../../../plugins/operator-api/tokens.ts';
+import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
+import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
+import { PageClient } from '../../support/page-client.ts';
+
+/** A rupiah for a token: what requests cost can be counted. */
+const yaml = (cost: string) => `${wholePipeline}
+operators: [ops@example.com]
+operator_api: { enabled: true }
+upstreams: { one: { format: chat, base_url: "http://127.0.0.1:9"${cost} } }
+models:
+  test: { routes: [one/shared] }
+  other: { routes: [one/shared] }
+`;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ yaml: yaml(', cost: { input: 1000000, output: 1000000 }') });
+  const { database, accountId } = gateway;
+  const answer = { started_at: Date.now(), account_id: accountId, route: 'one/shared' };
+  await new RecordBook(database).write(
+    { ...answer, model: 'dp/test', input_tokens: 7_000, output_tokens: 111 },
+    { ...answer, model: 'dp/other', input_tokens: 20_000, output_tokens: 222 },
+  );
+}, 60_000);
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+
+async function signIn(email: string): Promise<PageClient> {
+  const client = new PageClient(gateway.url);
+  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
+  return client;
+}
+
+/** The text of a page, whose margins have been read: the first reading of a span may take longer than a page waits. */
+async function textOf(client: PageClient, path: string): Promise<string> {
+  const { host } = gateway.gateway;
+  await Promise.all(Object.values(marginReadings(host)).map((reading) => reading.get()));
+  const { status, text } = await client.get(path);
+  expect(status).toBe(200);
+  return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/[\s\u00A0]+/g, ' ');
+}
+
+async function margins(query: string) {
+  const token = await createToken(gateway.database, { name: crypto.randomUUID(), scope: 'read', days: 1 });
+  const reply = await fetch(`${gateway.url}/operator/api/margins${query}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return { status: reply.status, json: (await reply.json()) as Record<string, unknown> };
+}
+
+it('an operator reads cost and margin beside use: on the overview, by route and model, and of an account', async () => {
+  const client = await signIn('ops@example.com');
+  const overview = await textOf(client, '/operator');
+  expect(overview).toContain('cost Rp 27.333');
+  expect(overview).toContain('margin -Rp 27.333');
+  const routes = await textOf(client, '/operator/routes');
+  expect(routes).toMatch(/dp\/test.+Rp 7\.111.+dp\/other.+Rp 20\.222/);
+  const account = await textOf(client, `/operator/accounts/${gateway.accountId}`);
+  expect(account).toContain('margin of 30 days -Rp 27.333');
+  expect(account).toMatch(/dp\/other.+Rp 20\.222.+dp\/test.+Rp 7\.111/);
+});
+
+it('the operator API adds them up by what is asked for, of all or of one account', async () => {
+  expect((await margins('?span=today&by=model')).json).toMatchObject({
+    is_declared: true,
+    currency: 'IDR',
+    unpriced: [],
+    margins: [
+      { model: 'dp/other', requests: 1, cost: '20222', earned: '0', margin: '-20222' },
+      { model: 'dp/test', requests: 1, cost: '7111', earned: '0', margin: '-7111' },
+    ],
+  });
+  const ofAccount = await margins(`?by=route&account=${gateway.accountId}`);
+  expect(ofAccount.json['margins']).toMatchObject([{ route: 'one/shared', requests: 2, cost: '27333' }]);
+  const days = (await margins('?span=7d&by=day')).json['margins'] as { cost: string }[];
+  expect(days.map(({ cost }) => cost).filter((cost) => cost !== '0')).toEqual(['27333']);
+});
+
+it.each([
+  ['?span=year', 'span must be one of today, 7d, 30d, month'],
+  ['?by=hour', 'by must be one of plan, model, route, account, day'],
+  ['?by=day&account=x', 'an account has no margins by day'],
+])('the operator API refuses margins%s', async (query, message) => {
+  expect(await margins(query)).toMatchObject({ status: 400, json: { error: { message } } });
+});
+
+it('customers read nothing of them', async () => {
+  const client = await signIn('ani@example.com');
+  for (const path of ['/dashboard', '/dashboard/models', '/dashboard/requests', '/account', '/status'])
+    expect(await textOf(client, path)).not.toMatch(/27\.333|7\.111|20\.222|[Mm]argin/);
+  expect((await client.get('/operator')).status).toBe(403);
+});
+
+it('without declared costs, pages and API have none', async () => {
+  await gateway.write(yaml(''));
+  await gateway.gateway.reload();
+  const client = await signIn('ops@example.com');
+  for (const path of ['/operator', '/operator/routes', `/operator/accounts/${gateway.accountId}`])
+    expect(await textOf(client, path)).not.toMatch(/\bcost\b|Cost, 30 days|margin /);
+  expect((await margins('')).json).toEqual({ is_declared: false, margins: [] });
+});

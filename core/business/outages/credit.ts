@@ -18,8 +18,8 @@ type CreditHost = Pick<Host, 'database' | 'section'>;
 const usedWithin = `interval '7 days'`;
 /** Around an outage, others that may share its days with it. */
 const nearby = `interval '2 days'`;
-/** Accounts that are read at once. */
-const together = 1_000;
+/** Accounts that are read at once, and computed in one turn of the event loop, in a few ms. */
+const together = 200;
 
 export interface ConfirmedOutage {
   readonly id: string;

@@ -7,9 +7,20 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** A formatter takes a millisecond to make, and a thousandth of it to use. Zones come from gateway.yaml and commands, so there are few. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const mostFormats = 32;
+
 /** A time in a zone as spreadsheets read it: `2026-11-22` and `13:05:00`. */
 export function localTime(time: Date, timeZone: string): { readonly day: string; readonly clock: string } {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  const format = formats.get(timeZone) ?? addFormat(timeZone);
   const [day = '', clock = ''] = format.format(time).split(' ');
   return { day, clock };
+}
+
+function addFormat(timeZone: string): Intl.DateTimeFormat {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  if (formats.size >= mostFormats) formats.clear();
+  formats.set(timeZone, format);
+  return format;
 }

@@ -104,12 +104,16 @@ export async function insertIdentity(
   );
 }
 
-/** Links an account without identities to the first identity whose verified address it has. */
+/**
+ * Links an account without identities to the first identity whose verified address it has, but for the case of ASCII letters: Unicode
+ * folds others to them, such as the Kelvin sign to `k`, whose mailbox is another one.
+ */
 async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
   if (person.email === undefined || person.provider === unverified) return undefined;
   const [account] = await transaction.execute<(Row<typeof Account, 'id'> & Blocking)[]>(
-    'select id, blocked_at is not null as is_blocked from account where lower(email) = lower(?) for update',
-    [person.email],
+    `select id, blocked_at is not null as is_blocked from account
+     where lower(email) = lower(?) and lower(email collate "C") = lower(?::text collate "C") for update`,
+    [person.email, person.email],
   );
   if (account === undefined) return undefined;
   // A statement after the lock: it sees the identity of a sign-in that held the lock before.

@@ -98,6 +98,13 @@ describe('a sign-in', () => {
       expect(await signInWith(host, owner)).toEqual({ accountId, isNew: false });
     });
 
+    it('refuses the owner of an address whose letters Unicode folds to those of it', async () => {
+      const made = await createAccount(database, 'dp', { name: 'Kim', email: `kim-${person().email}` });
+      const email = (await findAccount(database, made.accountId)).email?.replace('k', '\u212A');
+      expect(await signInWith(host, person({ email }))).toEqual({ refused: 'email_taken' });
+      expect(await listIdentities(database, made.accountId)).toEqual([]);
+    });
+
     it('lets one of ten identities in that bring its address at the same instant', async () => {
       const claimed = await address();
       const outcomes = await Promise.all(

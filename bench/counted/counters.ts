@@ -42,7 +42,7 @@ export function startCounting(): () => Counts {
   watch(Buffer, 'concat', returned);
   watch(Buffer, 'from', (_self, [source]) => ofLong(source));
   for (const name of ['latin1Slice', 'utf8Slice']) watch(Buffer.prototype, name, returned);
-  watch(Buffer.prototype, 'copy', (self) => ofLong(self));
+  watch(Buffer.prototype, 'copy', (_self, _args, copied) => (Number(copied) >= long ? Number(copied) : 0));
   // Only as far as the search came.
   for (const name of ['indexOf', 'includes'] as const) {
     for (const owner of [String.prototype, Buffer.prototype])

@@ -1,12 +1,10 @@
-import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
-import { isUnanswered, WatchedConnection } from '../connections/connection.ts';
+import { type CallControl, type CallHandler, isUnanswered } from '../connections/connection.ts';
 import {
   connectionFault,
   type Fault,
@@ -44,17 +42,13 @@ const longestWork = 10;
  * Until `whole` ends or `gated` has content the client has received nothing, and another route can take over. A fault before
  * that rejects `run`; later it truncates the reply and is reported to `onEnd`. The states are the bodies of
  * open-body.ts, whole-body.ts and stream-body.ts.
- *
- * Implements undici's dispatch handler because undici's request and stream functions cost as much as the remainder of an
- * exchange.
  */
-export class Attempt implements Dispatcher.DispatchHandler, Answer {
+export class Attempt implements CallHandler, Answer {
   readonly request: AttemptRequest;
   readonly reader: ReplyReader;
   readonly clock: AttemptClock;
   readonly #result = Promise.withResolvers<Reply>();
-  #controller: Dispatcher.DispatchController | undefined;
-  #connection: WatchedConnection | undefined;
+  #controller: CallControl | undefined;
   #status = 0;
   #headers: Answer['headers'] = {};
   #body: AnswerBody | undefined;
@@ -87,7 +81,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   }
 
   get isDisconnected(): boolean {
-    return this.#connection?.isDestroyed === true;
+    return this.#controller?.connection?.isDestroyed === true;
   }
 
   get headers(): Answer['headers'] {
@@ -96,34 +90,22 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   /** @throws Fault when the route did not serve and nothing has gone to the client */
   run(): Promise<Reply> {
-    const { agent, origin, path } = this.request;
+    const { agent, origin, path, headers, body } = this.request;
     try {
-      agent.dispatch({ origin, path, method: 'POST', ...this.#sent() }, this);
+      agent.dispatch({ origin, path, method: 'POST', headers, body }, this);
     } catch (error) {
       this.end(connectionFault(error, false));
     }
     return this.#result.promise;
   }
 
-  #sent(): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
-    const { headers, body } = this.request;
-    if (typeof body === 'string' || Buffer.isBuffer(body)) return { headers, body };
-    const length = body.reduce((sum, piece) => sum + piece.length, 0);
-    // undici takes any iterable, and would send one of unknown length in chunks.
-    return { headers: { ...headers, 'content-length': String(length) }, body: body as unknown as Readable };
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: CallControl): void {
     this.#controller = controller;
     this.request.onConnected?.();
-    if (this.#isOver) return controller.abort(new Error('cancelled before it was sent'));
-    WatchedConnection.reportNext((connection) => {
-      this.#connection = connection;
-    });
+    if (this.#isOver) controller.abort(new Error('cancelled before it was sent'));
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
-    if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
     this.clock.noteByte();
@@ -135,7 +117,6 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.#connection?.deliver(chunk.length);
     if (this.#isOver) return;
     const began = performance.now();
     this.clock.noteByte(began);
@@ -150,7 +131,6 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   onResponseEnd(): void {
     this.#isClosed = true;
-    this.#connection?.finish();
     try {
       if (!this.#isOver) this.#body?.end();
     } catch (error) {
@@ -248,7 +228,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   #timeout(cause: TimeoutCause): Fault {
     const message = this.#explain(cause);
-    if (this.#connection !== undefined && isUnanswered(this.#connection)) return silentConnectionFault(message);
+    const connection = this.#controller?.connection;
+    if (connection !== undefined && isUnanswered(connection)) return silentConnectionFault(message);
     const wasSent = this.#controller !== undefined;
     return wasSent ? interruptedFault('upstream_timeout', message) : routeFault('upstream_timeout', message);
   }

@@ -1,7 +1,7 @@
-import type { Dispatcher } from 'undici';
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
+import type { ConnectionPool } from '../connections/connection-pool.ts';
 import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
 
@@ -15,7 +15,7 @@ export interface AttemptLimits {
 
 /** What one attempt sends, and its callbacks. */
 export interface AttemptRequest {
-  readonly agent: Pick<Dispatcher, 'dispatch'>;
+  readonly agent: Pick<ConnectionPool, 'dispatch'>;
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;

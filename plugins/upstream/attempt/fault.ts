@@ -67,8 +67,8 @@ export class Fault extends Error {
   }
 }
 
-/** Codes of undici and the system for our own timeouts. */
-const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+/** Codes of our connections and the system for timeouts. */
+const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 const unresolved = 'The name of the upstream could not be resolved.';
 /** Codes of an open connection that was closed. */
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
@@ -76,7 +76,7 @@ const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 /** Codes of the system when the gateway has no descriptor, buffer or port left for a connection. */
 const lacking = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
-/** Translates an error of undici. No address and no vendor text reaches the client. */
+/** Translates an error of a connection. No address and no vendor text reaches the client. */
 export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);

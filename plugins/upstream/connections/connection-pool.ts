@@ -1,105 +1,126 @@
-import type { Client, Dispatcher } from 'undici';
-import { undici } from './connector.ts';
+import { type CallHandler, Connection, type ConnectionOwner } from './connection.ts';
+import { type Connect, createConnector } from './connector.ts';
+import { requestPieces, type UpstreamCall } from './request-head.ts';
 
 /** Answers after which an upstream is trusted to send no bytes behind them; of later answers, one in 16 is checked. */
 const proof = { answers: 1_000, oneIn: 16 };
+
+/** Ms after which an idle connection is closed, unless the upstream has said how long it keeps it. */
+const idleTime = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
 
 export interface ConnectionPoolOptions {
   /** Ms for which a connection takes no request after an answer that is checked, until its socket was read once more; 0: none. */
   readonly rest: number;
   /** Ms after which a connection takes no further request; a running one finishes. */
   readonly longestAge: number;
-  readonly client: Client.Options;
-}
-
-interface Connection {
-  readonly client: Client;
-  openedAt: number; // on the clock of performance.now(), as the following
-  idleSince: number;
-  isIdle: boolean;
-  /** Takes no further request. */
-  isRetired: boolean;
+  /** Seconds; 10 without it. */
+  readonly connectTimeout?: number;
+  /** Of the upstream's certificate; without it, the host of the origin. */
+  readonly serverName?: string | undefined;
+  /** False when each request gets a connection of its own. */
+  readonly isReused?: boolean;
+  readonly onSurplus?: () => void;
 }
 
 /**
  * Connections to one origin, each with one request at a time. A request takes the most recently used connection that is not
  * resting, or opens another, so that connections left over from a peak age and close.
- *
- * undici's pool looks at all of its connections for each request, the busy and resting ones first.
  */
-export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'> {
-  readonly #origin: string;
+export class ConnectionPool implements ConnectionOwner {
   readonly #options: ConnectionPoolOptions;
-  readonly #Client = undici().Client;
+  readonly #host: string;
+  readonly #isReused: boolean;
+  readonly #connect: Connect;
   readonly #connections = new Set<Connection>();
+  /** Answered in this turn of the event loop. */
+  #answered: Connection[] = [];
   /** Idle connections that rest, longest first. */
   readonly #resting: Connection[] = [];
   /** Idle connections that have rested, the most recently used last. */
   readonly #rested: Connection[] = [];
   #answers = 0;
   #isClosed = false;
+  /** Called when the last connection has closed. */
+  #onEmpty: (() => void) | undefined;
   #restTimer: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(origin: string, options: ConnectionPoolOptions) {
-    this.#origin = origin;
     this.#options = options;
+    this.#isReused = options.isReused ?? true;
+    this.#host = new URL(origin).host;
+    this.#connect = createConnector(origin, options.connectTimeout ?? 10, options.serverName);
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  /** @throws TypeError for a request that cannot be sent */
+  dispatch(call: UpstreamCall, handler: CallHandler): void {
+    const request = requestPieces(call, this.#host, this.#isReused);
     const connection = this.#take() ?? this.#open();
-    connection.isIdle = false;
-    // A busy client reports with `drain` that it is idle again.
-    if (connection.client.dispatch(options, handler)) this.#release(connection);
-    return true;
+    connection.send(request, call.method !== 'HEAD', handler);
   }
 
   /** Resolves when the running requests have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#connections].map((connection) => this.#retire(connection)));
+    for (const connection of [...this.#resting, ...this.#rested, ...this.#answered]) connection.destroy();
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
   /** Ends the running requests. */
   async destroy(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#connections].map(({ client }) => client.destroy()));
+    for (const connection of this.#connections) connection.destroy();
+    clearTimeout(this.#restTimer);
+    clearTimeout(this.#idleTimer);
+  }
+
+  onSurplus(): void {
+    this.#options.onSurplus?.();
+  }
+
+  onIdle(connection: Connection): void {
+    if (this.#answered.push(connection) === 1) setImmediate(() => this.#release());
+  }
+
+  onClosed(connection: Connection): void {
+    this.#connections.delete(connection);
+    remove(this.#resting, connection);
+    remove(this.#rested, connection);
+    if (this.#connections.size === 0) this.#onEmpty?.();
   }
 
   #take(): Connection | undefined {
     const now = performance.now();
     for (let last = this.#rested.pop(); last !== undefined; last = this.#rested.pop()) {
-      if (!this.#isTooOld(last, now)) return last;
-      this.#drop(last);
+      if (!this.#isTooOld(last, now) && !isIdleTooLong(last, now) && !last.isDestroyed) return last;
+      last.destroy();
     }
     return undefined;
   }
 
   #open(): Connection {
-    const client = new this.#Client(this.#origin, this.#options.client);
-    const now = performance.now();
-    const connection: Connection = { client, openedAt: now, idleSince: now, isIdle: false, isRetired: false };
+    const connection = new Connection(this, this.#connect, this.#isReused);
     this.#connections.add(connection);
-    client.on('connect', () => {
-      connection.openedAt = performance.now();
-    });
-    client.on('drain', () => this.#release(connection));
-    client.on('disconnect', () => {
-      if (connection.isIdle) this.#drop(connection);
-    });
-    client.on('connectionError', () => this.#drop(connection));
     return connection;
   }
 
-  #release(connection: Connection): void {
-    if (connection.isIdle || connection.isRetired) return;
+  /** In the next turn, since an upstream that closes a connection behind its answer does so at once. */
+  #release(): void {
+    const answered = this.#answered;
+    this.#answered = [];
     const now = performance.now();
-    if (this.#isClosed || this.#isTooOld(connection, now)) return this.#drop(connection);
-    connection.isIdle = true;
-    connection.idleSince = now;
-    const isChecked = ++this.#answers <= proof.answers || this.#answers % proof.oneIn === 0;
-    const rests = isChecked && this.#options.rest > 0;
-    (rests ? this.#resting : this.#rested).push(connection);
-    if (rests && this.#restTimer === undefined) this.#awaitRest(this.#options.rest);
+    for (const connection of answered) {
+      if (connection.isDestroyed) continue;
+      if (this.#isClosed || this.#isTooOld(connection, now) || isIdleTooLong(connection, now)) {
+        connection.destroy();
+        continue;
+      }
+      const isChecked = ++this.#answers <= proof.answers || this.#answers % proof.oneIn === 0;
+      const rests = isChecked && this.#options.rest > 0;
+      (rests ? this.#resting : this.#rested).push(connection);
+      if (rests && this.#restTimer === undefined) this.#awaitRest(this.#options.rest);
+      this.#idleTimer ??= setTimeout(() => this.#closeIdle(), idleTime.check).unref();
+    }
   }
 
   /**
@@ -123,24 +144,24 @@ export class ConnectionPool implements Pick<Dispatcher, 'dispatch' | 'close' | '
     if (next !== undefined) this.#awaitRest(Math.max(1, Math.ceil(next.idleSince - before)));
   }
 
+  #closeIdle(): void {
+    const now = performance.now();
+    for (const connection of [...this.#resting, ...this.#rested])
+      if (isIdleTooLong(connection, now)) connection.destroy();
+    const isIdle = this.#resting.length + this.#rested.length > 0;
+    this.#idleTimer = isIdle ? setTimeout(() => this.#closeIdle(), idleTime.check).unref() : undefined;
+  }
+
   #isTooOld({ openedAt }: Connection, now: number): boolean {
     return now - openedAt > this.#options.longestAge;
   }
+}
 
-  #drop(connection: Connection): void {
-    // A client that is destroyed already has nothing to close.
-    this.#retire(connection).catch(() => undefined);
-  }
-
-  async #retire(connection: Connection): Promise<void> {
-    connection.isRetired = true;
-    if (connection.isIdle) for (const idle of [this.#resting, this.#rested]) remove(idle, connection);
-    try {
-      await connection.client.close();
-    } finally {
-      this.#connections.delete(connection);
-    }
-  }
+/** The upstream closes an idle connection by itself some time after that. */
+function isIdleTooLong({ idleSince, idleSeconds }: Connection, now: number): boolean {
+  const allowed =
+    idleSeconds === undefined ? idleTime.usual : Math.min(idleSeconds * 1000 - idleTime.reserve, idleTime.longest);
+  return now - idleSince >= allowed;
 }
 
 function remove(connections: Connection[], connection: Connection): void {

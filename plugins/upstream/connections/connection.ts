@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
-import { bounds } from '#core/platform/bounds.ts';
+import type { Connect } from './connector.ts';
+import { ResponseParser, type ResponseHeaders, type ResponseSink } from './response-parser.ts';
 
-/** A connection to an upstream, for the request on it. */
-export interface UpstreamConnection {
+/** What a request has brought on its connection. */
+export interface ConnectionUse {
   /** Requests sent on it, including the current one. */
   readonly requests: number;
   /** Bytes received, in all and before the current request. */
@@ -10,142 +11,313 @@ export interface UpstreamConnection {
   readonly bytesBefore: number;
 }
 
+/** Controls one request; without effect once its response is complete. */
+export interface CallControl {
+  /** The connection that it is sent on. */
+  readonly connection?: ConnectionUse & { readonly isDestroyed: boolean };
+  /** Closes the connection. */
+  abort(reason: Error): void;
+  /** Stops and restarts the bytes of the response. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Called with the response to a request, in this order; an error may come at any time, and is the last. */
+export interface CallHandler {
+  /** A connection is open, and the request is sent unless this aborts it. */
+  onRequestStart(control: CallControl): void;
+  onResponseStart(control: CallControl, status: number, headers: ResponseHeaders): void;
+  onResponseData(control: CallControl, chunk: Buffer): void;
+  onResponseEnd(control: CallControl): void;
+  onResponseError(control: CallControl, error: Error): void;
+}
+
+/** What a connection tells its pool. */
+export interface ConnectionOwner {
+  /** It can take the next request. */
+  onIdle(connection: Connection): void;
+  onClosed(connection: Connection): void;
+  /** The upstream sends an answer that no request asked for. */
+  onSurplus(): void;
+}
+
+/** The upstream has closed a connection. The code is that of undici, as in the errors of other clients. */
+class ClosedError extends Error {
+  readonly code = 'UND_ERR_SOCKET';
+
+  constructor() {
+    super('other side closed');
+  }
+}
+
+/** What all connections read into, one after the other. */
+const buffer = Buffer.allocUnsafeSlow(65_536);
+
 /**
- * A connection between the system and undici's parser: skips interim responses, bounds the bytes around a body, and
- * notices bytes that no request asked for.
+ * A connection to an upstream, with one request at a time. Bytes that no request asked for are never taken for a part of a response
+ * ([decision 33](../../../docs/decisions/0033-between-an-upstream-and-the-parser.md)).
  */
-export class WatchedConnection implements UpstreamConnection {
-  /** Waits for the connection on which the next request is written. */
-  static #report: ((connection: WatchedConnection) => void) | undefined;
-
-  /**
-   * Reports the connection of a request. undici does not expose it, but writes a request at once after `onRequestStart`,
-   * which must call this.
-   */
-  static reportNext(report: (connection: WatchedConnection) => void): void {
-    WatchedConnection.#report = report;
-  }
-
-  /** True when what is written next on a connection is a request. */
-  static get isRequestDue(): boolean {
-    return WatchedConnection.#report !== undefined;
-  }
-
+export class Connection implements ConnectionUse {
   requests = 0;
+  bytesRead = 0;
   bytesBefore = 0;
+  /** Times of performance.now(). */
+  openedAt = performance.now();
+  idleSince = this.openedAt;
+  readonly #owner: ConnectionOwner;
+  readonly #isReused: boolean;
+  readonly #parser = new ResponseParser();
   readonly #socket: Socket;
-  readonly #onSurplus: () => void;
-  #isIdle = true;
-  #isHeadDue = false;
-  /** Beginning of an interim response. */
-  #partial: Buffer | undefined;
-  /** Bytes of the current answer given to the parser, and bytes of the body delivered by it. */
-  #received = 0;
-  #delivered = 0;
+  #isConnected = false;
+  #isClosed = false;
+  #isExecuting = false;
+  #exchange: Exchange | undefined;
+  /** Bytes that arrived before or during a pause. */
+  #unread: Buffer | undefined;
+  /** The upstream has closed its side while bytes were unread. */
+  #hasEnded = false;
 
-  /** @param onSurplus the upstream sends an answer that no request asked for */
-  constructor(socket: Socket, onSurplus: () => void) {
-    this.#socket = socket;
-    this.#onSurplus = onSurplus;
-  }
-
-  get bytesRead(): number {
-    return this.#socket.bytesRead;
+  /** Opens the connection. @param isReused false when it serves one request */
+  constructor(owner: ConnectionOwner, connect: Connect, isReused: boolean) {
+    this.#owner = owner;
+    this.#isReused = isReused;
+    const onread = { buffer, callback: (count: number) => this.#receive(count) };
+    this.#socket = connect(onread, (error) => {
+      if (error === undefined) this.#begin();
+      else this.#close(error);
+    });
   }
 
   get isDestroyed(): boolean {
-    return this.#socket.destroyed;
+    return this.#isClosed || this.#socket.destroyed;
   }
 
-  begin(): void {
+  /** Seconds for which it may be idle, as the upstream says. */
+  get idleSeconds(): number | undefined {
+    return this.#parser.idleSeconds;
+  }
+
+  /** Sends a request once the connection is open. It must be idle. @param hasBody false when its response has none */
+  send(request: readonly Buffer[], hasBody: boolean, handler: CallHandler): void {
+    this.#exchange = new Exchange(this, request, hasBody, handler);
+    if (this.#isConnected) this.#write(this.#exchange);
+  }
+
+  /** Closes the connection. @param reason what the running request fails with */
+  destroy(reason: Error = new Error('the connection is no longer needed')): void {
+    this.#close(reason);
+  }
+
+  abort(exchange: Exchange, reason: Error): void {
+    if (exchange !== this.#exchange) return;
+    if (exchange.isSent) return this.#close(reason);
+    // The next request can use the connection, which has been idle then.
     this.requests++;
-    this.bytesBefore = this.#socket.bytesRead;
-    this.#isIdle = false;
-    this.#isHeadDue = true;
-    this.#received = 0;
-    this.#delivered = 0;
-    WatchedConnection.#report?.(this);
-    WatchedConnection.#report = undefined;
+    this.#exchange = undefined;
+    this.#free(this.#isReused);
+    exchange.handler.onResponseError(exchange, reason);
   }
 
-  /** The parser was paused, and reads these bytes again. */
-  return(bytes: number): void {
-    this.#received -= bytes;
+  pause(exchange: Exchange): void {
+    if (exchange !== this.#exchange) return;
+    this.#parser.isPaused = true;
+    this.#socket.pause();
   }
 
-  deliver(bytes: number): void {
-    this.#delivered += bytes;
+  resume(exchange: Exchange): void {
+    if (exchange !== this.#exchange || !this.#parser.isPaused) return;
+    this.#parser.isPaused = false;
+    // Called by what the parser has called: it goes on by itself.
+    if (!this.#isExecuting) this.#readOn();
+    if (!this.#parser.isPaused && !this.#isClosed) this.#socket.resume();
   }
 
-  /** The answer to the current request is complete. */
-  finish(): void {
-    this.#isIdle = true;
+  #readOn(): void {
+    const [exchange, unread] = [this.#exchange, this.#unread];
+    this.#unread = undefined;
+    if (exchange !== undefined && unread !== undefined) this.#execute(exchange, unread, unread.length);
+    if (this.#hasEnded && this.#unread === undefined) this.#end();
   }
 
-  /** Bytes for the parser; undefined when it needs none of them. */
-  receive(chunk: Buffer): Buffer | undefined {
-    if (this.#isIdle) {
-      if (!isIdleTimeout(chunk) && !isBlank(chunk)) this.#onSurplus();
-      return chunk;
+  #begin(): void {
+    if (this.#isClosed) return;
+    this.#isConnected = true;
+    this.openedAt = performance.now();
+    this.#socket.on('end', () => this.#end());
+    this.#socket.on('error', (error) => this.#break(error));
+    this.#socket.on('close', () => {
+      if (!this.#isClosed) this.#break(new ClosedError());
+    });
+    if (this.#exchange !== undefined) this.#write(this.#exchange);
+  }
+
+  #write(exchange: Exchange): void {
+    try {
+      exchange.handler.onRequestStart(exchange);
+    } catch (error) {
+      this.#close(error as Error);
     }
-    // Bytes around the body: heads, chunk sizes and extensions.
-    if (this.#received - this.#delivered > bounds.upstreamFraming + framingRatio * this.#delivered)
-      return this.#refuse();
-    this.#received += chunk.length;
-    return this.#isHeadDue ? this.#skipInterim(chunk) : chunk;
+    if (exchange !== this.#exchange) return;
+    this.requests++;
+    this.bytesBefore = this.bytesRead;
+    this.#parser.begin(exchange, exchange.hasBody);
+    const request = exchange.takeRequest();
+    if (request.length === 1) this.#socket.write(request[0] as Buffer);
+    else {
+      this.#socket.cork();
+      for (const piece of request) this.#socket.write(piece);
+      this.#socket.uncork();
+    }
   }
 
-  fail(error: Error & { readonly code?: string }): void {
-    // Bytes in the same read as the end of an answer, or what undici's parser cannot read.
-    if (this.#isIdle && (error.message === 'bad response' || error.code?.startsWith('HPE_') === true))
-      this.#onSurplus();
+  #receive(count: number): boolean {
+    this.bytesRead += count;
+    if (this.#isClosed) return true;
+    const exchange = this.#exchange;
+    if (exchange?.isSent !== true) this.#surprise(buffer.subarray(0, count));
+    // TLS may have decrypted more than was asked for.
+    else if (this.#unread !== undefined) this.#unread = Buffer.concat([this.#unread, buffer.subarray(0, count)]);
+    else this.#execute(exchange, buffer, count);
+    // False stops the socket, whose `pause` has no effect while it starts to read.
+    return !this.#parser.isPaused;
+  }
+
+  #execute(exchange: Exchange, bytes: Buffer, length: number): void {
+    this.#isExecuting = true;
+    let used = 0;
+    try {
+      used = this.#parser.execute(bytes, 0, length);
+      exchange.deliver(bytes);
+    } catch (error) {
+      exchange.deliver(bytes);
+      this.#break(error as Error);
+    }
+    this.#isExecuting = false;
+    if (this.#isClosed) return;
+    const rest = used < length ? bytes.subarray(used, length) : undefined;
+    if (this.#parser.isIdle) this.#finish(rest);
+    else if (rest !== undefined) this.#unread = bytes === buffer ? Buffer.from(rest) : rest;
+  }
+
+  /** The response is complete. @param surplus bytes behind it */
+  #finish(surplus?: Buffer): void {
+    const exchange = this.#exchange as Exchange;
+    this.#exchange = undefined;
+    // A request that is still being sent would be followed by the next one.
+    const isReusable = this.#parser.isReusable && this.#isReused && this.#socket.writableLength === 0;
+    if (surplus !== undefined) this.#surprise(surplus);
+    this.#free(isReusable);
+    exchange.handler.onResponseEnd(exchange);
+  }
+
+  #free(isReusable: boolean): void {
+    if (this.#isClosed) return;
+    if (!isReusable || this.#hasEnded) return this.#close();
+    // Its last reader may have paused it.
+    this.#parser.isPaused = false;
+    if (this.#socket.isPaused()) this.#socket.resume();
+    this.idleSince = performance.now();
+    this.#owner.onIdle(this);
+  }
+
+  /** Bytes that no request asked for. */
+  #surprise(bytes: Buffer): void {
+    if (isBlank(bytes)) return;
+    if (!isIdleTimeout(bytes)) this.#owner.onSurplus();
+    this.#close(new ClosedError());
+  }
+
+  /** The upstream has closed its side. */
+  #end(): void {
+    this.#hasEnded = true;
+    if (this.#unread !== undefined || this.#isClosed) return;
+    if (this.#parser.close()) this.#finish();
+    else this.#break(new ClosedError());
+  }
+
+  #break(error: Error): void {
     const { requests, bytesRead, bytesBefore } = this;
-    Object.assign(error, { socket: { requests, bytesRead, bytesBefore } });
+    this.#close(Object.assign(error, { socket: { requests, bytesRead, bytesBefore } }));
   }
 
-  /** undici fails on an unexpected 100, and counts no interim response (RFC 9110 §15.2). */
-  #skipInterim(chunk: Buffer): Buffer | undefined {
-    let rest = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk]);
-    this.#partial = undefined;
-    while (isInterim(rest)) {
-      const end = rest.indexOf('\r\n\r\n');
-      if (end === -1) return this.#await(rest);
-      rest = rest.subarray(end + 4);
-    }
-    if (isTooShort(rest)) return this.#await(rest);
-    this.#isHeadDue = false;
-    return rest;
-  }
-
-  #await(partial: Buffer): undefined {
-    if (partial.length > bounds.upstreamHead) return this.#refuse();
-    this.#partial = partial;
-  }
-
-  #refuse(): undefined {
-    this.#socket.destroy(new Error('interim responses or chunk extensions without end'));
+  #close(error?: Error): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // Nothing more of what was read.
+    this.#parser.isPaused = true;
+    this.#unread = undefined;
+    this.#socket.destroy();
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    this.#owner.onClosed(this);
+    if (error !== undefined) exchange?.handler.onResponseError(exchange, error);
   }
 }
 
-/** Bytes around each byte of a body: in chunks of one byte there are five. */
-const framingRatio = 16;
+/** A request and its response on a connection. */
+class Exchange implements CallControl, ResponseSink {
+  readonly connection: Connection;
+  readonly hasBody: boolean;
+  readonly handler: CallHandler;
+  #request: readonly Buffer[] | undefined;
+  /** What the current read has brought of the body. */
+  #from = 0;
+  #to = 0;
 
-/** 101 is left to undici, which fails: no upgrade was requested. */
-const interimHead = /^(?:\r\n)*HTTP\/1\.\d 1(?!01)\d\d/;
-const statusLine = 'HTTP/1.1 100';
+  constructor(connection: Connection, request: readonly Buffer[], hasBody: boolean, handler: CallHandler) {
+    this.connection = connection;
+    this.#request = request;
+    this.hasBody = hasBody;
+    this.handler = handler;
+  }
 
-/** True when the next head is an interim one. */
-function isInterim(bytes: Buffer): boolean {
-  // Most answers end here: the first digit of the status.
-  if (bytes[0] === 0x48 && bytes.length > 9 && bytes[9] !== 0x31) return false;
-  return interimHead.test(bytes.toString('latin1', 0, 64));
-}
+  get isSent(): boolean {
+    return this.#request === undefined;
+  }
 
-/** True when more bytes tell whether the next head is an interim one. */
-function isTooShort(bytes: Buffer): boolean {
-  return (
-    bytes.length < statusLine.length && /^[\r\n]*(?:H(?:T(?:T(?:P(?:\/[\d. ]*)?)?)?)?)?$/.test(bytes.toString('latin1'))
-  );
+  /** The request to be sent now, which is not kept for the time of the response. */
+  takeRequest(): readonly Buffer[] {
+    const request = this.#request ?? [];
+    this.#request = undefined;
+    return request;
+  }
+
+  abort(reason: Error): void {
+    this.connection.abort(this, reason);
+  }
+
+  pause(): void {
+    this.connection.pause(this);
+  }
+
+  resume(): void {
+    this.connection.resume(this);
+  }
+
+  head(status: number, headers: ResponseHeaders): void {
+    this.handler.onResponseStart(this, status, headers);
+  }
+
+  /** Chunks of one read move together over the sizes between them, and are delivered at once. */
+  data(bytes: Buffer, start: number, end: number): void {
+    if (this.#to === 0) this.#from = start;
+    else bytes.copyWithin(this.#to, start, end);
+    this.#to = this.#to === 0 ? end : this.#to + end - start;
+  }
+
+  end(): void {
+    // The connection looks for the end when the parser has returned.
+  }
+
+  /** @param bytes of the read */
+  deliver(bytes: Buffer): void {
+    const [from, to] = [this.#from, this.#to];
+    if (to === 0) return;
+    this.#to = 0;
+    const chunk = Buffer.allocUnsafe(to - from);
+    bytes.copy(chunk, 0, from, to);
+    this.handler.onResponseData(this, chunk);
+  }
 }
 
 /** Load balancers announce with a 408 that they close an idle connection. */
@@ -159,14 +331,14 @@ function isBlank(bytes: Buffer): boolean {
 }
 
 /** The connection that an error broke; undefined when none was open yet. */
-export function brokenConnection(error: unknown): UpstreamConnection | undefined {
-  return error instanceof Error && 'socket' in error ? (error.socket as UpstreamConnection) : undefined;
+export function brokenConnection(error: unknown): ConnectionUse | undefined {
+  return error instanceof Error && 'socket' in error ? (error.socket as ConnectionUse) : undefined;
 }
 
 /**
  * True when a connection that has served requests before has brought nothing for the current one. If it broke, it was closed
  * while idle; if not, its other side may have vanished.
  */
-export function isUnanswered({ requests, bytesRead, bytesBefore }: UpstreamConnection): boolean {
+export function isUnanswered({ requests, bytesRead, bytesBefore }: ConnectionUse): boolean {
   return requests > 1 && bytesRead === bytesBefore;
 }

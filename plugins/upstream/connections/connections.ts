@@ -1,10 +1,8 @@
-import { bounds } from '#core/platform/bounds.ts';
+import { isIP } from 'node:net';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { ConnectQueue } from './connect-queue.ts';
-import { createConnector } from './connector.ts';
-import { undici } from './connector.ts';
 
 /**
  * Ms after which a connection takes no further request; a running one finishes. Without it, steady traffic would keep using an
@@ -33,7 +31,7 @@ export interface ConnectionsOptions {
  */
 export class Connections implements AsyncDisposable {
   readonly #options: ConnectionsOptions;
-  /** By origin and connect timeout. */
+  /** By origin, connect timeout and server name. */
   readonly #pools = new Map<string, ConnectionPool>();
   /** Replaced pools whose last requests are still running. */
   readonly #retired = new Set<ConnectionPool>();
@@ -43,8 +41,6 @@ export class Connections implements AsyncDisposable {
 
   constructor(options: ConnectionsOptions = {}) {
     this.#options = options;
-    // Loaded at the start, not during the first request.
-    undici();
   }
 
   /** The attempts that wait for a connection to an origin. */
@@ -56,24 +52,18 @@ export class Connections implements AsyncDisposable {
     return queue;
   }
 
-  /** @param connectTimeout seconds */
-  pool(origin: string, connectTimeout: number): ConnectionPool {
-    const name = `${origin} ${connectTimeout}`;
+  /** @param connectTimeout seconds @param serverName as `Target` has it */
+  pool(origin: string, connectTimeout: number, serverName?: string): ConnectionPool {
+    const name = `${origin} ${connectTimeout} ${serverName ?? ''}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
     const pool = new ConnectionPool(origin, {
       rest: this.#options.rest ?? defaultRest,
       longestAge,
-      client: {
-        connect: createConnector(connectTimeout, () => this.#suspect(origin)),
-        // Each attempt has its own exact, configurable timeouts; undici's are coarse.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        keepAliveTimeout: 10_000,
-        keepAliveMaxTimeout: 60_000,
-        maxHeaderSize: bounds.upstreamHead,
-        pipelining: this.#suspects.has(origin) ? 0 : 1, // 0: each request has a connection of its own
-      },
+      connectTimeout,
+      serverName,
+      isReused: !this.#suspects.has(origin),
+      onSurplus: () => this.#suspect(origin),
     });
     this.#pools.set(name, pool);
     return pool;
@@ -121,6 +111,8 @@ export interface Target {
   readonly origin: string;
   /** Path of the base URL, without a trailing slash: `/v1`. */
   readonly path: string;
+  /** Name that the upstream's certificate must have, where a configured Host header names another than the URL. */
+  readonly serverName?: string;
 }
 
 const targets = new WeakMap<Route['upstream'], Target>();
@@ -130,7 +122,13 @@ export function targetOf({ upstream }: Route): Target {
   const known = targets.get(upstream);
   if (known !== undefined) return known;
   const { origin, pathname } = new URL(upstream.baseUrl);
-  const target = { origin, path: pathname.replace(/\/$/, '') };
+  const host = Object.entries(upstream.headers).find(([name]) => name.toLowerCase() === 'host')?.[1];
+  const serverName = host === undefined ? undefined : URL.parse(`https://${host}`)?.hostname;
+  const target = {
+    origin,
+    path: pathname.replace(/\/$/, ''),
+    ...(serverName !== undefined && isIP(serverName) === 0 && { serverName }),
+  };
   targets.set(upstream, target);
   return target;
 }

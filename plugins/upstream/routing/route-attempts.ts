@@ -197,9 +197,9 @@ function addressed(
   const hasBackup = allowance.hasAttempts && candidates.hasHealthy;
   const time = hasBackup ? allowance.timeLeftBefore(firstByteTimeout) : allowance.timeLeft;
   const deadline = Math.max(0.001, time);
-  const { origin, path: base } = targetOf(route);
+  const { origin, path: base, serverName } = targetOf(route);
   return {
-    agent: connections.pool(origin, route.connectTimeout ?? options.connectTimeout),
+    agent: connections.pool(origin, route.connectTimeout ?? options.connectTimeout, serverName),
     origin,
     path: base + path,
     headers: {

@@ -122,7 +122,7 @@ describe('attempts', () => {
 describe('timeouts', () => {
   it('are distinguished from other faults by the words that the upstream stage records', () => {
     const late = connectionFault(
-      Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' }),
+      Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' }),
       false,
     );
     const closed = connectionFault(Object.assign(new Error('reset'), { code: 'ECONNRESET' }), false);

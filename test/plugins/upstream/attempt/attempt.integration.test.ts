@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
@@ -10,6 +9,7 @@ import { GeminiObserver } from '../../../../plugins/format/formats/gemini/reply/
 import { PassThroughReader } from '../../../../plugins/format/routes/pass-through/reader.ts';
 import type { ReplyObserver } from '../../../../plugins/format/formats/contract/pass-through.ts';
 import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
+import type { AttemptRequest } from '../../../../plugins/upstream/attempt/contract.ts';
 import { Connections } from '../../../../plugins/upstream/connections/connections.ts';
 import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
 import { answer, content, finish, textOf } from '../fixture.ts';
@@ -34,7 +34,7 @@ function attemptAt(
     memory = unlimitedMemory.share(''),
     reader = new PassThroughReader(observer),
   }: {
-    agent?: Pick<Dispatcher, 'dispatch'>;
+    agent?: AttemptRequest['agent'];
     firstByteTimeout?: number;
     deadline?: number;
     observer?: ReplyObserver;
@@ -313,7 +313,7 @@ describe('an attempt that is given up', () => {
   });
 });
 
-/** What undici would do is done by the test, on a clock of its own. */
+/** What a connection would do is done by the test, on a clock of its own. */
 describe('a timeout', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -323,7 +323,7 @@ describe('a timeout', () => {
   });
 
   const controller = { paused: false, abort: () => {}, pause: () => {}, resume: () => {} } as never;
-  const agent = { dispatch: () => true } as unknown as Dispatcher;
+  const agent = { dispatch: () => true } as unknown as AttemptRequest['agent'];
   const streamHead = { 'content-type': 'text/event-stream' };
   const jsonHead = { 'content-type': 'application/json' };
 

@@ -58,12 +58,9 @@ describe('a connection that the gateway could not open', () => {
 });
 
 describe('a broken connection', () => {
-  it.each(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])(
-    'is a timeout after %s',
-    (code) => {
-      expect(connectionFault(broken(code), false).error.code).toBe('upstream_timeout');
-    },
-  );
+  it.each(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])('is a timeout after %s', (code) => {
+    expect(connectionFault(broken(code), false).error.code).toBe('upstream_timeout');
+  });
 
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'ECONNRESET', ''])(
     'a broken connection is a failure after %j',

@@ -5,8 +5,7 @@ import { createUpstream, type FaultyUpstream } from '../../../support/faulty-ups
 let upstream: FaultyUpstream;
 let pool: ConnectionPool;
 const never = 1_000_000; // ms
-const openPool = (rest: number) =>
-  (pool = new ConnectionPool(upstream.url, { rest, longestAge: never, client: { pipelining: 1 } }));
+const openPool = (rest: number) => (pool = new ConnectionPool(upstream.url, { rest, longestAge: never }));
 
 beforeEach(async () => {
   upstream = await createUpstream((_request, response) => response.json(200, {}));

@@ -24,12 +24,26 @@ describe('a connection in steady use', () => {
       await new Promise(setImmediate); // The connection goes back to its pool after the answer.
     };
     await ask();
-    pass(minute - 1);
+    for (let count = 0; count < 8; count++) {
+      pass(minute / 8 - 1);
+      await ask();
+    }
+    pass(10);
     await ask();
-    pass(2);
     await ask();
+    expect(connectionsOf(upstream)).toEqual([...Array(9).fill(1), 2, 2]);
+  });
+
+  it('a connection in steady use takes no request after a pause in which the upstream may have closed it, also before a timer has looked', async () => {
+    await using upstream = await createUpstream(serve);
+    const ask = async () => {
+      await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))]));
+      await new Promise(setImmediate);
+    };
     await ask();
-    expect(connectionsOf(upstream)).toEqual([1, 1, 2, 2]);
+    pass(10_000);
+    await ask();
+    expect(connectionsOf(upstream)).toEqual([1, 2]);
   });
 
   it('a connection in steady use finishes the request that it has when it becomes too old', async () => {

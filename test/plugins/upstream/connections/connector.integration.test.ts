@@ -5,10 +5,10 @@ import { createConnector } from '../../../../plugins/upstream/connections/connec
 import { createBlackHole } from '../../../support/dead-ends.ts';
 
 /** What a connection to this host fails with when it is not open after 50 ms. */
-async function failureOf(hostname: string, port = 1): Promise<Error | null> {
-  const failed = Promise.withResolvers<Error | null>();
-  const connect = createConnector(0.05, () => undefined);
-  connect({ hostname, host: hostname, protocol: 'http:', port: String(port) }, (...[error]) => failed.resolve(error));
+async function failureOf(hostname: string, port = 1): Promise<Error | undefined> {
+  const failed = Promise.withResolvers<Error | undefined>();
+  const onread = { buffer: Buffer.alloc(1), callback: () => true };
+  createConnector(`http://${hostname}:${port}`, 0.05)(onread, (error) => failed.resolve(error));
   return failed.promise;
 }
 

@@ -1,0 +1,369 @@
+import { bounds } from '#core/platform/bounds.ts';
+
+/** Headers by lower-case name; a list where one occurs several times. */
+export type ResponseHeaders = Record<string, string | string[] | undefined>;
+
+/** What a parser finds in the bytes of one response. */
+export interface ResponseSink {
+  /** The final head; interim responses are skipped. */
+  head(status: number, headers: ResponseHeaders): void;
+  /** The body has `bytes[start]` to `bytes[end - 1]`, which must be copied: `bytes` is overwritten afterwards. */
+  data(bytes: Buffer, start: number, end: number): void;
+  end(): void;
+}
+
+/** A response that does not follow HTTP/1.1, or is too long around its body. */
+export class FramingError extends Error {
+  override readonly name = 'FramingError';
+
+  /** @param problem for the log and the operator */
+  constructor(problem: string) {
+    super(`not a valid HTTP/1.1 response: ${problem}`);
+  }
+}
+
+type State =
+  | 'head'
+  | 'counted' // body with a length
+  | 'until close' // body without one
+  | 'size'
+  | 'extension'
+  | 'size end' // the line feed behind it
+  | 'chunk'
+  | 'chunk end' // the line break behind it
+  | 'chunk line feed'
+  | 'trailers';
+
+const cr = 0x0d;
+const lf = 0x0a;
+const semicolon = 0x3b;
+const emptyLine = Buffer.from('\r\n\r\n');
+
+/** Hexadecimal digits of the size of a chunk: less than 2 ** 48. */
+const longestSize = 12;
+/** Decimal digits of a length that is a safe integer. */
+const longestLength = 15;
+/** Bytes around each byte of a body: in chunks of one byte there are five. */
+const framingRatio = 16;
+
+const beginning = 'HTTP/1.';
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
+const fieldLines = /^(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
+/** A line break that is half of one, or a byte that no head contains. */
+const misplaced = /\r[^\n]|[^\r]\n|\0/;
+
+/**
+ * Reads responses of HTTP/1.1 and 1.0 from bytes, however the network has divided them. It is strict: where two readers could disagree
+ * about the end of a response, it throws.
+ *
+ * Source: RFC 9112, sections 2.2, 4 to 7, and RFC 9110, section 15.2.
+ */
+export class ResponseParser {
+  /** Set from outside, also by the sink: `execute` returns before the next part. */
+  isPaused = false;
+  /** True once another request may follow on the connection. */
+  isReusable = false;
+  /** Seconds for which the connection may be idle, as the upstream says; undefined when it does not. */
+  idleSeconds: number | undefined;
+  #sink: ResponseSink | undefined;
+  #hasBody = true;
+  #state: State = 'head';
+  /** Of the body or the chunk; while a size is read, the size so far. */
+  #left = 0;
+  #digits = 0;
+  /** Head or trailers whose end has not come. */
+  #partial: Buffer | undefined;
+  #partialLength = 0;
+  #framing = 0; // bytes
+  #delivered = 0; // bytes
+
+  /** Expects a response. @param hasBody false for the response to HEAD */
+  begin(sink: ResponseSink, hasBody: boolean): void {
+    this.#sink = sink;
+    this.#hasBody = hasBody;
+    this.#state = 'head';
+    this.#partial = undefined;
+    this.#framing = 0;
+    this.#delivered = 0;
+    this.isPaused = false;
+    this.isReusable = false;
+    this.idleSeconds = undefined;
+  }
+
+  /** True while no response is expected. */
+  get isIdle(): boolean {
+    return this.#sink === undefined;
+  }
+
+  /** @returns bytes read: less than all when it is paused, or when the response is complete. @throws FramingError */
+  execute(bytes: Buffer, start = 0, end = bytes.length): number {
+    let at = start;
+    while (at < end && !this.isPaused && this.#sink !== undefined) at = this.#step(this.#sink, bytes, at, end);
+    return at - start;
+  }
+
+  /** The upstream has closed the connection. @returns true when this ended the response */
+  close(): boolean {
+    if (this.#sink === undefined || this.#state !== 'until close') return false;
+    this.#finish(this.#sink);
+    return true;
+  }
+
+  #step(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+    if (this.#state === 'counted' || this.#state === 'chunk' || this.#state === 'until close')
+      return this.#readData(sink, bytes, at, end);
+    const next = this.#readFraming(sink, bytes, at, end);
+    this.#framing += next - at;
+    if (this.#framing > bounds.upstreamFraming + framingRatio * this.#delivered)
+      throw new FramingError('interim responses or chunk extensions without end');
+    return next;
+  }
+
+  #readData(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+    if (this.#state === 'until close') {
+      this.#delivered += end - at;
+      sink.data(bytes, at, end);
+      return end;
+    }
+    const next = Math.min(end, at + this.#left);
+    this.#left -= next - at;
+    this.#delivered += next - at;
+    const isLast = this.#left === 0 && this.#state === 'counted';
+    if (this.#left === 0 && this.#state === 'chunk') this.#state = 'chunk end';
+    sink.data(bytes, at, next);
+    if (isLast) this.#finish(sink);
+    return next;
+  }
+
+  #readFraming(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(sink, bytes, at, end);
+      case 'trailers':
+        return this.#readTrailers(sink, bytes, at, end);
+      case 'chunk end':
+      case 'chunk line feed':
+        return this.#readChunkEnd(bytes, at, end);
+      default:
+        return this.#readSize(bytes, at, end);
+    }
+  }
+
+  #readHead(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+    const [text, next] = this.#readBlock(bytes, at, end);
+    if (text === undefined) return next;
+    const head = text.startsWith('\r') ? text.replace(/^(?:\r\n)+/, '') : text;
+    // Only empty lines, which may come before a response.
+    if (head === '') return next;
+    this.#interpret(sink, head);
+    return next;
+  }
+
+  #readTrailers(sink: ResponseSink, bytes: Buffer, at: number, end: number): number {
+    const [text, next] = this.#readBlock(bytes, at, end);
+    if (text === undefined) return next;
+    if (!fieldLines.test(text.slice(2, -2))) throw new FramingError('malformed trailers');
+    this.#finish(sink);
+    return next;
+  }
+
+  /** Bytes up to an empty line, and where they end; without a text when the end has not come. */
+  #readBlock(bytes: Buffer, at: number, end: number): [text: string | undefined, next: number] {
+    if (this.#partial === undefined) {
+      // Behind `end` are bytes of earlier reads.
+      const found = bytes.indexOf(emptyLine, at);
+      if (found !== -1 && found + 4 <= end) {
+        if (found + 4 - at > bounds.upstreamHead) throw new FramingError('a head that is too long');
+        return [bytes.toString('latin1', at, found + 4), found + 4];
+      }
+    }
+    return this.#collect(bytes, at, end);
+  }
+
+  #collect(bytes: Buffer, at: number, end: number): [text: string | undefined, next: number] {
+    const before = this.#partial === undefined ? 0 : this.#partialLength;
+    let room = this.#partial;
+    if (room === undefined || room.length < before + end - at) {
+      room = Buffer.allocUnsafe(2 * (before + end - at));
+      this.#partial?.copy(room, 0, 0, before);
+      this.#partial = room;
+    }
+    const length = before + bytes.copy(room, before, at, end);
+    const found = room.subarray(0, length).indexOf(emptyLine, Math.max(0, before - 3));
+    const used = found === -1 ? length : found + 4;
+    this.#partialLength = used;
+    if (used > bounds.upstreamHead) throw new FramingError('a head that is too long');
+    if (found === -1) {
+      this.#refuseEarly(room, Math.max(0, before - 1), length);
+      return [undefined, end];
+    }
+    this.#partial = undefined;
+    return [room.toString('latin1', 0, used), at + used - before];
+  }
+
+  /** Not only when the head is complete, which something else than HTTP may never be. */
+  #refuseEarly(room: Buffer, from: number, length: number): void {
+    if (misplaced.test(room.toString('latin1', from, length))) throw new FramingError('a misplaced line break');
+    if (this.#state !== 'head') return;
+    const begin = room.toString('latin1', 0, Math.min(length, 64)).replace(/^[\r\n]+/, '');
+    if (!beginning.startsWith(begin.slice(0, beginning.length))) throw new FramingError('not HTTP');
+  }
+
+  /** @param head with its empty line */
+  #interpret(sink: ResponseSink, head: string): void {
+    const line = statusLine.exec(head);
+    if (line === null) throw new FramingError('a malformed status line');
+    const lines = head.slice(line[0].length, -2);
+    if (!fieldLines.test(lines)) throw new FramingError('a malformed header');
+    const status = Number(line[2]);
+    if (status === 101) throw new FramingError('an upgrade that nobody requested');
+    // RFC 9110, section 15.2: any number of them may come, also unexpected ones.
+    if (status < 200) return;
+    const headers = readFields(lines);
+    this.#frame(status, headers, line[1] === '1');
+    sink.head(status, headers);
+    if (this.#sink !== undefined && this.#isEmpty) this.#finish(sink);
+  }
+
+  get #isEmpty(): boolean {
+    return this.#state === 'counted' && this.#left === 0;
+  }
+
+  /** Decides where the body ends (RFC 9112, section 6.3). */
+  #frame(status: number, headers: ResponseHeaders, isCurrent: boolean): void {
+    const { 'content-length': length, 'transfer-encoding': coding, connection } = headers;
+    const options =
+      connection === undefined
+        ? []
+        : String(connection)
+            .toLowerCase()
+            .split(/[\t ]*,[\t ]*/);
+    this.isReusable = !options.includes('close') && (isCurrent || options.includes('keep-alive'));
+    this.idleSeconds = readTimeout(headers['keep-alive']);
+    if (length !== undefined && coding !== undefined) throw new FramingError('two lengths of the body');
+    if (length !== undefined && (typeof length !== 'string' || length.length > longestLength || !/^\d+$/.test(length)))
+      throw new FramingError('a malformed length of the body');
+    const isChunked = String(coding).toLowerCase() === 'chunked';
+    // What earlier versions of HTTP/1.1 called no coding at all. The body ends with the connection.
+    const isIdentity = String(coding).toLowerCase() === 'identity';
+    if (coding !== undefined && (typeof coding !== 'string' || !(isChunked || isIdentity)))
+      throw new FramingError('a transfer coding other than chunked');
+    this.#left = 0;
+    this.#state = 'counted';
+    if (!this.#hasBody) return;
+    if (status === 204 || status === 304) {
+      // Some send a body nonetheless, which would be taken for the next response.
+      if (coding !== undefined || (length !== undefined && Number(length) > 0)) this.isReusable = false;
+      return;
+    }
+    if (isChunked) {
+      // RFC 9112, section 6.1: in HTTP/1.0 its framing is not to be trusted.
+      if (!isCurrent) this.isReusable = false;
+      this.#expectSize();
+    } else if (length === undefined) {
+      this.isReusable = false;
+      this.#state = 'until close';
+    } else this.#left = Number(length);
+  }
+
+  #expectSize(): void {
+    this.#state = 'size';
+    this.#left = 0;
+    this.#digits = 0;
+  }
+
+  /** The line with the size of a chunk. */
+  #readSize(bytes: Buffer, from: number, end: number): number {
+    let at = from;
+    while (at < end) {
+      const byte = bytes[at++] as number;
+      if (this.#state === 'size end') {
+        if (byte !== lf) throw new FramingError('a malformed size of a chunk');
+        this.#endSize();
+        return at;
+      }
+      if (byte === cr && this.#digits > 0) this.#state = 'size end';
+      else if (this.#state === 'extension') {
+        if ((byte < 0x20 && byte !== 0x09) || byte === 0x7f) throw new FramingError('a malformed extension of a chunk');
+      } else if (byte === semicolon && this.#digits > 0) this.#state = 'extension';
+      else this.#addDigit(byte);
+    }
+    return at;
+  }
+
+  #addDigit(byte: number): void {
+    const digit = hexDigit(byte);
+    if (digit === -1 || ++this.#digits > longestSize) throw new FramingError('a malformed size of a chunk');
+    this.#left = this.#left * 16 + digit;
+  }
+
+  #endSize(): void {
+    if (this.#left > 0) {
+      this.#state = 'chunk';
+      return;
+    }
+    // Trailers end like a head when the line break before them counts as their first.
+    this.#state = 'trailers';
+    this.#partial = Buffer.allocUnsafe(64);
+    this.#partialLength = this.#partial.write('\r\n', 'latin1');
+  }
+
+  /** The line break behind a chunk. */
+  #readChunkEnd(bytes: Buffer, at: number, end: number): number {
+    if (this.#state === 'chunk end') {
+      if (bytes[at] !== cr) throw new FramingError('a chunk that is longer than its size');
+      this.#state = 'chunk line feed';
+      return at + 1 === end ? end : this.#readChunkEnd(bytes, at + 1, end);
+    }
+    if (bytes[at] !== lf) throw new FramingError('a chunk that is longer than its size');
+    this.#expectSize();
+    return at + 1;
+  }
+
+  #finish(sink: ResponseSink): void {
+    this.#sink = undefined;
+    sink.end();
+  }
+}
+
+/** @param lines well-formed header lines */
+function readFields(lines: string): ResponseHeaders {
+  const headers: ResponseHeaders = { __proto__: null } as unknown as ResponseHeaders;
+  for (let at = 0; at < lines.length;) {
+    const end = lines.indexOf('\r', at);
+    const colon = lines.indexOf(':', at);
+    const name = lines.slice(at, colon).toLowerCase();
+    const value = withoutSpaces(lines, colon + 1, end);
+    const known = headers[name];
+    if (known === undefined) headers[name] = value;
+    else if (typeof known === 'string') headers[name] = [known, value];
+    else known.push(value);
+    at = end + 2;
+  }
+  return headers;
+}
+
+/** Only spaces and tabs surround a value: `trim` would remove others, too (RFC 9110, section 5.6.3). */
+function withoutSpaces(text: string, from: number, to: number): string {
+  let [begin, end] = [from, to];
+  while (begin < end && isSpace(text.charCodeAt(begin))) begin++;
+  while (begin < end && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(begin, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+/** Seconds of `Keep-Alive: timeout=5`. */
+function readTimeout(value: string | string[] | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const seconds = /timeout\s*=\s*"?(\d{1,9})/i.exec(String(value))?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}

@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
-import { AccountError } from '#core/business/accounts/account-error.ts';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
 import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';
@@ -13,6 +13,8 @@ interface Output {
 const exitCodes = `
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
+
+const examples = (lines: readonly string[]): string => exampleText(lines, exitCodes);
 
 const handles = `
 ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
@@ -152,24 +154,17 @@ function addLimitOptions(parser: Parser): Parser {
     .option('--weight <share>', 'share of full upstreams, where others have 1', parseInteger(1, 100));
 }
 
-function examples(lines: readonly string[]): string {
-  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
-}
-
 async function shown(host: Host, handle: string): Promise<ShownAccount> {
   return showAccount(await (await accounts()).findAccount(host.database, handle));
 }
 
-/** Does the work and prints the account; an AccountError becomes a message with an exit code. */
+/** Does the work and prints the account. */
 async function run(
   context: CommandContext,
   { json }: Output,
   work: (host: Host) => Promise<ShownAccount>,
 ): Promise<void> {
-  const account = await context.withHost(work).catch((error: unknown) => {
-    if (error instanceof AccountError) throw new CommandFailed(error.message, error.kind === 'not_found' ? 3 : 1);
-    throw error;
-  });
+  const account = await explainErrors(context.withHost(work));
   if (json === true) context.print(JSON.stringify(account, null, 2));
   else for (const line of showFields(account)) context.print(line);
 }

@@ -15,6 +15,11 @@ export interface CommandContext {
   print(line: string): void;
 }
 
+/** The end of a help text: command lines, and what the exit codes mean. */
+export function exampleText(lines: readonly string[], exitCodes: string): string {
+  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
+}
+
 /** Ends a command with a message and an exit code, without a stack. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';

@@ -62,6 +62,11 @@ function toCell(cell: TextCell, longest: number): { readonly text: string; reado
   return { text: shorten(cell.text, longest), style: cell.style };
 }
 
+/** A heading with lines below it; nothing without lines. */
+export function formatSection(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
 /** Names and values below each other; fields without a value are left out. */
 export function formatFields(fields: readonly (readonly [name: string, value: string | undefined])[]): string[] {
   const known = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);

@@ -1,10 +1,10 @@
 import { type Command as Parser, Option } from 'commander';
 import type { ActionWords } from '#core/business/operator-actions/actions.ts';
-import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountQuery, AccountState } from '#core/business/accounts/account-list.ts';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
@@ -20,6 +20,8 @@ interface Output extends ZoneOptions {
 const exitCodes = `
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
+
+const examples = (lines: readonly string[]): string => exampleText(lines, exitCodes);
 
 const handles = `
 ACCOUNT is an account id, e-mail address, name, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
@@ -156,11 +158,13 @@ function defineExport(parser: Parser, context: CommandContext): void {
       `${handles}\nDigests of keys and sessions are left out.${examples(['daypass account export ani@example.com > ani.json'])}`,
     )
     .action((account: string) =>
-      explained(context, async (host) => {
-        const { exportAccount, findAccountByHandle } = await operations();
-        const { id } = await findAccountByHandle(host, account);
-        for await (const line of exportAccount(host.database, id)) context.print(line);
-      }),
+      explainErrors(
+        context.withHost(async (host) => {
+          const { exportAccount, findAccountByHandle } = await operations();
+          const { id } = await findAccountByHandle(host, account);
+          for await (const line of exportAccount(host.database, id)) context.print(line);
+        }),
+      ),
     );
 }
 
@@ -210,15 +214,13 @@ function accountCommandOf(parser: Parser, name: string, description: string): Pa
     .addOption(zoneOption());
 }
 
-function examples(lines: readonly string[]): string {
-  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
-}
-
 async function printList(context: CommandContext, output: Output, query: AccountQuery): Promise<void> {
-  const { accounts, zone } = await explained(context, async (host) => ({
-    accounts: await (await operations()).listAccounts(host.database, query),
-    zone: zoneOf(host, output),
-  }));
+  const { accounts, zone } = await explainErrors(
+    context.withHost(async (host) => ({
+      accounts: await (await operations()).listAccounts(host.database, query),
+      zone: zoneOf(host, output),
+    })),
+  );
   if (output.json === true) return context.print(JSON.stringify(accounts.map(summaryToJson), null, 2));
   for (const line of describeList(accounts, zone)) context.print(line);
   const last = accounts.at(-1);
@@ -271,20 +273,12 @@ async function run(
   output: Output,
   work: (host: Host) => Promise<AccountDetails>,
 ): Promise<void> {
-  const { details, zone } = await explained(context, async (host) => ({
-    details: await work(host),
-    zone: zoneOf(host, output),
-  }));
+  const { details, zone } = await explainErrors(
+    context.withHost(async (host) => ({
+      details: await work(host),
+      zone: zoneOf(host, output),
+    })),
+  );
   if (output.json === true) context.print(JSON.stringify(toJson(details), null, 2));
   else for (const line of describeAccount(details, zone)) context.print(line);
-}
-
-/** An AccountError becomes a message with an exit code. */
-async function explained<T>(context: CommandContext, work: (host: Host) => Promise<T>): Promise<T> {
-  try {
-    return await context.withHost(work);
-  } catch (error) {
-    if (error instanceof AccountError) throw new CommandFailed(error.message, error.kind === 'not_found' ? 3 : 1);
-    throw error;
-  }
 }

@@ -5,7 +5,7 @@ import type { IdentityRecord } from '#core/business/accounts/identity-links.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { formatActions } from '#core/extension/commands/action-table.ts';
-import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import { formatFields, formatSection, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
 /** All that `daypass account show` prints. */
@@ -97,8 +97,8 @@ export function describeAccount({ record, blockedReason, ...more }: AccountDetai
       ['sessions', String(more.sessions.length)],
       ['times', timeZone],
     ]),
-    ...section('ledger', describeLedger(more.ledger, timeZone)),
-    ...section('actions', formatActions(more.actions, timeZone)),
+    ...formatSection('ledger', describeLedger(more.ledger, timeZone)),
+    ...formatSection('actions', formatActions(more.actions, timeZone)),
   ];
 }
 
@@ -134,11 +134,6 @@ export function describeLedger(entries: readonly LedgerEntry[], timeZone: string
       entry.isInForce ? '' : 'replaced',
     ]),
   );
-}
-
-/** A heading with lines below it; nothing without lines. */
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
 export function describeList(accounts: readonly AccountSummary[], timeZone: string): string[] {

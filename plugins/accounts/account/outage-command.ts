@@ -1,5 +1,4 @@
 import type { Command as Parser } from 'commander';
-import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { OutageResult } from '#core/business/accounts/outage-grant.ts';
 import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
@@ -14,6 +13,7 @@ import {
   zoneOption,
 } from '#core/extension/commands/days.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
@@ -44,7 +44,7 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
     .requiredOption('--label <text>', 'what customers read as the name of these days', parseLine)
     .option('--yes', 'do not ask; without it, the accounts are listed first')
     .addOption(zoneOption())
-    .action((options: OutageOptions) => explained(() => context.withHost((host) => grantAll(context, host, options))));
+    .action((options: OutageOptions) => explainErrors(context.withHost((host) => grantAll(context, host, options))));
 }
 
 async function grantAll(context: CommandContext, host: Host, options: OutageOptions): Promise<void> {
@@ -73,16 +73,6 @@ async function grantAll(context: CommandContext, host: Host, options: OutageOpti
     throw new CommandFailed(failed.map(({ account, message }) => `${account}: ${message}`).join('\n'));
 }
 
-/** An AccountError becomes a message with an exit code. */
-async function explained(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof AccountError)) throw error;
-    throw new CommandFailed(error.message, error.kind === 'span' ? 2 : error.kind === 'not_found' ? 3 : 1);
-  }
-}
-
 /** `daypass account credit-outage`: what outages would give back, and the approval of the first, or its refusal. */
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
   parser
@@ -93,7 +83,7 @@ export function defineOutageCredit(parser: Parser, context: CommandContext): voi
     .option('--yes', 'do not ask')
     .addOption(zoneOption())
     .action((id: string | undefined, options: CreditOptions) =>
-      explained(() => context.withHost((host) => creditOutages(context, host, id, options))),
+      explainErrors(context.withHost((host) => creditOutages(context, host, id, options))),
     );
 }
 

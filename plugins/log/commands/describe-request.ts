@@ -1,4 +1,4 @@
-import { formatFields, formatTable, paint } from '#core/extension/commands/table-text.ts';
+import { formatFields, formatSection, formatTable, paint } from '#core/extension/commands/table-text.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { duration, plain, statusOf, timeOf } from './describe-requests.ts';
@@ -10,8 +10,8 @@ const axisLength = 32;
 export function describeRequest(record: RequestRecord, account: string | undefined, timeZone: string): string[] {
   return [
     ...formatFields([...requestFields(record, account, timeZone), ...answerFields(record, timeZone)]),
-    ...section('attempts', describeAttempts(record, timeZone)),
-    ...section('notes: what the serving route got differently', record.notes ?? []),
+    ...formatSection(paint('bold', 'attempts'), describeAttempts(record, timeZone)),
+    ...formatSection(paint('bold', 'notes: what the serving route got differently'), record.notes ?? []),
   ];
 }
 
@@ -103,10 +103,6 @@ function barOf(start: number, length: number, end: number): string {
 function readerOf(timeZone: string) {
   const format = formatterFor('en', timeZone);
   return { format, took: (ms: number | null | undefined) => duration(ms, format) || undefined };
-}
-
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ['', paint('bold', title), ...lines.map((line) => `  ${line}`)];
 }
 
 function textOf(value: string | null): string | undefined {

@@ -2,6 +2,7 @@ import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type SelectionOptions,
   sinceOption,
   type StatusFilter,
-  withHost,
 } from './request-options.ts';
 
 interface ListOptions extends SelectionOptions {
@@ -68,25 +68,27 @@ aborted (the client left), interrupted (the gateway's process ended). Requests a
     .action((options: ListOptions) => {
       if (options.follow === true && options.before !== undefined)
         throw new CommandFailed('--follow prints new requests: leave --before out', 2);
-      return withHost(context, async (host) => {
-        const filter: RequestFilter = {
-          ...(await readSelection(host, options)),
-          ...options.status,
-          hasFailover: options.failover,
-          isCached: options.cached,
-        };
-        const output = { print: context.print, isJson: options.json === true, timeZone: zoneOf(host, options) };
-        if (options.follow === true) {
-          const { followRequests } = await import('./follow.ts');
-          return followRequests(host, filter, { ...output, limit: options.limit ?? usualLimits.follow });
-        }
-        const { printRequests } = await import('./print-requests.ts');
-        return printRequests(host, filter, {
-          ...output,
-          limit: options.limit ?? usualLimits.list,
-          before: options.before,
-        });
-      });
+      return explainErrors(
+        context.withHost(async (host) => {
+          const filter: RequestFilter = {
+            ...(await readSelection(host, options)),
+            ...options.status,
+            hasFailover: options.failover,
+            isCached: options.cached,
+          };
+          const output = { print: context.print, isJson: options.json === true, timeZone: zoneOf(host, options) };
+          if (options.follow === true) {
+            const { followRequests } = await import('./follow.ts');
+            return followRequests(host, filter, { ...output, limit: options.limit ?? usualLimits.follow });
+          }
+          const { printRequests } = await import('./print-requests.ts');
+          return printRequests(host, filter, {
+            ...output,
+            limit: options.limit ?? usualLimits.list,
+            before: options.before,
+          });
+        }),
+      );
     });
 }
 
@@ -99,16 +101,18 @@ function defineShow(parser: Parser, context: CommandContext): void {
     .addOption(zoneOption())
     .addHelpText('after', examples(['daypass requests show req_019a8b7c6d5e7f00112233445566778899']))
     .action((id: string, _own: object, command: Parser) =>
-      withHost(context, async (host) => {
-        // The parser assigns options that `requests` also has to `requests`.
-        const options = command.optsWithGlobals<{ json?: true; timeZone?: string }>();
-        const { printRequest } = await import('./print-requests.ts');
-        await printRequest(host, id, {
-          print: context.print,
-          isJson: options.json === true,
-          timeZone: zoneOf(host, options),
-        });
-      }),
+      explainErrors(
+        context.withHost(async (host) => {
+          // The parser assigns options that `requests` also has to `requests`.
+          const options = command.optsWithGlobals<{ json?: true; timeZone?: string }>();
+          const { printRequest } = await import('./print-requests.ts');
+          await printRequest(host, id, {
+            print: context.print,
+            isJson: options.json === true,
+            timeZone: zoneOf(host, options),
+          });
+        }),
+      ),
     );
 }
 

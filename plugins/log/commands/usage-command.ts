@@ -2,15 +2,9 @@ import type { UsageGrouping } from './describe-usage.ts';
 import { Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Command } from '#core/extension/commands/command.ts';
-import {
-  accountOption,
-  examples,
-  readSelection,
-  type SelectionOptions,
-  sinceOption,
-  withHost,
-} from './request-options.ts';
+import { accountOption, examples, readSelection, type SelectionOptions, sinceOption } from './request-options.ts';
 
 interface UsageOptions extends SelectionOptions {
   readonly by: UsageGrouping;
@@ -41,14 +35,16 @@ Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. W
 whichever one served in the end. Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.${examples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-5 --json'])}`,
       )
       .action((options: UsageOptions) =>
-        withHost(context, async (host) => {
-          const { printUsage } = await import('./print-usage.ts');
-          await printUsage(host, await readSelection(host, options), options.by, {
-            print: context.print,
-            isJson: options.json === true,
-            timeZone: zoneOf(host, options),
-          });
-        }),
+        explainErrors(
+          context.withHost(async (host) => {
+            const { printUsage } = await import('./print-usage.ts');
+            await printUsage(host, await readSelection(host, options), options.by, {
+              print: context.print,
+              isJson: options.json === true,
+              timeZone: zoneOf(host, options),
+            });
+          }),
+        ),
       );
   },
 };

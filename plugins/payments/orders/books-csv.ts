@@ -2,28 +2,32 @@ import { csvLine } from '#core/extension/commands/csv.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Movement } from '#core/business/payments/movements.ts';
 
-const heading = [
-  'day',
-  'time',
-  'kind',
-  'order',
-  'amount',
-  'currency',
-  'days',
-  'label',
-  'account',
-  'provider',
-  'reference',
-  'payment_id',
-  'issuer',
-  'outcome',
-  'order_state',
-  'flagged',
-  'fee',
-  'net',
-  'reconciled',
-  'gift',
-];
+type Cell = string | number | undefined;
+
+/** Columns of a line, in their order. */
+const columns: Readonly<Record<string, (movement: Movement, day: string, clock: string) => Cell>> = {
+  day: (_movement, day) => day,
+  time: (_movement, _day, clock) => clock,
+  kind: ({ kind }) => kind,
+  order: ({ order }) => order,
+  amount: ({ amount }) => amount,
+  currency: ({ currency }) => currency,
+  days: ({ days }) => days,
+  label: ({ label }) => label,
+  account: ({ accountId }) => accountId,
+  provider: ({ provider }) => provider,
+  reference: ({ reference }) => reference,
+  payment_id: ({ paymentId }) => paymentId,
+  issuer: ({ issuer }) => issuer,
+  outcome: ({ outcome }) => outcome,
+  order_state: ({ orderState }) => orderState,
+  flagged: ({ isFlagged }) => (isFlagged ? 'yes' : 'no'),
+  fee: ({ fee }) => fee,
+  net: ({ amount, fee }) => amount - (fee ?? 0),
+  reconciled: ({ isReconciled }) => (isReconciled ? 'yes' : 'no'),
+  gift: ({ isGift }) => (isGift ? 'yes' : 'no'),
+};
+const heading = Object.keys(columns);
 
 interface Total {
   readonly provider: string;
@@ -56,29 +60,7 @@ export class BooksCsv {
     const ended = day === this.#day ? [] : this.end();
     this.#day = day;
     this.#count(movement);
-    const { amount, fee } = movement;
-    const line = csvLine([
-      day,
-      clock,
-      movement.kind,
-      movement.order,
-      amount,
-      movement.currency,
-      movement.days,
-      movement.label,
-      movement.accountId,
-      movement.provider,
-      movement.reference,
-      movement.paymentId,
-      movement.issuer,
-      movement.outcome,
-      movement.orderState,
-      movement.isFlagged ? 'yes' : 'no',
-      fee,
-      amount - (fee ?? 0),
-      movement.isReconciled ? 'yes' : 'no',
-      movement.isGift ? 'yes' : 'no',
-    ]);
+    const line = csvLine(Object.values(columns).map((cell) => cell(movement, day, clock)));
     return [...ended, line];
   }
 
@@ -89,15 +71,8 @@ export class BooksCsv {
     const totals = [...this.#totals.values()];
     this.#totals.clear();
     return totals.map(({ provider, currency, amount, fee }) => {
-      const columns: Readonly<Record<string, string | number | undefined>> = {
-        day,
-        kind: 'total',
-        amount,
-        currency,
-        provider,
-        fee,
-      };
-      return csvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : columns[name])));
+      const known: Readonly<Record<string, Cell>> = { day, kind: 'total', amount, currency, provider, fee };
+      return csvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : known[name])));
     });
   }
 

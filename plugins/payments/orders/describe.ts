@@ -2,7 +2,7 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { formatActions } from '#core/extension/commands/action-table.ts';
-import { formatFields, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import { formatFields, formatSection, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import type { BookTotals } from '#core/business/payments/match-books.ts';
 import type { FlaggedMoney, OpenFlag } from '#core/business/payments/flags.ts';
@@ -184,7 +184,7 @@ export function describeOrder(
         entry.isInForce ? '' : 'replaced',
       ]),
     ),
-    ...section('actions', formatActions(actions, timeZone)),
+    ...formatSection('actions', formatActions(actions, timeZone)),
   ];
 }
 
@@ -202,12 +202,7 @@ function describeGift({ isGift, gift }: Order, time: (value: Date) => string): s
 
 /** Nothing without rows. */
 function table(title: string, heading: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return rows.length === 0 ? [] : section(title, formatTable(heading, rows));
-}
-
-/** A heading with lines below it; nothing without lines. */
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+  return rows.length === 0 ? [] : formatSection(title, formatTable(heading, rows));
 }
 
 /** What a comparison of the books has found. */

@@ -1,11 +1,9 @@
 import { type Command as Parser, Option } from 'commander';
-import { AccountError } from '#core/business/accounts/account-error.ts';
-import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
-import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
-import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { type CommandContext, exampleText } from '#core/extension/commands/command.ts';
 import { parseDay, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
 /** Options of a command that prints for people or as JSON. */
@@ -35,18 +33,9 @@ export function filtered(parser: Parser): Parser {
     .option('--account <account>', 'of this account: id, e-mail address, name, hint or key', parseLine);
 }
 
-export function examples(lines: readonly string[]): string {
-  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
-}
+export const examples = (lines: readonly string[]): string => exampleText(lines, exitCodes);
 
 /** Errors about accounts and orders become messages with an exit code. */
-export async function withHost(context: CommandContext, work: (host: Host) => Promise<void>): Promise<void> {
-  try {
-    await context.withHost(work);
-  } catch (error) {
-    if (error instanceof PaymentError) throw new CommandFailed(error.message);
-    const isOurs = error instanceof AccountError || error instanceof CheckoutError;
-    if (isOurs) throw new CommandFailed(error.message, error.kind === 'not_found' ? 3 : 1);
-    throw error;
-  }
+export function withHost(context: CommandContext, work: (host: Host) => Promise<void>): Promise<void> {
+  return explainErrors(context.withHost(work));
 }

@@ -2,18 +2,25 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, slowest first: one that begins last would leave the other workers idle. */
 const slowest = [
+  'e2e/upgrade.test.ts',
   'e2e/chaos.test.ts',
   'e2e/lifecycle.test.ts',
-  'e2e/third-party.test.ts',
-  'e2e/every-page.test.ts',
   'e2e/payments-soak.test.ts',
-  'plugins/setup/script/interrupted.integration.test.ts',
-  'e2e/conformance.test.ts',
-  'e2e/plugin-author.test.ts',
-  'core/platform/database/embedded.integration.test.ts',
+  'e2e/every-page.test.ts',
   'core/platform/jobs/jobs.integration.test.ts',
+  'e2e/third-party.test.ts',
   'e2e/playground.test.ts',
+  'e2e/signals.test.ts',
+  'e2e/live-streams.test.ts',
   'e2e/home-browser.test.ts',
+  'e2e/rollback.test.ts',
+  'e2e/package.test.ts',
+  'e2e/stuck-plugin.test.ts',
+  'e2e/policy-refusals.test.ts',
+  'e2e/purchase.test.ts',
+  'e2e/plugin-author.test.ts',
+  'core/platform/database/database.integration.test.ts',
+  'core/platform/database/embedded.integration.test.ts',
 ];
 
 /** The order of files: Vitest's, after the slowest. */

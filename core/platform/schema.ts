@@ -33,7 +33,7 @@ export interface JsonSchema {
 }
 
 /** Types of JSON Schema. */
-export type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
+type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
 /** The type of the values that satisfy a schema, after defaults have been filled in. */
 export type Infer<S> = S extends { readonly const: infer Value }

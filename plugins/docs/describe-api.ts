@@ -21,7 +21,7 @@ export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values
 }
 
 /** A base address, and whose clients take it. */
-export interface BaseAddress {
+interface BaseAddress {
   readonly dialect: Dialect;
   readonly clients: string;
   readonly url: string;

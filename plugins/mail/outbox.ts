@@ -42,7 +42,7 @@ const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval 
 const keptDays = 90;
 
 /** A message that this process has claimed: no other process sends it. */
-export interface Claimed<Event extends EventName> {
+interface Claimed<Event extends EventName> {
   readonly eventId: string;
   readonly event: Event;
   /** Payload of the event. */

@@ -42,7 +42,7 @@ export interface ActionQuestion {
 }
 
 /** What was entered. */
-export interface ActionInput {
+interface ActionInput {
   readonly note: string;
   readonly days: number;
   readonly amount: number | undefined;

@@ -30,7 +30,7 @@ const passDays = Math.max(...Object.values(spans)) + 1;
 /** Hours of the chart of today. */
 export const chartHours = 24;
 /** Minutes over which the rate is averaged. */
-export const rateMinutes = 5;
+const rateMinutes = 5;
 
 /** The cached sources of the overview. Flags are not cached: they must disappear when they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {

@@ -5,7 +5,7 @@ export type Samples = Readonly<Record<string, readonly string[]>>;
 export const samplesPerPrompt = 3;
 
 /** Asks for who made the model. */
-export const makerPrompt = 'Who made you, and what is the name of your model? Answer in at most ten words.';
+const makerPrompt = 'Who made you, and what is the name of your model? Answer in at most ten words.';
 
 /**
  * Prompts whose short answers differ between models: what they say of themselves, what they know, compute and like. Never changed in

@@ -110,7 +110,7 @@ export class LocalFallback implements Limiter {
 }
 
 /** What each of so many instances may grant, so that together they grant the limit; at least one request each. */
-export function shareOf(limits: Limits, instances: number): Limits {
+function shareOf(limits: Limits, instances: number): Limits {
   if (instances <= 1) return limits;
   const part = (whole: number) => Math.max(1, Math.floor(whole / instances));
   return {

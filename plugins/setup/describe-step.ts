@@ -23,7 +23,7 @@ export interface ShownStep {
 }
 
 /** A field and its value. The page has no key to copy, so its field has a link instead. */
-export interface ShownField {
+interface ShownField {
   readonly id: string;
   readonly label: string;
   readonly value: string;

@@ -77,7 +77,7 @@ export interface CodeSample {
 }
 
 /** Lines that a script writes: between markers in a file that may hold others (`block`), or all of a file (`text`). */
-export interface LinesStep {
+interface LinesStep {
   readonly kind: 'lines';
   readonly place: FilePlace;
   readonly format: 'block' | 'text';
@@ -88,13 +88,13 @@ export interface LinesStep {
 export type ScriptedStep = FileStep | EnvironmentStep | CommandStep | LinesStep;
 
 /** A variable that moves a folder of the tool, which may differ between systems: what would be below `folder` is below its value. */
-export interface MovedFolder {
+interface MovedFolder {
   readonly variable: string;
   readonly folder: string;
 }
 
 /** What the words of a trial depend on. */
-export type TrialValues = Pick<SetupValues, 'providerId'> & { readonly model: Pick<SetupModel, 'name'> };
+type TrialValues = Pick<SetupValues, 'providerId'> & { readonly model: Pick<SetupModel, 'name'> };
 
 /** How the script finds a tool on a machine and sets it up. `~/.config` means the folder that XDG_CONFIG_HOME names. */
 export interface ToolScript {

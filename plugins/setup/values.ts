@@ -5,7 +5,7 @@ import { plainUrl } from '#core/web/pages/setup-command.ts';
 import { type Abilities, defaultsOf, type SetupHost, setupModels, type TierModels } from './defaults.ts';
 
 /** Stands where the key belongs. A page never prints a key here, and no address carries one. */
-export const keyPlaceholder = 'YOUR_KEY';
+const keyPlaceholder = 'YOUR_KEY';
 
 /** A model as tools name it, with its limits where they are known. */
 export interface SetupModel {

@@ -47,7 +47,7 @@ export const powershell: Shell = {
 };
 
 /** A word as it is where no shell would read more into it; otherwise in single quotes. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }
 

@@ -57,7 +57,7 @@ export function endUserIds(host: Host): EndUserIds {
   return host.keep('end-user-ids', () => new EndUserIds(host.database));
 }
 
-export function endUserId(secret: string, accountId: string): string {
+function endUserId(secret: string, accountId: string): string {
   return createHmac('sha256', secret).update(accountId).digest('hex');
 }
 

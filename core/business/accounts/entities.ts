@@ -48,7 +48,7 @@ export const ApiKey = defineEntity({
  * Why an entry was made: days added by hand, bought, by a voucher, or by a gift that somebody else has bought; a period replaced
  * because of a refund or by hand, moved by that, or longer because of an outage.
  */
-export const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;
+const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;
 
 /**
  * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in
@@ -99,7 +99,7 @@ export const PlanPeriodSchema = defineEntity({
 });
 
 /** How vouchers of a batch reached their holders: paid for elsewhere, such as on a marketplace, or for nothing. */
-export const voucherSources = ['sold', 'given'] as const;
+const voucherSources = ['sold', 'given'] as const;
 
 /** Vouchers that were made together. */
 export const VoucherBatch = defineEntity({

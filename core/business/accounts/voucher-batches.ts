@@ -36,7 +36,7 @@ export async function listBatches(database: Pick<Database, 'query'>, limit: numb
 }
 
 /** Paid for elsewhere, for nothing, or bought here as a gift. */
-export type VoucherSource = 'sold' | 'given' | 'gift';
+type VoucherSource = 'sold' | 'given' | 'gift';
 
 /** One voucher, with who redeemed it. Times are epoch ms. */
 export interface ListedVoucher {

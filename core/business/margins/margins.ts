@@ -31,7 +31,7 @@ export interface MarginGroup extends Margin {
   readonly key: string | null;
 }
 
-export interface MarginDay extends Margin {
+interface MarginDay extends Margin {
   /** `2026-11-22`, in `service.time_zone`. */
   readonly day: string;
 }

@@ -35,7 +35,7 @@ export interface Observation extends Assessment {
 /** Ms that trouble must last, pauses included, before it is an incident. */
 const patience = { down: 30_000, degraded: 120_000 } as const;
 /** Ms without trouble that end an incident: a breaker that flaps makes one. */
-export const calmTime = 5 * 60_000;
+const calmTime = 5 * 60_000;
 /** Ms without any observation, after which an incident ended when it was last observed: no gateway was running. */
 const longestGap = 10 * 60_000;
 

@@ -11,7 +11,7 @@ export interface Trouble {
  * `last_failed`: too few requests to tell, but the last ones failed. `recovering`: most requests failed, and the last ones did not.
  * `slow`: the first token takes much longer than usual.
  */
-export type TroubleCause = (typeof troubleCauses)[number];
+type TroubleCause = (typeof troubleCauses)[number];
 
 export const troubleCauses = ['routes_out', 'failing', 'recovering', 'slow', 'last_failed'] as const;
 

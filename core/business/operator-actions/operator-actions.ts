@@ -3,7 +3,7 @@ import type { InferEntity } from '@mikro-orm/core';
 import type { Database } from '#core/platform/database/database.ts';
 import type { OperatorActionRow } from './entities.ts';
 
-export const operatorActionNames = [
+const operatorActionNames = [
   'flag.resolve',
   'order.refund',
   'account.block',

@@ -133,7 +133,7 @@ export interface FlaggedMoney {
 }
 
 /** The order of a flag. */
-export interface FlaggedOrder {
+interface FlaggedOrder {
   readonly id: string;
   readonly code: string;
   readonly accountId: string;

@@ -4,18 +4,7 @@ import { worstFlags } from './flags.ts';
 import { orderColumns, type OrderRow, toOrder } from './order-row.ts';
 import type { Order, OrderState } from './order-types.ts';
 
-export type {
-  DaysBack,
-  FlagKind,
-  Gift,
-  Order,
-  OrderFlag,
-  OrderRefund,
-  OrderState,
-  Payment,
-  PaymentAttempt,
-  PaymentOutcome,
-} from './order-types.ts';
+export type { Order, OrderFlag, OrderRefund, OrderState, Payment } from './order-types.ts';
 export { refundable } from './order-types.ts';
 
 /** Which orders to list. Times are those of creation. */

@@ -13,7 +13,7 @@ import { readCharge, readProviderBooks } from './provider-books.ts';
  */
 
 /** Money that only one side has, or each with another amount. */
-export interface Difference {
+interface Difference {
   /** `here`: only this gateway has it. `provider`: only the provider has it. `amount`: both do, and differ. */
   readonly side: 'here' | 'provider' | 'amount';
   readonly kind: 'payment' | 'refund';

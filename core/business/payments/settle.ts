@@ -26,7 +26,7 @@ export interface Settlement {
   readonly accountId?: string;
 }
 
-export type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
+type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
 /** An order and one of its attempts, read under the lock of the order. */
 interface Subject

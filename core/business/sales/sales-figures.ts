@@ -14,7 +14,7 @@ type Queries = Pick<Database, 'query'>;
  * counts as it began: renewals change nothing.
  */
 export const placeKinds = ['bought', 'late', 'given', 'gift', 'ordered', 'reserved'] as const;
-export type PlaceKind = (typeof placeKinds)[number];
+type PlaceKind = (typeof placeKinds)[number];
 
 /** The places under one limit. */
 export interface PlaceCount {

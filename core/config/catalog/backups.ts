@@ -9,7 +9,7 @@ export function modelsWithoutBackup(models: readonly Model[]): Model[] {
 }
 
 /** True when a model has routes on two upstreams that do not fail together: two keys or formats of one endpoint do. */
-export function hasBackup({ routes }: Pick<Model, 'routes'>): boolean {
+function hasBackup({ routes }: Pick<Model, 'routes'>): boolean {
   return new Set(routes.map(({ upstream }) => hostOf(upstream))).size > 1;
 }
 

@@ -214,7 +214,7 @@ const line = /^[\t\x20-\x7e\x80-\xff]*$/;
 const framing = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade']);
 
 /** The mistake in a header and its correction, without its value; undefined for a valid one. */
-export function headerMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
+function headerMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
   if (!token.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
   if (framing.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
   if (line.test(value)) return undefined;
@@ -222,7 +222,7 @@ export function headerMistake(name: string, value: string): readonly [wrong: str
 }
 
 /** The same for an API key. Keys have no spaces; one with spaces was pasted or read with surrounding text. */
-export function keyMistake(key: string): readonly [wrong: string, right: string] | undefined {
+function keyMistake(key: string): readonly [wrong: string, right: string] | undefined {
   const variable = foreignVariable(key);
   if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
   if (/^[\x21-\x7e]*$/.test(key)) return undefined;
@@ -234,7 +234,7 @@ export function keyMistake(key: string): readonly [wrong: string, right: string]
  * The mistake in the base URL of an upstream and its correction; undefined for a valid one. Requests use only origin and
  * path, so anything else would be dropped silently.
  */
-export function baseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
+function baseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
   const url = URL.parse(text);
   if (url === null)
     return ['is not a valid URL: its host or port is invalid', 'use one such as https://llm.example.com:8443/v1'];

@@ -54,7 +54,7 @@ export interface OrderEvent {
 }
 
 /** Money, in the smallest unit that its currency is paid in. */
-export interface PaymentEvent {
+interface PaymentEvent {
   readonly amount: number;
   readonly currency: string;
 }

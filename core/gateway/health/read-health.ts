@@ -79,7 +79,7 @@ async function ping(name: DependencyState['name'], kind: string, answer: Promise
 }
 
 /** What is wrong with a dependency that does not respond, and what to do. */
-export function describeUnavailable({ name, kind, error }: DependencyState): string {
+function describeUnavailable({ name, kind, error }: DependencyState): string {
   if (name === 'shared state')
     return `Redis is unavailable (${error}): limits apply to each instance separately, and jobs wait. Start it, or correct REDIS_URL.`;
   const server = kind === 'embedded' ? 'the embedded PostgreSQL' : 'PostgreSQL';

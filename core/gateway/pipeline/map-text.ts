@@ -77,14 +77,14 @@ function writeEvent({ name, data }: ObjectEvent): string {
 }
 
 /** Complete entries of an array, with the text before and after them. */
-export interface ArrayPiece {
+interface ArrayPiece {
   readonly before: string;
   readonly entries: readonly JsonObject[];
   readonly after: string;
 }
 
 /** Reads a JSON array of objects that grows chunk by chunk: `[{…}`, `,{…}`, `]`. */
-export class JsonArrayFramer {
+class JsonArrayFramer {
   #pending = '';
 
   /** @throws GatewayError when an entry is larger than `bounds.event` */

@@ -34,7 +34,7 @@ export async function readSchema(client: pg.Client): Promise<BackupSchema> {
 }
 
 /** Tables that others refer to come first; a partition counts as its parent. */
-export function inFillingOrder(
+function inFillingOrder(
   tables: readonly TableRow[],
   references: readonly { readonly from: string; readonly to: string }[],
 ): BackupTable[] {

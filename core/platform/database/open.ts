@@ -196,7 +196,7 @@ class PostgresDatabase implements OpenedDatabase {
 const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
 const token = new RegExp(`${quoted}|\\?`, 'g');
 
-export interface BoundQuery {
+interface BoundQuery {
   readonly text: string;
   readonly values: unknown[];
 }
@@ -207,7 +207,7 @@ export interface BoundQuery {
  *
  * @throws Error when the number of parameters differs from the placeholders
  */
-export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
+function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
   const values: unknown[] = [];
   let next = 0;
   const text = sql.replace(token, (found) => {
@@ -232,7 +232,7 @@ export function checkUrl(url: string, name = 'DATABASE_URL'): void {
 }
 
 /** Names the database of a connection error, without the password. Other errors are returned unchanged. */
-export function explainFailure(error: unknown, url: string): unknown {
+function explainFailure(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { host, pathname } = new URL(url);
   return new Error(`The database ${host || 'localhost'}${pathname} of DATABASE_URL could not be opened`, {

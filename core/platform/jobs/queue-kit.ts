@@ -168,7 +168,7 @@ const retries = { first: 100, longest: 5_000 };
  * any other failure: "the database system is starting up" would be asked in a busy loop, and a connection that never
  * became ready fails without any I/O, so that the event loop would not turn any more.
  */
-export function pausingWorker(Base: typeof Worker): typeof Worker {
+function pausingWorker(Base: typeof Worker): typeof Worker {
   return class PacedWorker extends Base {
     readonly #backoff = new Backoff(retries);
     readonly #closing = new AbortController();

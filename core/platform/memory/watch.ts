@@ -23,7 +23,7 @@ export interface MemoryFigures {
 }
 
 /** What this process uses now. */
-export const readFigures = (): MemoryFigures => ({
+const readFigures = (): MemoryFigures => ({
   process: process.memoryUsage.rss(),
   heap: getHeapStatistics().used_heap_size,
 });

@@ -8,7 +8,7 @@ import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisInstances } from './redis-instances.ts';
 
 /** Ms that a start waits for the connection to Redis, and then for answers in time. */
-export const startTimeout = 3_000;
+const startTimeout = 3_000;
 export const answerTimeout = 1_000;
 
 /** The servers behind a client: one Redis, or the primaries of a cluster. Each has a circuit: one may be away while others answer. */

@@ -220,7 +220,7 @@ const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
  *
  * @returns the function that ends it
  */
-export function followDatabase(
+function followDatabase(
   { notifications }: Pick<Database, 'notifications'>,
   onChange: (change: LiveChange) => void,
 ): () => void {

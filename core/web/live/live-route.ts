@@ -106,7 +106,7 @@ function sourceOf(createVisit: () => LiveVisit, live: LiveParts, renderer: Rende
 }
 
 /** A visit whose page is rendered again and again, long after its head was sent. */
-export class LiveVisit extends Visit {
+class LiveVisit extends Visit {
   /** @throws Error for a visitor: visitors share what is rendered, and a token is for one browser */
   override formToken(path: string): string {
     if (this.account === undefined)

@@ -108,7 +108,7 @@ export function dayBars(states: readonly DayState[]): DayBars {
 }
 
 /** Units of an axis: what bars of attempts and of latencies are drawn on. */
-export const axisLength = 1000;
+const axisLength = 1000;
 
 /** A part of a time as a bar on an axis of 1000 units, wide enough to be seen. All in one unit. */
 export function axisBar(start: number, end: number, total: number): { readonly x: number; readonly width: number } {

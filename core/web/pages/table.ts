@@ -11,7 +11,7 @@ export interface TableCell {
   readonly isCode?: boolean;
 }
 
-export interface TableColumn {
+interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
   /** True: on phones, where columns have no heads, its label stands before the value. */

@@ -147,7 +147,7 @@ function ownTimeZone(): string {
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** In steps of 1000, with one decimal below ten. */
-export function formatBytes(count: number, locale: string): FormattedAmount {
+function formatBytes(count: number, locale: string): FormattedAmount {
   let step = 0;
   let value = Math.max(0, count);
   // What would be rounded up to 1000 belongs to the next unit.
@@ -171,7 +171,7 @@ function formatLimit(value: number, language: Language, locale: string): string 
 }
 
 /** Of the digits of all percentages of its page; 0 % and 100 % only for exactly that. */
-export function formatPercent(share: number, locale: string, digits: number): string {
+function formatPercent(share: number, locale: string, digits: number): string {
   const percent = Math.min(100, Math.max(0, share * 100));
   if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { most: 0, share: true });
   const smallest = 10 ** -digits;
@@ -180,7 +180,7 @@ export function formatPercent(share: number, locale: string, digits: number): st
 }
 
 /** `0 – 412 ms`, `412 ms – 4.28 s`: one unit where both have the same. */
-export function formatSpan(from: number, to: number, language: Language, locale: string): string {
+function formatSpan(from: number, to: number, language: Language, locale: string): string {
   const start = formatDuration(from, language, locale, { fine: true });
   const end = formatDuration(to, language, locale, { fine: true });
   return `${from <= 0 ? '0' : start.unit === end.unit ? start.value : start.text} – ${end.text}`;

@@ -103,7 +103,7 @@ export function describeAccount({ record, blockedReason, ...more }: AccountDetai
 }
 
 /** The end of the last period; undefined when there never was one. */
-export function endOf({ periods }: AccountRecord): Date | undefined {
+function endOf({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
 
@@ -119,7 +119,7 @@ function describeIdentity({ provider, email, name }: IdentityRecord): string {
   return `${provider} (${email ?? name})`;
 }
 
-export function describeLedger(entries: readonly LedgerEntry[], timeZone: string): string[] {
+function describeLedger(entries: readonly LedgerEntry[], timeZone: string): string[] {
   if (entries.length === 0) return [];
   return formatTable(
     ['written', 'reason', 'days', 'from', 'until', 'label', 'note', ''],

@@ -78,7 +78,7 @@ export function describeHistory(reading: ModelReading, days: number, { t }: Read
 }
 
 /** `128 K`; '' for a limit that is not configured. */
-export function tokensOf(count: number | undefined, format: PageRequest['format']): string {
+function tokensOf(count: number | undefined, format: PageRequest['format']): string {
   return count === undefined ? '' : format.limit(count);
 }
 

@@ -7,7 +7,7 @@ import { describeStatus, type StatusView } from './describe-status.ts';
 import { requestsPath } from './query.ts';
 
 /** A request as a row of the table, ready to be printed. */
-export interface RequestRow {
+interface RequestRow {
   readonly id: string;
   readonly path: string;
   readonly time: FormattedTime;
@@ -46,7 +46,7 @@ export interface RequestDay {
 }
 
 /** Shown for a value that is unknown or does not apply. */
-export const dash = '—';
+const dash = '—';
 
 /** Columns of the table. */
 export function columnsOf({ areShown }: RouteNames): number {

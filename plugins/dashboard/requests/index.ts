@@ -8,7 +8,7 @@ import { listPage, operatorListPage } from './list-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-export const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...exportPages];
+const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...exportPages];
 
 /** Every request of the account, and those of all accounts for operators. */
 export function register({ gateway }: Server): void {

@@ -8,7 +8,7 @@ export const operatorRequestsPath = '/operator/requests';
 
 /** Filters that are one click each. */
 export const chips = ['all', 'errors', 'failover', 'cached'] as const;
-export type Chip = (typeof chips)[number];
+type Chip = (typeof chips)[number];
 
 /** Statuses that the form offers; an address may name any other one, such as 502. */
 export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;

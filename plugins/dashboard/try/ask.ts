@@ -61,7 +61,7 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
 }
 
 /** A token of the reader's session, for ten minutes. */
-export function signToken(page: PageRequest): Promise<string> {
+function signToken(page: PageRequest): Promise<string> {
   const { id: accountId } = accountOf(page);
   const { sessionId = '' } = page;
   return accessTokens(page.host).sign(page.host.service.prefix, { accountId, sessionId });

@@ -44,7 +44,7 @@ export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLengt
 }
 
 /** Tokens that a part of a request or of a reply takes. @param name of the member that holds it */
-export function tokensOf(name: string, value: JsonValue | undefined, ofText: TextEstimate = ofLength): number {
+function tokensOf(name: string, value: JsonValue | undefined, ofText: TextEstimate = ofLength): number {
   if (typeof value === 'string') return stringTokens(name, value, ofText);
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + tokensOf(name, entry, ofText), 0);
   if (!isJsonObject(value)) return value === null || value === undefined ? 0 : 1;

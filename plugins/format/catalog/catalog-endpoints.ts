@@ -120,7 +120,7 @@ const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-cont
  * Answers with the models that the caller can use now: all while a period is active, or where no stage asks for one; else
  * none, and `x-daypass-notice` (for a service named Daypass) says why.
  */
-export function listOffered(
+function listOffered(
   { catalog, service }: Host,
   exchange: Exchange,
   write: (models: readonly ListedModel[]) => object,
@@ -136,7 +136,7 @@ export function listOffered(
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
-export function describeOffered(host: Host, exchange: Exchange, write: (model: ListedModel) => object): Reply {
+function describeOffered(host: Host, exchange: Exchange, write: (model: ListedModel) => object): Reply {
   const reason = exchange.find(entitlement)?.inactiveReason;
   if (reason !== undefined) throw new GatewayError('plan_inactive', reason);
   const requested = exchange.params['id'] ?? '';

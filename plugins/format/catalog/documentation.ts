@@ -72,7 +72,7 @@ interface OpenSchema extends JsonSchema {
  *
  * @param required names of required members
  */
-export function bodySchema({ all }: ParameterRules, required: readonly string[]): JsonSchema {
+function bodySchema({ all }: ParameterRules, required: readonly string[]): JsonSchema {
   const body: OpenSchema = { type: 'object', properties: {} };
   if (required.includes('model')) body.properties['model'] = { type: 'string' };
   for (const { name, rule } of all) place(body, name.split('.'), rule.schema);

@@ -152,7 +152,7 @@ export function shortId(id: string): string {
  * Only the outermost members are compared. The gateway decides nothing by what is below: a message with two roles is the
  * client's to explain, and reaches the upstream as it is.
  */
-export function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
+function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
   const seen = new Set<string>();
   return someMember(text, (begin, end) => {
     const name = text.slice(begin + 1, end);
@@ -171,7 +171,7 @@ export function isAmbiguous(text: string, { client: { parameters, isModelInPath 
  *
  * @param body with its numbers as they were written, see exact-json.ts
  */
-export function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
+function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
   const isRead = (name: string): boolean => {
     if (isVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
     const documented = parameters.documented.get(name) ?? name;

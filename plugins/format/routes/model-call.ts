@@ -179,14 +179,14 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
 }
 
 /** The note on a request without its images. */
-export const omissionNote = 'approximated images in tool results as text';
+const omissionNote = 'approximated images in tool results as text';
 
 /**
  * The request without the images in tool results; undefined when there are none. A conversation in which a tool has once
  * shown an image would be refused from there on, and the user could not take the image out again. Images of the user
  * stay: the user can send something else.
  */
-export function omitResultImages(request: ClientRequest): ClientRequest | undefined {
+function omitResultImages(request: ClientRequest): ClientRequest | undefined {
   const { format, outline, content } = request;
   if (!isClientTextFormat(format)) return undefined;
   const omit = (from: JsonObject): JsonObject => format.client.text.omitResultImages(from);

@@ -9,7 +9,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 
 /** Days of requests by which the use of a key is told. */
-export const keyUseDays = 7;
+const keyUseDays = 7;
 const day = 86_400_000; // ms
 
 /**

@@ -88,7 +88,7 @@ async function describeChecks(
 }
 
 /** In words; checks of other plugins have their own names. */
-export function nameOfCheck(name: string, t: PageRequest['t']): string {
+function nameOfCheck(name: string, t: PageRequest['t']): string {
   const key = `operator.check.${name.replaceAll(' ', '_')}`;
   const text = t(key);
   return text === key ? name : text;

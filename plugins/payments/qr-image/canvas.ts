@@ -74,7 +74,7 @@ export class Canvas {
 }
 
 /** Width of a text in units of its glyphs. */
-export function widthOf(text: string): number {
+function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + (glyphOf(character)?.width ?? 0), 0);
 }
 

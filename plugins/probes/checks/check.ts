@@ -22,7 +22,7 @@ export const checkNames = [
 export type CheckName = (typeof checkNames)[number];
 
 /** Why a check failed, or could not be done. */
-export const reasons = [
+const reasons = [
   'refused',
   'unreachable',
   'throttled',

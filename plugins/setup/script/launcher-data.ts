@@ -30,10 +30,7 @@ function writeTool(tool: ScriptTool, data: ScriptData): string {
 }
 
 /** The actions of a tool with the default model of its format; only the key is left to fill in. */
-export function defaultActions(
-  { format, variants }: ScriptTool,
-  { defaults, models }: ScriptData,
-): readonly ScriptAction[] {
+function defaultActions({ format, variants }: ScriptTool, { defaults, models }: ScriptData): readonly ScriptAction[] {
   const chosen = defaults.find((one) => one.format === format);
   const find = (name: string | undefined) => models.find((model) => model.name === name);
   const model = find(chosen?.model);

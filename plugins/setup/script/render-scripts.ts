@@ -71,7 +71,7 @@ const entry = 'program/main.mjs';
  *
  * @throws Error for an import or export in a form that this does not know
  */
-export function programText(): string {
+function programText(): string {
   return write(collect(entry, new Map()));
 }
 

@@ -32,7 +32,7 @@ export interface ScriptModel {
 }
 
 /** The models of a format unless another one is chosen. */
-export interface ScriptDefaults {
+interface ScriptDefaults {
   readonly format: string;
   readonly model: string;
   /** Undefined: the small model is the model itself, whichever is chosen. */
@@ -57,7 +57,7 @@ export interface ScriptTool {
   readonly variants: readonly ScriptVariant[];
 }
 
-export interface ScriptVariant {
+interface ScriptVariant {
   readonly traits: readonly string[];
   readonly actions: readonly ScriptAction[];
 }

@@ -11,7 +11,7 @@ import { renderPowershell, renderShell } from './render-scripts.ts';
 import { type ScriptData, scriptData } from './script-data.ts';
 
 /** A script as it is sent. */
-export interface SetupScript {
+interface SetupScript {
   readonly text: string;
   /** Checksum of the text in UTF-8, in hexadecimal digits. */
   readonly sha256: string;

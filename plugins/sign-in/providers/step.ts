@@ -45,7 +45,7 @@ function failureOf({ error }: Readonly<Record<string, string>>): SignInFailure {
 }
 
 /** What the reader asked for when the sign-in was started; '' for what is not there. */
-export function startedWith(request: Request, cookie: string): { readonly next: string; readonly link: string } {
+function startedWith(request: Request, cookie: string): { readonly next: string; readonly link: string } {
   const { query = {} } = (request.state[cookie] ?? {}) as StartedSignIn;
   return { next: nextPath(query['next']), link: query['link'] ?? '' };
 }

@@ -6,7 +6,7 @@ import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
 
 /** How long an attempt may take. Seconds. */
-export interface AttemptLimits {
+interface AttemptLimits {
   readonly firstByteTimeout: number; // until the head of the answer, and without a byte until its first content
   readonly idleTimeout: number; // without a byte
   readonly progressTimeout: number; // of a stream without content, although it sends pings or single bytes

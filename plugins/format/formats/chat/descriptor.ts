@@ -76,7 +76,7 @@ export const chat: ClientTextFormat = {
 };
 
 /** The body without the images in tool results. */
-export function omitResultImages(body: JsonObject): JsonObject {
+function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'messages', (message) =>
     member<ChatMessage>(message, 'role') === 'tool'
       ? within(message, 'content', replacing('image_url', 'text'))

@@ -95,7 +95,7 @@ export interface InsertedMember {
 }
 
 /** A format in which clients hold conversations. */
-export interface ClientTextSide extends ClientCodec {
+interface ClientTextSide extends ClientCodec {
   /** The body without the images in tool results; the very same one when there are none. */
   omitResultImages(body: JsonObject): JsonObject;
   /** True when clients take the last item of an answer for the answer itself. */
@@ -125,7 +125,7 @@ export interface ClientTextSide extends ClientCodec {
 }
 
 /** A format in which upstreams are asked to continue conversations. */
-export interface TextSide extends UpstreamCodec {
+interface TextSide extends UpstreamCodec {
   /** The tool names that the format allows. */
   readonly toolNames: NameRules;
   /** Kinds of opaque reasoning state that an endpoint of the format makes, and takes back. */
@@ -142,14 +142,14 @@ export interface TextSide extends UpstreamCodec {
 }
 
 /** How a format streams replies. */
-export interface StreamFormat {
+interface StreamFormat {
   /** Media type. */
   readonly type: string;
   createFramer(): EventFramer;
 }
 
 /** Features that not every format can express. */
-export interface Vocabulary {
+interface Vocabulary {
   readonly freeformTools: boolean;
   /** Calls that the model must make. */
   readonly forcedTools: boolean;

@@ -126,7 +126,7 @@ function join(last: JsonValue | undefined, next: JsonValue): GeminiContent | und
 }
 
 /** The body without the images in tool results. */
-export function omitResultImages(body: JsonObject): JsonObject {
+function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'contents', (content) => within(content, 'parts', fromPart));
 }
 

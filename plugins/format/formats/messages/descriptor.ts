@@ -85,7 +85,7 @@ export const messages: ClientTextFormat = {
 };
 
 /** The body without the images in tool results. */
-export function omitResultImages(body: JsonObject): JsonObject {
+function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'messages', (message) => within(message, 'content', fromBlock));
 }
 

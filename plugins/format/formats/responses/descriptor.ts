@@ -86,7 +86,7 @@ export const responses: ClientTextFormat = {
 };
 
 /** The body without the images in tool results. */
-export function omitResultImages(body: JsonObject): JsonObject {
+function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'input', (item) => {
     const isResult = String(member<ResponsesItem>(item, 'type')).endsWith('_call_output');
     return isResult ? within(item, 'output', replacing('input_image', 'input_text')) : item;

@@ -24,7 +24,7 @@ export async function findResponse(host: Host, key: RunKey): Promise<StoredRespo
 }
 
 /** Fails a response whose instance has stopped. @returns false when it has not */
-export async function failAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
+async function failAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
   const runs = new RunRows(host.database);
   if ((await runs.state(key, host.now()).catch(unavailable)) !== 'abandoned') return false;
   const failed = failedResponse(response, 'server_error', abandonment);

@@ -87,7 +87,7 @@ export const responsesSection = defineSection({
 const keepEvents = 3_600_000;
 
 /** Safe to run twice and concurrently. When it is late, expired rows only take up space. */
-export const cleanupJob: JobDefinition = {
+const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
   description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',
   schedule: { every: 60 * 60 },

@@ -159,7 +159,7 @@ export class ChoiceRepair {
 /** Members in which vendors give reasoning as text. Clients get the first in any case: few read the second. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
 
-export interface MessageRepair {
+interface MessageRepair {
   /** The entries of `tool_calls`; undefined leaves them alone. */
   readonly entries: readonly ChatCall[] | undefined;
   readonly needsRole: boolean;

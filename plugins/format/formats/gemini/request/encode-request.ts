@@ -57,7 +57,7 @@ function writeSampling({ sampling }: Conversation): GeminiGeneration {
 }
 
 /** How an output format is requested: in the configuration, by an instruction, or both. */
-export interface GeminiOutputFormat {
+interface GeminiOutputFormat {
   readonly config?: GeminiGeneration;
   /** Goes after all other instructions. */
   readonly instruction?: string;
@@ -66,7 +66,7 @@ export interface GeminiOutputFormat {
 const json: GeminiGeneration = { responseMimeType: 'application/json' };
 
 /** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
-export function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
+function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
   if (output === undefined) return {};
   noteDescription(output, notes);
   const { quirks, capabilities } = profile;

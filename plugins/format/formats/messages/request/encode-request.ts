@@ -152,7 +152,7 @@ function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
 }
 
 /** How an output format is requested: by a parameter or an instruction. */
-export interface WrittenOutputFormat {
+interface WrittenOutputFormat {
   readonly format?: MessagesOutputFormat;
   /** Goes after all other instructions. */
   readonly instruction?: string;

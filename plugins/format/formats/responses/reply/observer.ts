@@ -187,7 +187,7 @@ const inputMembers: Readonly<Record<string, 'arguments' | 'input'>> = {
  *
  * @param events their data, in order
  */
-export function unfinishedItems(events: readonly string[]): JsonObject[] {
+function unfinishedItems(events: readonly string[]): JsonObject[] {
   const items = new Map<JsonValue | undefined, JsonObject>();
   for (const data of events) {
     const event: ResponsesEvent = parseObject(data) ?? {};

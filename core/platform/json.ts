@@ -7,6 +7,15 @@ export interface JsonObject {
 /** Nesting levels that a body may have. JSON.parse accepts any number; recursion overflows at about 5,000. */
 export const maxJsonDepth = 200;
 
+/** The value of a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** True for an object that is not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createListener } from '#core/gateway/http/listener.ts';
-import { isDeeperThan, isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { answerChat, createId } from './chat-answer.ts';
 import { ChatRequestError, writeChatError } from './chat-error.ts';
@@ -122,14 +122,6 @@ function parseBody(text: string): JsonObject {
   if (!isJsonObject(value)) throw new ChatRequestError('The body must be a JSON object.');
   if (isDeeperThan(value)) throw new ChatRequestError('The body is nested too deeply.');
   return value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function listModels(): object {

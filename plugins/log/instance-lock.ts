@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { parseJson } from '#core/platform/json.ts';
 
 /*
  * Several instances can share one journal folder. Each holds `<instance>.lock` and touches it every five seconds; no other
@@ -136,7 +137,8 @@ export function instanceOfLock(name: string): string | undefined {
 
 /** True when the owner's process ran on this machine and no longer exists; false when that is unknown. */
 function isGone(lock: string): boolean {
-  const owner = parseOwner(lock);
+  // Undefined when the owner has not finished writing it.
+  const owner = parseJson(lock) as Owner | undefined;
   if (owner?.pidSpace !== pidSpace()) return false;
   if (owner.pid === process.pid) return owner.startedAt !== performance.timeOrigin;
   try {
@@ -144,15 +146,6 @@ function isGone(lock: string): boolean {
     return false;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-}
-
-/** Undefined when the owner has not finished writing it. */
-function parseOwner(lock: string): Owner | undefined {
-  try {
-    return JSON.parse(lock) as Owner;
-  } catch {
-    return undefined;
   }
 }
 

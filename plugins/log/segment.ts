@@ -3,6 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { bounds } from '#core/platform/bounds.ts';
+import { parseJson } from '#core/platform/json.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {
@@ -114,7 +115,7 @@ export async function* readLines(path: string, readAt: ReadAt): AsyncGenerator<s
     }
     yield lines;
   }
-  if (isJson(rest)) yield [rest];
+  if (parseJson(rest) !== undefined) yield [rest];
 }
 
 async function readOrExplain(path: string, readAt: ReadAt, buffer: Buffer, position: number): Promise<number> {
@@ -131,14 +132,5 @@ async function openIfPresent(path: string): Promise<FileHandle | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new UnreadableSegment(path, error);
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

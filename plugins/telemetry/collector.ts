@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { TelemetrySettings, TelemetrySignal } from '#core/config/sections/telemetry-section.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
+import { decodePercent } from '#core/platform/percent-encoding.ts';
 import { version } from '#core/platform/version.ts';
 import { exports, type Resource } from './otlp.ts';
 
@@ -89,14 +90,6 @@ export function pairsOf(text: string): [name: string, value: string][] {
     .filter((pair) => pair.includes('='))
     .map((pair) => {
       const at = pair.indexOf('=');
-      return [pair.slice(0, at).trim(), decode(pair.slice(at + 1).trim())];
+      return [pair.slice(0, at).trim(), decodePercent(pair.slice(at + 1).trim())];
     });
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

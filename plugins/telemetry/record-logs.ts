@@ -1,3 +1,4 @@
+import { parseJson } from '#core/platform/json.ts';
 import { anyValue, attributesOf, type LogRecord, nanoseconds, severity } from './otlp.ts';
 
 /** A line of the journal: the columns of a record, or a body of its request. */
@@ -46,11 +47,7 @@ function severityOf(outcome: unknown): (typeof severity)[keyof typeof severity] 
 }
 
 function parse(line: string): Line | undefined {
-  try {
-    const value = JSON.parse(line) as Partial<Line>;
-    const isKnown = (value.at === 'end' || value.at === 'content') && typeof value.id === 'string';
-    return isKnown && typeof value.started_at === 'number' ? (value as Line) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = (parseJson(line) ?? {}) as Partial<Line>;
+  const isKnown = (value.at === 'end' || value.at === 'content') && typeof value.id === 'string';
+  return isKnown && typeof value.started_at === 'number' ? (value as Line) : undefined;
 }

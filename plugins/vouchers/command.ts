@@ -1,9 +1,9 @@
-import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
+import { type Command as Parser, Option } from 'commander';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { csvLine } from '#core/extension/commands/csv.ts';
-import { isDay, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
+import { parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
@@ -186,11 +186,6 @@ function defineMonth(parser: Parser, context: CommandContext): void {
         for (const one of days) context.print(csvLine([one.day, one.source, one.vouchers, one.days]));
       }),
     );
-}
-
-function parseMonth(text: string): string {
-  if (/^\d{4}-\d\d$/.test(text) && isDay(`${text}-01`)) return text;
-  throw new InvalidArgumentError('It must be a month, for example 2026-11.');
 }
 
 async function run(context: CommandContext, work: (host: Host) => Promise<void>): Promise<void> {

@@ -1,3 +1,5 @@
+import { decodePercent } from '#core/platform/percent-encoding.ts';
+
 /** A mail server, and how to sign in there. */
 export interface SmtpServer {
   readonly host: string;
@@ -24,15 +26,7 @@ export function parseSmtpUrl(text: string): SmtpServer | undefined {
     host: host.replace(/^\[|\]$/g, ''),
     port: port === undefined ? (isSecure ? 465 : 587) : Number(port),
     isSecure,
-    user: credentials === undefined ? undefined : decode(colon < 0 ? credentials : credentials.slice(0, colon)),
-    password: credentials === undefined || colon < 0 ? undefined : decode(credentials.slice(colon + 1)),
+    user: credentials === undefined ? undefined : decodePercent(colon < 0 ? credentials : credentials.slice(0, colon)),
+    password: credentials === undefined || colon < 0 ? undefined : decodePercent(credentials.slice(colon + 1)),
   };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -11,6 +11,12 @@ export function parseDay(text: string): string {
   throw new InvalidArgumentError('It must be a day, for example 2026-11-22.');
 }
 
+/** A month, `2026-11`. */
+export function parseMonth(text: string): string {
+  if (/^\d{4}-\d\d$/.test(text) && isDay(`${text}-01`)) return text;
+  throw new InvalidArgumentError('It must be a month, for example 2026-11.');
+}
+
 export function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`);
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

@@ -1,3 +1,4 @@
+import { decodePercent } from '#core/platform/percent-encoding.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 
 /** An endpoint with the parameters of the path, decoded. */
@@ -57,7 +58,7 @@ export class EndpointTable {
       } else
         return {
           endpoint,
-          params: Object.fromEntries(names.map((name, index) => [name, decode(values[index + 1] as string)])),
+          params: Object.fromEntries(names.map((name, index) => [name, decodePercent(values[index + 1] as string)])),
         };
     }
     return allowed.length > 0 ? { allowed } : undefined;
@@ -92,12 +93,4 @@ function compile(path: string): { names: string[]; regex: RegExp } {
     return rest === '*' ? '(.+)' : '([^/]+)';
   });
   return { names, regex: new RegExp(`^${source}$`) };
-}
-
-function decode(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }

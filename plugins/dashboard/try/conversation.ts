@@ -1,3 +1,5 @@
+import { parseJson } from '#core/platform/json.ts';
+
 /** A message of the conversation, as Chat Completions has it. */
 export interface TryMessage {
   readonly role: 'user' | 'assistant';
@@ -30,12 +32,8 @@ export const tryBounds = {
  * and none of it needs proof.
  */
 export function readHistory(text: string | undefined): TryMessage[] {
-  try {
-    const value: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(value) ? value.filter(isMessage).slice(-tryBounds.messages) : [];
-  } catch {
-    return [];
-  }
+  const value = parseJson(text ?? '[]');
+  return Array.isArray(value) ? value.filter(isMessage).slice(-tryBounds.messages) : [];
 }
 
 function isMessage(value: unknown): value is TryMessage {

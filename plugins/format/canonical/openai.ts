@@ -12,7 +12,7 @@ import {
 } from '../wire/read.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { OutputFormat, Sampling, AudioPart, Part, Source, Conversation } from './conversation.ts';
-import { standardBase64, isDataUrl, readDataUrl, placeParts, textPart } from './media.ts';
+import { standardBase64, isDataUrl, readDataUrl, placeParts, textPart, unsupported } from './media.ts';
 import type { ChatAudio, ChatRequest, ChatResponseFormat } from '../wire/chat.ts';
 import type { ResponsesFormat, ResponsesRequest } from '../wire/responses.ts';
 
@@ -85,6 +85,16 @@ export function readAudio(value: JsonValue | undefined, path: string): AudioPart
     data: standardBase64(readText(audio.data, `${path}.data`), `${path}.data`),
     format: readText(audio.format, `${path}.format`),
   };
+}
+
+/** @throws GatewayError `unsupported_content` when the model does not listen */
+export function writeAudio(
+  audio: AudioPart,
+  { profile }: EncodeTarget,
+): { type: 'input_audio'; input_audio: ChatAudio } {
+  const { data, format } = audio;
+  if (!profile.capabilities.audio) throw unsupported('audio', audio);
+  return { type: 'input_audio', input_audio: { data, format } };
 }
 
 export function readUrl(url: string, path: string): Source {

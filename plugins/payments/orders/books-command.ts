@@ -1,7 +1,7 @@
-import { type Command as Parser, InvalidArgumentError } from 'commander';
+import type { Command as Parser } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
-import { isDay, parseDay, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
+import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import type { FilterOptions } from './operations.ts';
 import { examples, filtered, operations, type Output, subcommand, withHost } from './subcommand.ts';
 
@@ -84,9 +84,4 @@ function defineMonth(parser: Parser, context: CommandContext): void {
         for (const line of options.html === true ? [monthToHtml(document)] : monthToCsv(document)) context.print(line);
       }),
     );
-}
-
-function parseMonth(text: string): string {
-  if (/^\d{4}-\d\d$/.test(text) && isDay(`${text}-01`)) return text;
-  throw new InvalidArgumentError('It must be a month, for example 2026-11.');
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '#core/platform/json.ts';
 import { readChat, type MadeCall } from './chat-answer.ts';
 import { type Check, failed, faultOf, ok, profileOf, question, room, unknown } from './check.ts';
 import { colours, drawSquares } from './squares.ts';
@@ -150,10 +150,6 @@ export const reasoning: Check = {
 };
 
 function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : undefined;
 }

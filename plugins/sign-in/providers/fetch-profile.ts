@@ -1,3 +1,4 @@
+import { parseJson } from '#core/platform/json.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 
 /** Ms within which a provider must answer. */
@@ -23,11 +24,9 @@ export async function fetchProfile(
   });
   const text = await readText(response);
   if (response.status !== 200) throw new Error(`${origin}${pathname} answered ${response.status}`);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`${origin}${pathname} did not answer with JSON`);
-  }
+  const profile = parseJson(text);
+  if (profile === undefined) throw new Error(`${origin}${pathname} did not answer with JSON`);
+  return profile;
 }
 
 async function readText({ body }: Response): Promise<string> {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#core/platform/json.ts';
+import { isJsonObject, parseJson } from '#core/platform/json.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import type { BreakerStatus } from './breaker.ts';
 import type { TypicalThroughput } from './throughput.ts';
@@ -25,7 +25,7 @@ const keyOf = (id: string) => `upstream/routes/${id}`;
 /** Reads a report as it is now: the time since it was stored is subtracted. @throws SharedUnavailable */
 export async function readReport({ cache }: Shared, id: string, now: number): Promise<RouteReport | undefined> {
   const entry = await cache.get(keyOf(id));
-  return entry === undefined ? undefined : parseReport(parse(entry.value.toString()), now, entry.age * 1000);
+  return entry === undefined ? undefined : parseReport(parseJson(entry.value.toString()), now, entry.age * 1000);
 }
 
 /** @throws SharedUnavailable */
@@ -61,7 +61,7 @@ export function writeMessage({ report, ...rest }: RouteMessage, now: number): st
 
 /** Undefined for a malformed message, such as one of another version. */
 export function parseMessage(text: string, now: number): RouteMessage | undefined {
-  const value = parse(text);
+  const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
   const { instance, id } = value;
   const report = parseReport(value['report'], now, 0);
@@ -93,12 +93,4 @@ function parseReport(value: unknown, now: number, age: number): RouteReport | un
 /** Ms left of a pause; of one that an earlier version reports, by the clocks of both. */
 function timeLeft(left: unknown, age: number, until: unknown, now: number): number {
   return left === undefined ? Number(until) - now : Number(left) - age;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

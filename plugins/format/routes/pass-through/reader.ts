@@ -1,5 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
@@ -9,6 +9,7 @@ import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { ReplyObserver, ReplyAdapter, ReplyRepair } from '../../formats/contract/pass-through.ts';
 import { isTruncatedObject } from '../../wire/members.ts';
 import type { ModelNamer } from './model-namer.ts';
+import { malformed } from '../malformed.ts';
 
 const none = Buffer.alloc(0);
 const lineFeed = Buffer.from('\n');
@@ -233,8 +234,4 @@ function isReadable({ data, text }: StreamEvent): boolean {
 function join(parts: readonly Buffer[]): Buffer {
   if (parts.length === 0) return none;
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-}
-
-function malformed(what: string): GatewayError {
-  return new GatewayError('upstream_failed', `The upstream sent ${what}.`);
 }

@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 import type { EventFramer, StreamEvent } from '#core/gateway/model-call/event-framer.ts';
@@ -10,6 +10,7 @@ import type { GrammarGuard, GuardedRoute } from '../../canonical/guard.ts';
 import { ContinuationSeam } from '../../canonical/continuation-seam.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../canonical/reply.ts';
 import { bodySteps, isTruncatedObject } from '../../wire/members.ts';
+import { malformed } from '../malformed.ts';
 
 const none = Buffer.alloc(0);
 /** Bytes of a stream that are converted in one step. */
@@ -185,8 +186,4 @@ function* parse(body: Buffer): Generator<undefined, JsonObject | undefined> {
   const value = yield* bodySteps(text);
   yield;
   return value;
-}
-
-function malformed(what: string): GatewayError {
-  return new GatewayError('upstream_failed', `The upstream sent ${what}.`);
 }

@@ -5,7 +5,6 @@ import type {
   Part,
   ToolCall,
   ToolResult,
-  AudioPart,
   FilePart,
   ImagePart,
   VideoPart,
@@ -22,6 +21,7 @@ import {
 } from '../../../canonical/dialogue.ts';
 import { showMadeImages } from '../../../canonical/made-images.ts';
 import { writeDataUrl, assistantText, fileNameOf, unsupported, uploadedFile } from '../../../canonical/media.ts';
+import { writeAudio } from '../../../canonical/openai.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { placeThoughts, takesReasoning } from './place-thoughts.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
@@ -165,10 +165,4 @@ function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
   if (!profile.capabilities.video) throw unsupported('videos', video);
   if (source.type === 'id') throw unsupported('videos by the id of a file', video);
   return { type: 'video_url', video_url: { url: source.type === 'url' ? source.url : writeDataUrl(source) } };
-}
-
-function writeAudio(audio: AudioPart, { profile }: EncodeTarget): ChatPart {
-  const { data, format } = audio;
-  if (!profile.capabilities.audio) throw unsupported('audio', audio);
-  return { type: 'input_audio', input_audio: { data, format } };
 }

@@ -7,14 +7,13 @@ import type {
   ToolCall,
   ToolForm,
   ToolResult,
-  AudioPart,
   FilePart,
   ImagePart,
 } from '../../../canonical/conversation.ts';
 import { normalizeCalls, textOf } from '../../../canonical/dialogue.ts';
 import { showMadeImages } from '../../../canonical/made-images.ts';
 import { parseInput } from '../../../wire/members.ts';
-import { shortenId } from '../../../canonical/openai.ts';
+import { shortenId, writeAudio } from '../../../canonical/openai.ts';
 import { supportsFreeformTools, wireName } from './write-tools.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { writeDataUrl, assistantText, fileNameOf, unsupported, uploadedFile } from '../../../canonical/media.ts';
@@ -179,10 +178,4 @@ function writeFile(file: FilePart, { profile }: EncodeTarget): ResponsesPart {
   if (source.type === 'id') return { type: 'input_file', file_id: uploadedFile(source, 'openai', file) };
   if (source.type === 'url') return { type: 'input_file', file_url: source.url };
   return { type: 'input_file', filename: name ?? fileNameOf(source.mediaType), file_data: writeDataUrl(source) };
-}
-
-function writeAudio(audio: AudioPart, { profile }: EncodeTarget): ResponsesPart {
-  const { data, format } = audio;
-  if (!profile.capabilities.audio) throw unsupported('audio', audio);
-  return { type: 'input_audio', input_audio: { data, format } };
 }

@@ -68,6 +68,15 @@ it('a change is taken back on all instances, stays so over a restart, and ends w
 
   await home.write(yaml('better'));
   await everywhere('better');
+  await expect.poll(lastNumber).toBe(4);
+});
+
+it('the next bad change is taken back in favour of what served before it, too', async () => {
+  expect(await command('history')).not.toContain('serves until the file changes');
+  expect(await command('rollback', '--yes')).toContain('configuration 3 serves in place of');
+  await everywhere('good');
+  await command('rollback', '--release');
+  await everywhere('better');
 });
 
 it('a file that was taken back serves again once that is released', async () => {

@@ -101,9 +101,13 @@ export class ConfigHistory {
     return found && toServed(found);
   }
 
-  /** The configuration before the one that serves; of a change that is taken back, the one before that it went back to. */
-  async previous(): Promise<Served | undefined> {
-    const rollback = await this.rollback();
+  /**
+   * The configuration before the one that serves; of a change that is taken back, the one before that it went back to.
+   *
+   * @param fileDigest of gateway.yaml, which may have changed since a change was taken back
+   */
+  async previous(fileDigest: string): Promise<Served | undefined> {
+    const rollback = await this.rollback(fileDigest);
     const [now] = rollback === undefined ? await this.list(1) : [await this.find(rollback.configurationId)];
     if (now === undefined) return undefined;
     const [found] = await this.#database.query<ServedRow>(
@@ -114,10 +118,12 @@ export class ConfigHistory {
     return found && toServed(found);
   }
 
-  /** The change that is taken back; undefined when none is. */
-  async rollback(): Promise<Rollback | undefined> {
+  /** The last change that was taken back, of any file or of this one; undefined when none was, or it was released. */
+  async rollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
-      `select file_digest, configuration_id, operator, note, ${epochs('created_at')} from configuration_rollback`,
+      `select file_digest, configuration_id, operator, note, ${epochs('created_at')} from configuration_rollback
+       where file_digest = coalesce(?, file_digest)`,
+      [fileDigest ?? null],
     );
     if (row === undefined) return undefined;
     return {

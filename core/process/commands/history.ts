@@ -24,7 +24,8 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     .action((id: number | undefined, { limit }: { limit: number }) =>
       withHistory(context, async ({ history, host }) => {
         if (id !== undefined) return context.print((await requireServed(history, id)).text.trimEnd());
-        for (const line of await describe(history, limit, host.section(service).time_zone)) context.print(line);
+        const { digest } = await history.describe(await readDocument(context.file(), process.env));
+        for (const line of await describe(history, digest, limit, host.section(service).time_zone)) context.print(line);
       }),
     );
   parser
@@ -77,7 +78,8 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
       );
     }
     const file = await readDocument(context.file(), process.env);
-    const target = id === undefined ? await history.previous() : await requireServed(history, id);
+    const { digest } = await history.describe(file);
+    const target = id === undefined ? await history.previous(digest) : await requireServed(history, id);
     if (target === undefined) throw nothing();
     const { EffectiveDocuments } = await import('../effective-document.ts');
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
@@ -100,8 +102,13 @@ async function withHistory(
   await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), host }));
 }
 
-async function describe(history: ConfigHistory, limit: number, timeZone: string): Promise<string[]> {
-  const [all, rollback] = await Promise.all([history.list(limit), history.rollback()]);
+async function describe(
+  history: ConfigHistory,
+  fileDigest: string,
+  limit: number,
+  timeZone: string,
+): Promise<string[]> {
+  const [all, rollback] = await Promise.all([history.list(limit), history.rollback(fileDigest)]);
   if (all.length === 0) return ['No configuration has served yet.'];
   const rows = all.map(({ id, servedAt, broughtBy }) => [
     `${id}`,

@@ -452,7 +452,7 @@ const pages: readonly ActionPage[] = [
       await gateway.write(`${yaml}# ${crypto.randomUUID()}\n`);
       await gateway.gateway.reload();
       await expect.poll(async () => (await history.list(1))[0]?.digest).toBe(changes.serving()?.digest);
-      const before = await history.previous();
+      const before = await history.previous(changes.serving()?.digest ?? '');
       const state = async () => (await history.rollback())?.note;
       return { path: `/operator/configuration/${before?.id}`, id: 'configuration', state };
     },

@@ -130,6 +130,19 @@ export class ModelAccount {
     return true;
   }
 
+  /** Time for an outage: on the running period, or the last one; what follows it moves. @param length µs */
+  prolong(length: bigint, now: bigint): void {
+    const rank = ({ start, end }: Period) => (start <= now && end > now ? 1 : 0);
+    const [period] = this.periods.toSorted((one, other) => rank(other) - rank(one) || (one.end > other.end ? -1 : 1));
+    if (period === undefined) return;
+    for (const later of this.periods) {
+      if (later === period || later.start < period.end) continue;
+      later.start += length;
+      later.end += length;
+    }
+    period.end = (period.end > now ? period.end : now) + length;
+  }
+
   /** The provider's books say this of one payment, which has come. */
   observe(order: ModelOrder, id: string, amount: number, stated: readonly StatedRefund[], now: bigint): void {
     const back = stated.filter(({ state }) => state === 'done').reduce((sum, one) => sum + one.amount, 0);

@@ -25,21 +25,29 @@ import { type DaysBack, ModelAccount, ModelOrder, type ModelPayment, type Stated
  * moves: with it, days are equal to the microsecond and not nearly.
  */
 
-/** SQL that makes `clock_timestamp()` of statements the time of the model. Run it before the database is opened. */
+/**
+ * SQL that makes the clock of statements the time of the model. Run it before the database is opened. Stable, because time moves
+ * between statements only: indexes serve it.
+ */
 export function clockOf(database: string): string {
+  const clocks = ['clock_timestamp', 'statement_timestamp', 'now'];
+  const functions = clocks.map(
+    (name) =>
+      `create function model_clock.${name}() returns timestamptz language sql stable as 'select at from model_clock.now';`,
+  );
   return `
     create schema model_clock;
     create table model_clock.now (at timestamptz not null);
     insert into model_clock.now values (date_trunc('second', pg_catalog.clock_timestamp()));
-    create function model_clock.clock_timestamp() returns timestamptz language sql volatile as 'select at from model_clock.now';
+    ${functions.join('\n')}
     do $$
     declare stamped record;
     begin
-      for stamped in select table_name, column_name from information_schema.columns
-        where table_schema = 'public' and column_default = 'clock_timestamp()'
+      for stamped in select table_name, column_name, column_default from information_schema.columns
+        where table_schema = 'public' and column_default in ('clock_timestamp()', 'now()')
       loop
-        execute format('alter table public.%I alter column %I set default model_clock.clock_timestamp()',
-          stamped.table_name, stamped.column_name);
+        execute format('alter table public.%I alter column %I set default model_clock.%s',
+          stamped.table_name, stamped.column_name, stamped.column_default);
       end loop;
     end $$;
     alter database ${database} set search_path = model_clock, public, pg_catalog`;

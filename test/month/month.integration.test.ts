@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createBareDatabase, dropDatabase } from '../support/database.ts';
+import { execute } from '../support/global-postgres.ts';
+import { clockOf } from '../payments/sequences.ts';
+import { compareAll } from './compare.ts';
+import { Month } from './play.ts';
+
+// `npm run month` plays a whole one.
+const size = { accounts: 40, days: 3, seed: 3 };
+const patience = 480_000;
+
+let url: string;
+let month: Month;
+beforeAll(async () => {
+  url = await createBareDatabase();
+  await execute(url, clockOf(new URL(url).pathname.slice(1)));
+  month = await Month.open(url, size);
+  await month.play(() => undefined);
+}, patience);
+afterAll(async () => {
+  await month.world[Symbol.asyncDispose]();
+  await dropDatabase(url);
+});
+
+const differing = async () => (await compareAll(month)).filter(({ differences }) => differences.length > 0);
+
+it('three days of a shop equal their model: days, books, places, credits, margins, events', async () => {
+  expect(month.differences).toEqual([]);
+  expect(await differing()).toEqual([]);
+  const { model, counts, weakDays } = month;
+  const gifts = model.sold.filter(({ order }) => order.gift !== undefined);
+  expect([gifts.length, model.refused, model.credits.length, counts.accessChecks].every((count) => count > 0)).toBe(
+    true,
+  );
+  expect(weakDays).toContain(true);
+});
+
+it('a microsecond, a rupiah and a lost event are found', async () => {
+  const { database } = month.world.host;
+  await database.query(
+    `insert into plan_period (id, replaces, reason, starts_at, ends_at, account_id, days, order_id)
+     select gen_random_uuid(), id, 'shift', starts_at, ends_at + interval '1 microsecond', account_id, days, order_id from plan_period p
+     where ends_at > clock_timestamp() and not exists (select 1 from plan_period r where r.replaces = p.id) limit 1`,
+  );
+  await database.query('update payment set amount = amount + 1 where id = (select id from payment limit 1)');
+  await database.query(
+    `delete from account_event where id = (select id from account_event where name = 'order.paid' limit 1)`,
+  );
+  const found = await differing();
+  const names = found.map(({ name }) => name);
+  for (const name of [
+    'periods, µs',
+    'books by day, rupiah',
+    'lines of the export',
+    'events by name, as mails and webhooks get them',
+  ])
+    expect(names).toContain(name);
+});

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { insertAccounts } from '../payments/gateways.ts';
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
+import { receiveNotification } from '#core/business/payments/inbox.ts';
+import { assemble } from '#core/extension/assembly.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { validate } from '#core/extension/validation/load.ts';
+import { createHost, type Host, type Services } from '#core/gateway/host/host.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { EffectiveDocuments } from '#core/process/effective-document.ts';
+import { OpenServices } from '#core/process/services.ts';
+import { answerChat } from '../../plugins/demo/chat-answer.ts';
+import { readChatRequest } from '../../plugins/demo/chat-request.ts';
+import { FakeProvider } from '../core/business/payments/fake-provider.ts';
+import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
+
+export const begin = '2026-11-01T00:00:00+07:00';
+
+/** Rupiah for a million tokens of each route. */
+export const costs = { 'steady/main': { input: 1_000, output: 4_000 }, 'weak/main': { input: 350, output: 1_250 } };
+
+export interface ShopTerms {
+  readonly prices: ReadonlyMap<number, number>;
+  readonly maxActive: number;
+}
+
+function yamlOf({ prices, maxActive }: ShopTerms, upstreams: Readonly<Record<string, string>>): string {
+  const plans = [...prices].map(([days, price]) => `  - { days: ${days}, price: ${price} }`);
+  const routes = Object.entries(upstreams).map(
+    ([name, url]) =>
+      `  ${name}: { format: [chat], base_url: "${url}", cost: ${JSON.stringify(costs[`${name}/main` as keyof typeof costs])} }`,
+  );
+  return `
+service: { name: Daypass, prefix: dp, base_url: "https://daypass.example", time_zone: Asia/Jakarta }
+pipeline: [auth, plan, rate-limit: { limit: 100, period: 60, burst: 100 }, format, upstream, log]
+upstreams:
+${routes.join('\n')}
+models: { main: { routes: [steady/main, weak/main], capabilities: { images: false, reasoning: false } } }
+plans:
+${plans.join('\n')}
+currency: IDR
+payments: { provider: bank, gifts: true, order_minutes: 30, max_open_orders: 1000, max_charges_per_hour: 100000, max_charges_per_hour_and_address: 100000 }
+sales: { max_active: ${maxActive}, reserve_minutes: 1440 }
+outages: { credit: true, from_minutes: 5 }
+probes: { enabled: true, every_hours: 24, daily_tokens: 1000000, context_every_days: 0 }
+`;
+}
+
+/**
+ * The product, as a command runs it: all plugins on a real PostgreSQL, without listening, and with a clock that only `setTime` moves.
+ * Jobs run when they are told to. The bank and the vendors are this file's.
+ */
+export class World implements AsyncDisposable {
+  readonly bank = new FakeProvider('bank');
+  host: Host = undefined as never;
+  accounts: readonly string[] = [];
+  /** Seen by the vendor behind `weak`: another model answers. */
+  isWeak = false;
+  readonly #stack = new AsyncDisposableStack();
+  #folder = '';
+  #registry: Registry = undefined as never;
+  #services: Services = undefined as never;
+  #documents: EffectiveDocuments = undefined as never;
+  #upstreams: Record<string, string> = {};
+  #now = 0; // ms
+
+  static async open(url: string, accounts: number, terms: ShopTerms): Promise<World> {
+    const world = new World();
+    await world.#open(url, accounts, terms);
+    return world;
+  }
+
+  get #file(): string {
+    return join(this.#folder, 'gateway.yaml');
+  }
+
+  async #open(url: string, accounts: number, terms: ShopTerms): Promise<void> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'daypass-month-'));
+    this.#stack.defer(() => rm(this.#folder, { recursive: true, force: true }));
+    for (const name of ['steady', 'weak']) this.#upstreams[name] = await this.#vendor(name);
+    await writeFile(this.#file, yamlOf(terms, this.#upstreams));
+    const environment = { DATABASE_URL: url };
+    const document = await readDocument(this.#file, environment);
+    const log = { info: () => undefined, warn: () => undefined, error: console.error };
+    const { registry } = await assemble(document, log, () => this.host);
+    this.#registry = registry;
+    this.#openBank();
+    const open = await OpenServices.open({
+      dataFolder: this.#folder,
+      environment,
+      log,
+      registry,
+      mode: 'command',
+      host: () => this.host,
+    });
+    this.#stack.use(open);
+    const jobs: Services['jobs'] = { ...open.services.jobs, add: () => Promise.resolve() };
+    this.#services = { ...open.services, jobs, now: () => this.#now };
+    const { database } = this.#services;
+    await database.query('create table request_log_month partition of request_log default');
+    this.#documents = new EffectiveDocuments(database, registry, { environment, log });
+    await this.#serve(document);
+    this.accounts = await insertAccounts(database, accounts);
+  }
+
+  #openBank(): void {
+    this.bank.listsRefunds = true;
+    const { connection } = this.bank;
+    connection.cancel = ({ reference }) => {
+      if (this.bank.charges.get(reference)?.state === 'pending') this.bank.end(reference, 'expired');
+      return Promise.resolve(this.bank.evidence(reference));
+    };
+    this.#registry.paymentProviders.set(this.bank.name, this.bank.provider);
+  }
+
+  /** A vendor over HTTP: the demo's answers, or for `weak` those of another model. */
+  async #vendor(name: string): Promise<string> {
+    const upstream: FaultyUpstream = await createUpstream(
+      (request, response) => {
+        const chat = answerChat(readChatRequest(request.json<JsonObject>()));
+        const isOther = name === 'weak' && this.isWeak;
+        if (request.json<JsonObject>()['stream'] === true && !isOther) {
+          response.sse();
+          for (const { data } of chat.chunks()) void response.event(data);
+          return response.end();
+        }
+        const answer = chat.whole() as JsonObject;
+        if (isOther) speakAsAnother(answer);
+        return response.json(200, answer);
+      },
+      { keeps: false },
+    );
+    this.#stack.use(upstream);
+    return `${upstream.url}/v1`;
+  }
+
+  /** @param at µs since the epoch */
+  async setTime(at: bigint): Promise<void> {
+    this.#now = Number(at / 1_000n);
+    await this.#services.database.query(
+      `update model_clock.now set at = timestamptz 'epoch' + ?::bigint * interval '1 microsecond'`,
+      [String(at)],
+    );
+  }
+
+  /** A changed gateway.yaml is loaded, as the running gateway does it. */
+  async change(terms: ShopTerms): Promise<void> {
+    await writeFile(this.#file, yamlOf(terms, this.#upstreams));
+    await this.#serve(await readDocument(this.#file, {}));
+  }
+
+  /** `daypass rollback`, and the reload that follows it. */
+  async rollback(): Promise<void> {
+    const { history } = this.#documents;
+    const file = await readDocument(this.#file, {});
+    const target = await history.previous((await history.describe(file)).digest);
+    if (target === undefined) throw new Error('there is no configuration to go back to');
+    const { fileDigest } = await this.#documents.wayBackTo(target, file);
+    await history.takeBack({ fileDigest, configurationId: target.id, operator: 'month', note: 'a bad change' });
+    await this.#serve(file);
+  }
+
+  async #serve(file: GatewayDocument): Promise<void> {
+    const { document, rollback, kept } = await this.#documents.resolve(file);
+    const config = validate(document, this.#registry);
+    const catalog = buildCatalog(config, this.#registry.vendors, this.#registry.formats);
+    this.host = createHost(this.#services, config, catalog, config.stages);
+    if (kept !== undefined) await this.#documents.history.record(kept, rollback?.operator ?? 'file');
+  }
+
+  async runJob(name: string): Promise<void> {
+    const job = this.#registry.jobs.get(name);
+    if (job === undefined) throw new Error(`there is no job ${name}`);
+    await job.run({}, this.host);
+  }
+
+  /** The bank's notice, three times at once, one of them under another name. */
+  async notify(reference: string, paymentId: string): Promise<void> {
+    const send = (key: string) =>
+      receiveNotification(this.host, this.bank.name, {
+        headers: { 'x-secret': 'right' },
+        body: Buffer.from(JSON.stringify({ reference, key, paymentId })),
+        query: new URLSearchParams(),
+      });
+    const [one, other] = [randomUUID(), randomUUID()];
+    await Promise.all([send(one), send(one), send(other)]);
+    for (;;) {
+      const waiting = await this.host.database.query<unknown>(
+        'select 1 from payment_notification where next_try_at is not null limit 1',
+      );
+      if (waiting.length === 0) return;
+      await setTimeout(5);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
+
+/** The texts of an answer become those of a weaker model of another maker. */
+function speakAsAnother(answer: JsonObject): void {
+  for (const choice of answer['choices'] as JsonObject[]) {
+    const message = choice['message'] as JsonObject;
+    if (typeof message['content'] === 'string') message['content'] = 'I am Qwen, made by Alibaba Cloud, a small model.';
+  }
+}

@@ -54,7 +54,7 @@ run; \`daypass schema\` writes the same as a JSON Schema, with the keys of your 
 \`\${NAME}\` (an environment variable), \`\${NAME:-default}\` or \`\${file:/run/secrets/name}\` ([secrets](operating.md#secrets)). In the tables,
 \`NAME\` stands for a name that you choose, and \`[]\` for each entry of a list.
 
-From the environment come \`DATABASE_URL\`, \`DATABASE_DIRECT_URL\`, \`REDIS_URL\`, \`REDIS_QUEUE_URL\`, \`LOG_FORMAT\`, \`LOG_LEVEL\`, \`NODE_ENV\` and \`GATEWAY_CONFIG\`
+From the environment come \`DATABASE_URL\`, \`DATABASE_DIRECT_URL\`, \`DATABASE_READ_URL\`, \`REDIS_URL\`, \`REDIS_QUEUE_URL\`, \`LOG_FORMAT\`, \`LOG_LEVEL\`, \`NODE_ENV\` and \`GATEWAY_CONFIG\`
 ([scaling](scaling.md), [operating](operating.md)).
 
 ${names.map((name) => `[${name}](#${name})`).join(' · ')}`;

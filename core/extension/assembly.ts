@@ -16,6 +16,7 @@ import {
   memoryGauges,
 } from '#core/gateway/health/process-checks.ts';
 import { jobGauges } from '#core/gateway/health/job-gauges.ts';
+import { replicaCheck, replicaGauge, replicaReport } from '#core/gateway/health/replica-health.ts';
 import { processGauges } from '#core/gateway/health/process-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
@@ -93,6 +94,9 @@ function createRegistry(): Registry {
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
   registry.healthCheck(namesCheck);
+  registry.healthCheck(replicaCheck);
+  registry.gauge(replicaGauge);
+  registry.statusReport(replicaReport);
   registry.gauge(rescheduledGauge);
   registry.healthCheck(jobsCheck);
   registry.gauge(backgroundGauge);

@@ -83,6 +83,7 @@ export class OpenServices implements AsyncDisposable {
       const database = await openDatabase({
         url: environment['DATABASE_URL'] || undefined,
         directUrl: environment['DATABASE_DIRECT_URL'] || undefined,
+        readUrl: mode === 'serve' ? environment['DATABASE_READ_URL'] || undefined : undefined,
         dataFolder,
         log,
         mode,

@@ -40,14 +40,16 @@ export const overviewReadings = perCatalog((host: Host) => {
     new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
-  const pastDays = fresh(ages.pastDays, () => readDailyUsage(database, { timeZone, days }));
+  const pastDays = fresh(ages.pastDays, () => readDailyUsage(database.records, { timeZone, days }));
   return {
     revenue: fresh(ages.traffic, () => readRevenue(database, { currency, timeZone, days })),
     passes: fresh(ages.passes, () => countPasses(database, passDays)),
     days: fresh(ages.traffic, async () =>
-      joinDays(await readDailyUsage(database, { timeZone, days: recentDays }), await pastDays.get()),
+      joinDays(await readDailyUsage(database.records, { timeZone, days: recentDays }), await pastDays.get()),
     ),
-    hours: fresh(ages.traffic, () => countUsage(database, { since: startOfHours(now(), chartHours) }, ['hour'])),
+    hours: fresh(ages.traffic, () =>
+      countUsage(database.records, { since: startOfHours(now(), chartHours) }, ['hour']),
+    ),
     traffic: fresh(ages.traffic, () => readMinuteTraffic(database, now(), rateMinutes)),
     routes: fresh(ages.traffic, () => readRouteTraffic(database, now())),
     queue: fresh(ages.traffic, () => jobs.state()),
@@ -69,9 +71,9 @@ export const loadReadings = perCatalog((host: Host) => {
     const firstDay = new Date(Date.parse(today) - (spans[span] - 1) * dayMs).toISOString().slice(0, 10);
     const { since } = await rangeOfDays(host.database, timeZone, firstDay, today);
     const first = since?.getTime() ?? host.now();
-    const loads = await listHeaviestAccounts(host.database, { since: first, limit: heaviest });
+    const loads = await listHeaviestAccounts(host.database.records, { since: first, limit: heaviest });
     const ids = new Set((Object.values(loads) as Loads[]).flatMap((some) => some.map(({ accountId }) => accountId)));
-    return { loads, first, use: await readKeyUse(host.database, [...ids], host.now() - dayMs) };
+    return { loads, first, use: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   };
   const fresh = (span: Span) =>
     new FreshValue({

@@ -22,8 +22,11 @@ export async function createTestDatabase(log: Logger = silentLog): Promise<Datab
     isShared: true,
   });
   const { kind, notifications } = database;
-  return {
+  const opened: Database = {
     kind,
+    get records() {
+      return opened;
+    },
     url,
     notifications,
     fork: () => database.fork(),
@@ -35,6 +38,7 @@ export async function createTestDatabase(log: Logger = silentLog): Promise<Datab
       await dropDatabase(url);
     },
   };
+  return opened;
 }
 
 /** Creates a database without opening it. @param template its initial content, by default the migrated schema */

@@ -19,6 +19,8 @@ export type HealthVerdict =
 export interface HealthCheck {
   /** Snake_case and short: `records`. */
   readonly name: string;
+  /** False where there is nothing to check; default: always true. */
+  readonly appliesTo?: (host: Host) => boolean;
   /** Reads what is already known: it runs every few seconds and at each request of the operator. What it throws makes it fail. */
   check(host: Host): HealthVerdict;
 }

@@ -16,7 +16,10 @@ export type CheckedHealth = HealthVerdict & {
  */
 export async function readHealth({ healthChecks }: HealthChecks, host: Host): Promise<CheckedHealth[]> {
   const dependencies = await pingDependencies(host);
-  const own = healthChecks.values().map((check) => ({ name: check.name, ...verdictOf(check, host) }));
+  const own = healthChecks
+    .values()
+    .filter(({ appliesTo }) => appliesTo?.(host) ?? true)
+    .map((check) => ({ name: check.name, ...verdictOf(check, host) }));
   return [...dependencies.map((state) => judgeDependency(state, host)), ...own];
 }
 

@@ -27,9 +27,28 @@ export interface Database extends AsyncDisposable {
    * others.
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Reads lists, exports and counts of requests, and nothing else: from a replica, which may be seconds behind and whose role may have no
+   * right to other tables. Money, keys and periods are always read from the primary.
+   */
+  readonly records: RecordReads;
   readonly notifications: Notifications;
   /** Resolves when the database responds. */
   ping(): Promise<void>;
+}
+
+export interface RecordReads extends Pick<Database, 'query'> {
+  /** Of DATABASE_READ_URL; undefined without it. */
+  readonly replica?: ReplicaState | undefined;
+}
+
+export interface ReplicaState {
+  /** Ms by which it is behind the primary; undefined while that is unknown. */
+  readonly lag: number | undefined;
+  /** Why the primary is read instead; undefined while the replica is. */
+  readonly fault: string | undefined;
+  /** Epoch ms since when the replica is read, or not. */
+  readonly since: number;
 }
 
 /**

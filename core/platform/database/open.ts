@@ -1,7 +1,7 @@
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
-import type { Database } from './database.ts';
+import type { Database, RecordReads } from './database.ts';
 import { explainFullDisk } from '../data-folder.ts';
 import { EmbeddedPostgres } from './embedded.ts';
 import { Lifetime } from './lifetime.ts';
@@ -18,6 +18,8 @@ export interface OpenDatabaseOptions {
   readonly url?: string | undefined;
   /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for what needs a session. Default: `url`. */
   readonly directUrl?: string | undefined;
+  /** DATABASE_READ_URL: a replica of `url`, for lists, exports and counts of requests. */
+  readonly readUrl?: string | undefined;
   readonly dataFolder: string;
   readonly log: Logger;
   /** `serve`: for a gateway. `command`: for a short command that may run next to a gateway. */
@@ -35,8 +37,9 @@ export interface OpenDatabaseOptions {
 /** Ms. A slow database must not block the gateway. */
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
-/** Connections besides, for requests of the API. */
+/** Connections besides: for requests of the API, and to the replica. */
 const firstPoolSize = 2;
+const replicaPoolSize = 5;
 const idleTimeout = 30_000; // ms
 const connectionOptions = {
   connectionTimeoutMillis: deadlines.connect,
@@ -44,6 +47,8 @@ const connectionOptions = {
   application_name: 'daypass',
   keepAlive: true,
 };
+/** A URL that leads to the primary by mistake writes nothing. */
+const readOnly = { options: '-c default_transaction_read_only=on' };
 /** What PostgreSQL itself ends. */
 const sessionSettings = {
   statement_timeout: deadlines.query,
@@ -61,10 +66,13 @@ const abandonTimeout = 5_000;
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: given, directUrl, mode, log, signal } = options;
+  const { url: given, directUrl, readUrl, mode, log, signal } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
   if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
+  if (readUrl !== undefined) checkUrl(readUrl, 'DATABASE_READ_URL');
+  if (readUrl !== undefined && given === undefined)
+    throw new Error('DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to that of its primary as well.');
   if (given !== undefined && directUrl === undefined && mode === 'serve') await warnOfPooler(given, log);
   const embedded = given === undefined ? await openEmbedded(options) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
@@ -77,7 +85,10 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
     const settings = { url, isPooled: direct !== url };
     const orm = await unlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
-    return new PostgresDatabase(orm, createFirstPool(settings), direct, log, lifetime);
+    const database = new PostgresDatabase(orm, createPool(settings, firstPoolSize), direct, log, lifetime);
+    if (readUrl !== undefined)
+      await database.readFrom(createPool({ ...settings, url: readUrl }, replicaPoolSize, readOnly));
+    return database;
   } catch (error) {
     await lifetime.end(failedStopTimeout);
     throw given === undefined ? error : explainFailure(error, given);
@@ -120,11 +131,11 @@ async function openOrm({ url, isPooled }: PoolSettings, entities: Entities): Pro
 }
 
 /** Connects at its first query. */
-function createFirstPool({ url, isPooled }: PoolSettings): pg.Pool {
+function createPool({ url, isPooled }: PoolSettings, size: number, more: pg.PoolConfig = {}): pg.Pool {
   const options = {
     ...connectionOptions,
-    ...(!isPooled && sessionSettings),
-    max: firstPoolSize,
+    ...(!isPooled && { ...sessionSettings, ...more }),
+    max: size,
     idleTimeoutMillis: idleTimeout,
   };
   const pool = new pg.Pool({ ...options, connectionString: url });
@@ -145,8 +156,10 @@ class PostgresDatabase implements OpenedDatabase {
   readonly url: string;
   readonly notifications: PostgresNotifications;
   readonly #orm: MikroORM;
+  readonly #log: Logger;
   readonly #first: pg.Pool;
   readonly #lifetime: Lifetime;
+  #replica: (RecordReads & AsyncDisposable) | undefined;
 
   /** @param url without a pooler */
   constructor(orm: MikroORM, first: pg.Pool, url: string, log: Logger, lifetime: Lifetime) {
@@ -154,6 +167,7 @@ class PostgresDatabase implements OpenedDatabase {
     this.url = url;
     this.notifications = new PostgresNotifications(url, log);
     this.#orm = orm;
+    this.#log = log;
     this.#first = first;
     this.#lifetime = lifetime;
   }
@@ -174,6 +188,21 @@ class PostgresDatabase implements OpenedDatabase {
     return rows as Row[];
   }
 
+  get records(): RecordReads {
+    return this.#replica ?? this;
+  }
+
+  /** From now on, records are read by these connections to a replica. */
+  async readFrom(pool: pg.Pool): Promise<void> {
+    const { Replica } = await import('./replica.ts');
+    this.#replica = new Replica({
+      primary: (sql, parameters) => this.query(sql, parameters),
+      replica: async (sql, parameters = []) => (await pool.query(bind(sql, parameters))).rows,
+      close: () => pool.end(),
+      log: this.#log,
+    });
+  }
+
   async ping(): Promise<void> {
     await this.#lifetime.check();
     await this.query('SELECT 1');
@@ -186,6 +215,7 @@ class PostgresDatabase implements OpenedDatabase {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.notifications[Symbol.asyncDispose]();
+    await this.#replica?.[Symbol.asyncDispose]();
     await this.#first.end();
     await this.#orm.close(true);
     await this.#lifetime.end();

@@ -77,12 +77,15 @@ async function checksOf({ document, config, registry }: Loaded, { file }: CoreCo
     import('../doctor/redis.ts'),
     import('../doctor/machine.ts'),
   ]);
-  const { DATABASE_URL, DATABASE_DIRECT_URL, REDIS_URL, REDIS_QUEUE_URL } = process.env;
+  const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_READ_URL, REDIS_URL, REDIS_QUEUE_URL } = process.env;
   const diagnoses: Diagnosis[] = [
     machine.gatewayDiagnosis,
-    ...databaseDiagnoses(DATABASE_URL || undefined, (DATABASE_URL && DATABASE_DIRECT_URL) || undefined, [
-      ...registry.databaseTables.values(),
-    ]),
+    ...databaseDiagnoses(
+      DATABASE_URL || undefined,
+      (DATABASE_URL && DATABASE_DIRECT_URL) || undefined,
+      (DATABASE_URL && DATABASE_READ_URL) || undefined,
+      [...registry.databaseTables.values()],
+    ),
     redisDiagnosis(REDIS_URL || undefined, (REDIS_URL && REDIS_QUEUE_URL) || undefined),
     machine.diskDiagnosis,
     machine.clockDiagnosis,

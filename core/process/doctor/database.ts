@@ -22,6 +22,7 @@ const timeout = 8_000; // ms
 export function databaseDiagnoses(
   databaseUrl: string | undefined,
   directUrl: string | undefined,
+  readUrl: string | undefined,
   tables: readonly PluginTables[],
 ): Diagnosis[] {
   return [
@@ -38,6 +39,14 @@ export function databaseDiagnoses(
               {
                 subject: 'DATABASE_DIRECT_URL',
                 run: () => ask(directUrl, dataFolder, (client) => checkServer(client, now), 'DATABASE_DIRECT_URL'),
+              },
+            ]),
+        ...(readUrl === undefined
+          ? []
+          : [
+              {
+                subject: 'DATABASE_READ_URL',
+                run: () => ask(readUrl, dataFolder, checkReplica, 'DATABASE_READ_URL'),
               },
             ]),
       ],
@@ -158,6 +167,35 @@ function judge({ version, standby, read_only, at, used, most, creates }: ServerR
       advice: 'Raise max_connections, or run fewer instances.',
     };
   return { state: 'ok', text: `${name}, ${used} of ${most} connections` };
+}
+
+/** The tables of which a gateway reads a replica. */
+const replicaTables = ['request_log', 'usage_hour', 'usage_account', 'usage_total', 'usage_delta'];
+
+async function checkReplica(client: pg.Client): Promise<Finding> {
+  const { rows } = await client.query<{ version: string; standby: boolean; missing: string[] }>(
+    `select current_setting('server_version') as version, pg_is_in_recovery() as standby,
+       array(select name from unnest($1::text[]) as name
+         where not coalesce(has_table_privilege(to_regclass(name), 'select'), false)) as missing`,
+    [replicaTables],
+  );
+  const { version = '', standby = false, missing = [] } = rows[0] ?? {};
+  const name = `PostgreSQL ${version}`;
+  if (missing.length > 0)
+    return {
+      state: 'failed',
+      text: `${name}: its user cannot read ${missing.join(', ')}`,
+      advice:
+        'On the primary, as owner: GRANT SELECT ON these tables TO the user of DATABASE_READ_URL. Or correct its database.',
+    };
+  if (!standby)
+    return {
+      state: 'warning',
+      text: `${name} is no replica`,
+      advice:
+        'Point DATABASE_READ_URL to a streaming replica, or leave it out: another server than the primary is not read.',
+    };
+  return { state: 'ok', text: `${name}, a replica` };
 }
 
 async function checkMigrations(client: pg.Client, tables: readonly PluginTables[]): Promise<Finding> {

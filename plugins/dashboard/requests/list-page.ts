@@ -64,9 +64,10 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
   const { host, format, t } = request;
   const now = host.now();
   const filter = filterOf(query, await whoseRequests(query, request), now);
+  const records = mayBeLate(query) ? host.database.records : host.database;
   const [page, counted] = await Promise.all([
-    listRequests(host.database, filter, { limit: pageSize, before: query.before || undefined }),
-    countRequests(host.database, filter),
+    listRequests(records, filter, { limit: pageSize, before: query.before || undefined }),
+    countRequests(records, filter),
   ]);
   const routes = routeNamesFor(request);
   const ids = page.records.map(({ account_id: id }) => id);
@@ -85,6 +86,11 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
     newest: addressOf(query),
     older: page.next === undefined ? '' : addressOf(query, { before: page.next }),
   };
+}
+
+/** Operators' searches and older pages read much, and may miss the latest requests. Customers see their own at once. */
+function mayBeLate(query: RequestsQuery): boolean {
+  return query.before !== '' || (query.path === operatorRequestsPath && isNarrowed(query));
 }
 
 /** Id of the account whose requests are listed; undefined for all. An unknown account has none. */
@@ -144,6 +150,6 @@ function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest)
 async function usedModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
   const since = startOfRange('30d', host.now()) ?? 0;
   const accountId = path === requestsPath ? account?.id : undefined;
-  const used = await listUsedModels(host.database, { accountId, since });
+  const used = await listUsedModels(host.database.records, { accountId, since });
   return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...used])];
 }

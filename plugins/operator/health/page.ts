@@ -82,9 +82,14 @@ async function describeChecks(
         name: nameOfCheck(checked.name, t),
         value: checked.ok ? describePassing(checked.kind, t) : checked.reason,
       })),
+      ...replicaLag(host.database.records.replica?.lag, { t, format }),
       { name: t('operator.models_down'), value: format.number(down), path: '/operator/routes' },
     ],
   };
+}
+
+function replicaLag(lag: number | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {
+  return lag === undefined ? [] : [{ name: t('operator.replica_lag'), value: format.duration(lag).text }];
 }
 
 /** In words; checks of other plugins have their own names. */

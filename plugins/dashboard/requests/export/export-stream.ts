@@ -25,8 +25,8 @@ export async function exportStream(
   filter: RequestFilter,
   writer: RecordWriter,
 ): Promise<Readable> {
-  const first = await listRequests(database, filter, { limit: maxPage });
-  const read = (before: string) => listRequests(database, filter, { limit: maxPage, before });
+  const first = await listRequests(database.records, filter, { limit: maxPage });
+  const read = (before: string) => listRequests(database.records, filter, { limit: maxPage, before });
   const stream = Readable.from(writePages(first, read, writer), { objectMode: false });
   // hapi destroys the stream of a client that has left without an error.
   stream.on('error', (error) => log.error('an export of requests failed', error));

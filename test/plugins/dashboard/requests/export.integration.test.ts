@@ -29,7 +29,10 @@ beforeAll(async () => {
     return database.query(sql, parameters);
   };
   const log = { ...silentLog, error: (message: string) => void errors.push(message) };
-  pages = await serveRequests({ ...database, query, fork: () => database.fork() }, { parts: { log } });
+  pages = await serveRequests(
+    { ...database, query, records: { query }, fork: () => database.fork() },
+    { parts: { log } },
+  );
   await pages.server.start();
   origin = `http://127.0.0.1:${(pages.server.listener.address() as AddressInfo).port}`;
 });

@@ -1,0 +1,186 @@
+import { inBackground } from '../background.ts';
+import { describeConnectionError } from '../errors/connection-error.ts';
+import type { Logger } from '../logger.ts';
+import { withDeadline } from '../timing/deadline.ts';
+import { Throttle } from '../timing/throttle.ts';
+import type { Database, RecordReads, ReplicaState } from './database.ts';
+import { epoch } from './rows.ts';
+
+/** Ms between two measurements, for one of them, and for the primary's part of it or for closing. */
+const interval = 5_000;
+const deadline = 3_000;
+const shortDeadline = 1_000;
+/** Ms by which the replica may be behind; the primary is read otherwise. */
+export const mostLag = 30_000;
+/** Measurements that are remembered: an hour. */
+const mostSamples = 720;
+/** Ms between two log lines about statements that failed. */
+const remindEvery = 60_000;
+
+type Query = Database['query'];
+
+export interface ReplicaOptions {
+  readonly primary: Query;
+  readonly replica: Query;
+  readonly close: () => Promise<void>;
+  readonly log: Logger;
+  /** Ms of a clock that is never set; tests give their own. */
+  readonly now?: () => number;
+}
+
+/** What the primary had written at a time. */
+interface Sample {
+  readonly lsn: bigint;
+  readonly at: number;
+}
+
+interface ReplicaRow {
+  readonly is_replica: boolean;
+  readonly system: string;
+  readonly started: string;
+  readonly lsn: string;
+  readonly has_records: boolean;
+  /** Epoch ms, by the primary's clock: when the last transaction was committed that the replica has replayed; null for none. */
+  readonly replayed_at: number | null;
+}
+
+interface PrimaryRow extends Pick<ReplicaRow, 'system' | 'started' | 'lsn'> {
+  readonly time: number;
+}
+
+/** The position in the write-ahead log: what is written, or replayed on a replica. Subtracted, as the driver has no type for it. */
+const position = `(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END - '0/0')::text AS lsn`;
+const identity = `(SELECT system_identifier::text FROM pg_control_system()) AS system, pg_postmaster_start_time()::text AS started`;
+const askPrimary = `SELECT ${identity}, ${position}, ${epoch('clock_timestamp()')} AS time`;
+const askReplica = `SELECT ${identity}, ${position}, pg_is_in_recovery() AS is_replica, to_regclass('request_log') IS NOT NULL AS has_records,
+  ${epoch('pg_last_xact_replay_timestamp()')} AS replayed_at`;
+
+/**
+ * A streaming replica, for lists, exports and counts of requests. While it is down or more than 30 s behind, and for statements that
+ * it refuses, the primary is read.
+ *
+ * Its lag is found in two ways, neither of which is too low: since when the primary has written more than is replayed, by measurements of
+ * this process, and since when the last replayed transaction was committed, which alone would grow while nobody writes.
+ */
+export class Replica implements RecordReads, AsyncDisposable {
+  readonly #options: ReplicaOptions;
+  readonly #now: () => number;
+  readonly #samples: Sample[] = [];
+  readonly #reminder = new Throttle(remindEvery);
+  readonly #timer: NodeJS.Timeout;
+  /** Until it has settled, nobody knows whether the replica is of use. */
+  readonly #first: Promise<void>;
+  /** Rejects when the replica does not answer a measurement: what waits for it is asked of the primary. */
+  #silence = silence();
+  #isClosed = false;
+  #state: ReplicaState = { lag: undefined, fault: undefined, since: Date.now() };
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#first = this.measure();
+    this.#timer = setInterval(
+      () => inBackground(options.log, 'measuring the lag of the replica', () => this.measure()),
+      interval,
+    ).unref();
+  }
+
+  get replica(): ReplicaState {
+    return this.#state;
+  }
+
+  async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const { primary, replica, log } = this.#options;
+    await this.#first;
+    if (this.#state.fault !== undefined) return primary<Row>(sql, parameters);
+    try {
+      return await Promise.race([replica<Row>(sql, parameters), this.#silence.promise]);
+    } catch (error) {
+      // What takes too long there takes too long on the primary as well.
+      if (isTimeout(error)) throw error;
+      if (this.#reminder.pass())
+        log.warn(
+          `a statement failed on the replica of DATABASE_READ_URL, and is sent to the primary: ${reasonOf(error)}`,
+        );
+      return primary<Row>(sql, parameters);
+    }
+  }
+
+  /** Measures the lag. Never rejects. */
+  async measure(): Promise<void> {
+    try {
+      await withDeadline(this.#measure(), deadline, 'no response in time');
+    } catch (error) {
+      this.#silence.reject(error);
+      this.#silence = silence();
+      this.#set(undefined, `it cannot be read (${describeConnectionError(error)})`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await withDeadline(this.#options.close(), shortDeadline, 'late').catch(() => undefined);
+  }
+
+  async #measure(): Promise<void> {
+    const { primary, replica } = this.#options;
+    // While the primary is away, nobody knows more than before.
+    const [written] = await withDeadline(primary<PrimaryRow>(askPrimary), shortDeadline, 'late').catch(() => []);
+    const at = this.#now();
+    const [replayed] = await replica<ReplicaRow>(askReplica);
+    if (replayed === undefined) throw new Error('no answer');
+    if (written === undefined) return;
+    const isSame = written.started === replayed.started;
+    if (written.system !== replayed.system || !(replayed.is_replica || isSame))
+      return this.#set(undefined, 'it is no streaming replica of the server of DATABASE_URL');
+    if (!replayed.has_records) return this.#set(undefined, 'its database has no table request_log');
+    const ago = replayed.replayed_at === null ? Infinity : Math.max(0, written.time - replayed.replayed_at);
+    const lag = Math.min(ago, this.#measuredLag({ lsn: BigInt(written.lsn), at }, BigInt(replayed.lsn)));
+    if (lag === Infinity) return this.#set(undefined, 'how far it is behind is not known yet');
+    this.#set(lag, lag > mostLag ? `it is ${Math.round(lag / 1000)} s behind` : undefined);
+  }
+
+  /** Ms since the primary had written no more than is replayed by now; infinite when nobody measured then. */
+  #measuredLag(written: Sample, replayed: bigint): number {
+    const samples = this.#samples;
+    samples.push(written);
+    if (samples.length > mostSamples) samples.shift();
+    const reached = samples.findLastIndex(({ lsn }) => lsn <= replayed);
+    if (reached === -1) return Infinity;
+    samples.splice(0, reached);
+    return written.at - (samples[0] ?? written).at;
+  }
+
+  #set(lag: number | undefined, fault: string | undefined): void {
+    if (this.#isClosed) return;
+    const { log } = this.#options;
+    const before = this.#state;
+    const hasChanged = (before.fault === undefined) !== (fault === undefined);
+    this.#state = { lag, fault, since: hasChanged ? Date.now() : before.since };
+    if (hasChanged && fault !== undefined)
+      log.warn(
+        `the replica of DATABASE_READ_URL is not read: ${fault}; requests are listed and counted on the primary`,
+      );
+    else if (hasChanged) log.info('the replica of DATABASE_READ_URL is read again');
+  }
+}
+
+function silence(): PromiseWithResolvers<never> {
+  const resolvers = Promise.withResolvers<never>();
+  resolvers.promise.catch(() => undefined);
+  return resolvers;
+}
+
+/** Ended by `statement_timeout` there, or by the driver here. */
+function isTimeout(error: unknown): boolean {
+  return (
+    error instanceof Error && (('code' in error && error.code === '57014') || error.message === 'Query read timeout')
+  );
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === '42501') return 'its user lacks a right; daypass doctor names the table';
+  return /^\w{5}$/.test(code) ? `SQLSTATE ${code}` : describeConnectionError(error);
+}

@@ -57,7 +57,8 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
         const zone = zoneOf(host, options);
         const found = await reconcileDay(host, options.day, zone, options.provider);
         if (options.json === true) context.print(JSON.stringify(found, null, 2));
-        else if (found.length === 0) context.print(`No charges on ${options.day}.`);
+        else if (found.length === 0)
+          context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
         else
           for (const one of found)
             for (const line of describeReconciliation(one, currencyOf(host), zone)) context.print(line);

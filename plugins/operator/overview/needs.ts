@@ -1,12 +1,16 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
+import { hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
+import { outagesSection } from '#core/business/outages/section.ts';
 import { readMachineNeeds } from './machine-needs.ts';
 import { type Need, readEmphasis } from './need.ts';
 import type { OverviewSources } from '../sources.ts';
 
 /** Flags on the overview; the others are in the list of orders. */
 const listedFlags = 10;
+/** Outages that are looked at. */
+const listedOutages = 5;
 
 const kinds = ['bad', 'warn', 'info'];
 
@@ -16,14 +20,15 @@ export async function describeNeeds(
   request: PageRequest,
   sources: OverviewSources,
 ) {
-  const [{ flags, total }, machine] = await Promise.all([
+  const [{ flags, total }, machine, outages] = await Promise.all([
     listOpenFlags(request.host.database, listedFlags),
     readMachineNeeds(gateway, request, sources),
+    readOutageNeeds(request),
   ]);
-  const needs = [...machine, ...flags.map((flag) => describeNeed(flag, request))];
+  const needs = [...machine, ...outages, ...flags.map((flag) => describeNeed(flag, request))];
   return {
     needs: needs.toSorted((one, other) => rank(one) - rank(other)),
-    needsTotal: request.t('operator.needs_open', { count: total + machine.length }),
+    needsTotal: request.t('operator.needs_open', { count: total + machine.length + outages.length }),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
   };
 }
@@ -33,6 +38,25 @@ function rank({ status }: Need): number {
 }
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+
+/** Outages whose time waits for an operator, who has never given any back: later ones do not wait. */
+async function readOutageNeeds({ host, t, format }: Reader): Promise<Need[]> {
+  if (!host.section(outagesSection).credit || (await hasCredited(host.database))) return [];
+  const waiting = (await listOutages(host.database, listedOutages)).filter(isWaiting);
+  return waiting.map(({ model, from, until }) => {
+    const minutes = t('operator.credit_minutes', { count: Math.round((+until - +from) / 60_000) });
+    return {
+      status: { kind: 'warn', text: t('operator.need_outage') },
+      pieces: readEmphasis(t('operator.need_outage_text', { model, minutes })),
+      since: format.relative(until, new Date(host.now())),
+      step: {
+        path: '/operator/accounts/outage',
+        text: t('operator.need_outage_step'),
+        label: t('operator.need_outage_label', { model }),
+      },
+    };
+  });
+}
 
 /** One flag, ready to be printed. */
 export function describeNeed(flag: OpenFlag, { t, format, host }: Reader): Need {

@@ -22,7 +22,9 @@ import { hiddenFields, PageClient } from '../../support/page-client.ts';
 
 const operator = 'ops@example.com';
 const reason = 'asked for in the chat';
-const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n`;
+const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
+outages: { credit: true }
+`;
 
 let gateway: TestGateway;
 let ops: PageClient;
@@ -541,6 +543,20 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
       .replace('{payment}', '00000000-0000-0000-0000-000000000000');
     expect((await ops.get(unknown)).status).toBe(404);
   });
+});
+
+const isOutageAsked = async () => (await ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-5');
+
+it('the overview asks about an outage until the operator has decided', async () => {
+  const id = await addOutage();
+  expect(await isOutageAsked()).toBe(true);
+  await gateway.database.query('update outage set declined_at = clock_timestamp()');
+  expect(await isOutageAsked()).toBe(false);
+  await gateway.database.query('update outage set declined_at = null, credited_at = clock_timestamp() where id = ?', [
+    id,
+  ]);
+  await addOutage();
+  expect(await isOutageAsked()).toBe(false);
 });
 
 it('an action that the state of its subject does not allow is refused, and recorded as failed', async () => {

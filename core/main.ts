@@ -1,4 +1,4 @@
-import { refuseInspector, StopSignals } from '#core/process/commands/stop-signals.ts';
+import { refuseInspector, StopSignals } from '#core/process/stop-signals.ts';
 import { endQuietly, surviveLostOutput } from '#core/platform/output.ts';
 
 /** Ms in which the output of a command that has failed may drain. */

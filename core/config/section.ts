@@ -49,6 +49,8 @@ export interface CheckContext extends SectionValues {
   readonly isProduction: boolean;
   /** Why, in the words of a mistake; undefined where demos are allowed. */
   readonly production: Production | undefined;
+  /** True where REDIS_URL is set. */
+  readonly hasRedis: boolean;
   /** False when a plugin could not be loaded, so an unknown name may belong to it. */
   readonly hasAllPlugins: boolean;
   /** False for a section with mistakes: `get` returns its defaults then, so nothing in it may be called missing. */

@@ -29,6 +29,7 @@ import { Registry } from './registry.ts';
 import { preparePages, registerOwnPages } from '#core/web/serve.ts';
 import { announcementsSection } from '#core/config/sections/announcements-section.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
+import { workersSection } from '#core/config/sections/workers-section.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
 export interface Assembly {
@@ -88,7 +89,14 @@ export async function assembleForCommand(
 /** With all that core registers itself, except what belongs to a server. */
 function createRegistry(): Registry {
   const registry = new Registry();
-  for (const section of [...coreSections, operatorSection, ...catalogSections, operatorsSection, announcementsSection])
+  for (const section of [
+    ...coreSections,
+    workersSection,
+    operatorSection,
+    ...catalogSections,
+    operatorsSection,
+    announcementsSection,
+  ])
     registry.section(section);
   registry.gauge(buildGauge);
   registry.gauge(diskGauge);

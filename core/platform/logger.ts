@@ -29,6 +29,8 @@ export interface LogSettings {
   readonly level?: LogLevel;
   /** Removes secrets: errors of third parties may repeat what they were given. */
   readonly clean?: (text: string) => string;
+  /** Which of several processes writes to the same output. */
+  readonly worker?: number | undefined;
 }
 
 /** Anywhere in a line: the gateway's own request ids. */
@@ -37,15 +39,15 @@ const requestId = /\breq_[\da-f]{32}\b/;
 /**
  * Writes one line per event to stderr; stdout belongs to the output of commands.
  *
- * As JSON, a line has `time` (ISO 8601), `level`, `message`, `error` (stacks of an error and its causes) where there is one, and
- * `request_id`, the first one that the line names.
+ * As JSON, a line has `time` (ISO 8601), `level`, `worker` where there are several, `message`, `error` (stacks of an error and its
+ * causes) where there is one, and `request_id`, the first one that the line names.
  */
 export function createLogger(write: (line: string) => void = writeLogLine, settings: LogSettings = {}): Logger {
-  const { format = 'text', level: lowest = 'info', clean = (text: string) => text } = settings;
+  const { format = 'text', level: lowest = 'info', clean = (text: string) => text, worker } = settings;
   const render = format === 'json' ? jsonLine : textLine;
   const log = (level: LogLevel, message: string, error?: string) => {
     if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
-    write(render(level, clean(message), error === undefined ? undefined : clean(error)));
+    write(render({ level, worker, message: clean(message), error: error === undefined ? undefined : clean(error) }));
   };
   return {
     info: (message) => log('info', message),
@@ -54,14 +56,22 @@ export function createLogger(write: (line: string) => void = writeLogLine, setti
   };
 }
 
-function textLine(level: LogLevel, message: string, error?: string): string {
-  const text = error === undefined ? message : `${message}: ${error}`;
-  return `${new Date().toISOString()} ${level.padEnd(5)} ${printable(text).replaceAll('\n', '\n  ')}\n`;
+interface Line {
+  readonly level: LogLevel;
+  readonly worker: number | undefined;
+  readonly message: string;
+  readonly error: string | undefined;
 }
 
-function jsonLine(level: LogLevel, message: string, error?: string): string {
+function textLine({ level, worker, message, error }: Line): string {
+  const text = error === undefined ? message : `${message}: ${error}`;
+  const who = worker === undefined ? '' : `[${worker}] `;
+  return `${new Date().toISOString()} ${level.padEnd(5)} ${who}${printable(text).replaceAll('\n', '\n  ')}\n`;
+}
+
+function jsonLine({ level, worker, message, error }: Line): string {
   const request_id = requestId.exec(message)?.[0] ?? requestId.exec(error ?? '')?.[0];
-  return `${JSON.stringify({ time: new Date().toISOString(), level, message, error, request_id })}\n`;
+  return `${JSON.stringify({ time: new Date().toISOString(), level, worker, message, error, request_id })}\n`;
 }
 
 /** An error's stack, followed by those of its causes. Never throws, whatever was thrown. */

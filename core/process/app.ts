@@ -11,14 +11,15 @@ import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
+import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { listenWidely } from '#core/gateway/http/accept.ts';
-import { drain, stopping } from '#core/gateway/http/drain.ts';
+import { drain, drainReplaced, stopping } from '#core/gateway/http/drain.ts';
 import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import { type HealthSource, operatorHealthChecks, routeHealthChecks } from '#core/gateway/http/health.ts';
 import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
-import { OperatorServer } from '#core/gateway/operator-listener/server.ts';
+import { type OperatorAnswer, type OperatorQuestion, OperatorServer } from '#core/gateway/operator-listener/server.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
 import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
@@ -34,14 +35,19 @@ import { configuredSecrets } from './secret-remover.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 import { VendorServers } from '#core/config/sections/vendor-servers.ts';
+import type { WorkerSettings } from './workers/settings.ts';
 
 export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly file: string;
+  /** The file, where it has been read. */
+  readonly document?: GatewayDocument;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
   /** Ends the start when it aborts. */
   readonly signal?: AbortSignal;
+  /** For one of several processes under a supervisor, which has the sockets and the operator's listener. */
+  readonly worker?: (WorkerSettings & { readonly healthCheck: HealthCheck }) | undefined;
 }
 
 /**
@@ -57,6 +63,8 @@ export class Gateway {
   #operator: OperatorServer | undefined;
   #monitor: HealthMonitor | undefined;
   #isServing = true;
+  #isReplaced = false;
+  #stopAccepting: (() => void) | undefined;
 
   private constructor(parts: GatewayParts, first: Config) {
     this.#parts = parts;
@@ -82,8 +90,8 @@ export class Gateway {
   }
 
   static async #open(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
-    const { file, environment, log, signal } = options;
-    const document = await readDocument(file, environment);
+    const { file, environment, log, signal, worker } = options;
+    const document = options.document ?? (await readDocument(file, environment));
     let handler: ExchangeHandler | undefined;
     const host = () => {
       if (handler === undefined) throw new Error('the gateway has not started yet');
@@ -91,8 +99,10 @@ export class Gateway {
     };
     const assembly = await unlessAborted(assemble(document, log, host), signal);
     const config = validate(document, assembly.registry);
+    if (worker !== undefined) assembly.registry.healthCheck(worker.healthCheck);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
-    const limits = memoryLimits(config.get(memory).max_bytes);
+    const processes = worker?.count;
+    const limits = memoryLimits(config.get(memory).max_bytes, undefined, undefined, processes);
     const services = await OpenServices.open({
       dataFolder,
       environment,
@@ -101,6 +111,7 @@ export class Gateway {
       mode: 'serve',
       host,
       limits,
+      processes,
       signal,
     });
     opened.defer(() => services.abandon());
@@ -108,7 +119,7 @@ export class Gateway {
     const vendors = opened.use(new VendorServers(assembly.registry.vendors, log));
     const endpoints = new EndpointTable(assembly.registry.endpoints);
     handler = new ExchangeHandler(endpoints);
-    const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors }, config);
+    const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors, worker }, config);
     await unlessAborted(gateway.#begin(document, endpoints, opened), signal);
     return gateway;
   }
@@ -151,6 +162,21 @@ export class Gateway {
     const { address, port, family } = this.#parts.assembly.listener.address() as AddressInfo;
     const name = address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
     return `http://${name}:${port}`;
+  }
+
+  /** Requests in flight. */
+  get running(): number {
+    return this.#parts.handler.running;
+  }
+
+  /** Sends clients to other processes of the same port: as many of the next answers close their connections. */
+  shed(connections: number): void {
+    this.#parts.handler.closeSome(connections);
+  }
+
+  /** Answers a question that the supervisor got for the operator; undefined when the listener is off. */
+  answerOperator(question: OperatorQuestion): Promise<OperatorAnswer> | undefined {
+    return this.#operator?.answer(question);
   }
 
   /** The URL of the operator's listener; undefined when it is off. */
@@ -198,14 +224,19 @@ export class Gateway {
    * Fails `/readyz` for the notice period, lets running exchanges finish within the drain limit, then closes everything.
    *
    * @param hurry skips the notice period when it aborts
+   * @param isReplaced other processes accept at the same address: this one stops to accept at once, and stays ready until it ends
    * @throws what failed to close, once everything else is closed; DeadlineExceeded when that takes longer than a minute
    */
-  async stop(hurry: AbortSignal = new AbortController().signal): Promise<void> {
+  async stop(hurry: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {
     if (!this.#isServing) return;
     this.#isServing = false;
+    this.#isReplaced = isReplaced;
+    const { handler, assembly } = this.#parts;
+    if (isReplaced) this.#stopAccepting?.();
     await this.#served.close();
     const { notice_period: notice, drain_timeout: limit } = this.config.get(listen);
-    await drain(this.#parts.handler, { notice, limit, hurry });
+    const times = { notice, limit, hurry };
+    await (isReplaced ? drainReplaced(handler, times, assembly.connections) : drain(handler, times));
     await withDeadline(this.#close(), deadlines.close, `not everything was closed after ${deadlines.close / 1000} s`);
   }
 
@@ -229,7 +260,7 @@ export class Gateway {
   }
 
   #health(host: () => Host): HealthSource {
-    const isServing = () => this.#isServing;
+    const isServing = () => this.#isServing || this.#isReplaced;
     return {
       get isServing() {
         return isServing();
@@ -256,12 +287,14 @@ export class Gateway {
     const { host, port } = this.config.get(listen);
     this.#served.limitListener();
     const { description } = this.#parts.assembly.connections;
-    const { log } = this.#parts;
+    const { log, worker } = this.#parts;
     if (description !== undefined) log.info(description);
     await server.start();
-    await this.#operator?.listen();
+    if (worker === undefined) await this.#operator?.listen();
+    const place = worker === undefined ? { host, port } : { descriptors: worker.descriptors };
+    const onError = (error: Error) => noteFailure(log, 'accepting a connection', error);
     try {
-      await listenWidely(listener, { host, port }, (error) => noteFailure(log, 'accepting a connection', error));
+      this.#stopAccepting = await listenWidely(listener, place, onError);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const why = code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : message;

@@ -4,14 +4,15 @@ import { CommandFailed } from '#core/extension/commands/command.ts';
 import { defineCheck } from './commands/check.ts';
 import { type CoreCommandContext, createContext } from './commands/context.ts';
 import { defineDoctor } from './commands/doctor.ts';
-import { loadEnvironmentFile } from './commands/environment-file.ts';
+import { loadEnvironmentFile } from './environment-file.ts';
 import { defineHistory } from './commands/history.ts';
 import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
 import { defineRestore } from './commands/restore.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
-import { StopSignals } from './commands/stop-signals.ts';
+import { defineWorkers } from './commands/workers.ts';
+import { StopSignals } from './stop-signals.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { explainFailure } from '#core/extension/import-plugin.ts';
@@ -49,6 +50,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
     defineMigrate,
     defineRestore,
     defineHistory,
+    defineWorkers,
   ])
     define(parser, context);
   let problems: readonly string[] = [];

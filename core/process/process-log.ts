@@ -8,6 +8,7 @@ import {
   logLevels,
 } from '#core/platform/logger.ts';
 import { secretRemover } from './secret-remover.ts';
+import { readWorkerSettings } from './workers/settings.ts';
 
 /** The log of a process that serves. */
 export interface ProcessLog {
@@ -33,7 +34,12 @@ export function openProcessLog(
   let clean = secretRemover(environment, []);
   return {
     format,
-    log: createLogger(write, { format, level, clean: (text) => clean(text) }),
+    log: createLogger(write, {
+      format,
+      level,
+      clean: (text) => clean(text),
+      worker: readWorkerSettings(environment)?.number,
+    }),
     hideSecrets(configured) {
       clean = secretRemover(environment, configured);
     },

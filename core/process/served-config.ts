@@ -24,6 +24,7 @@ import { type Effective, EffectiveDocuments } from './effective-document.ts';
 import type { OpenServices } from './services.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { inTurns } from '#core/platform/timing/turn.ts';
+import type { WorkerSettings } from './workers/settings.ts';
 
 /** Ms for which a stop waits for a running reload. */
 const reloadTimeout = 10_000;
@@ -38,6 +39,8 @@ export interface GatewayParts {
   readonly handler: ExchangeHandler;
   readonly services: OpenServices;
   readonly vendors: VendorServers;
+  /** Under a supervisor. */
+  readonly worker?: WorkerSettings | undefined;
 }
 
 /** The configuration that requests run on, and its replacement by a changed file. */
@@ -162,10 +165,12 @@ export class ServedConfig {
 
   /** Applies the limits of the configuration to the listener. */
   limitListener(): void {
-    const { connections, listener } = this.#parts.assembly;
+    const { worker, assembly } = this.#parts;
+    const { connections, listener } = assembly;
     const section = this.#config.get(listen);
     const headerTimeout = section.header_timeout;
-    connections.apply(section.max_connections);
+    const most = section.max_connections;
+    connections.apply(most === undefined ? undefined : Math.ceil(most / (worker?.count ?? 1)));
     limitListener(listener, {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,

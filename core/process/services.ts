@@ -29,6 +29,8 @@ export interface ServicesOptions {
   readonly host: () => Host;
   /** What the process may use. Without it nothing is limited: commands hold no bodies. */
   readonly limits?: MemoryLimits;
+  /** Processes of this machine that are one gateway. Default: 1. */
+  readonly processes?: number | undefined;
   /** Ends the opening when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -69,6 +71,7 @@ export class OpenServices implements AsyncDisposable {
     mode,
     host,
     limits,
+    processes = 1,
     signal,
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
@@ -88,6 +91,7 @@ export class OpenServices implements AsyncDisposable {
         log,
         mode,
         isShared: redisUrl !== undefined,
+        processes,
         entities: coreEntities,
         tables: registry.databaseTables.values(),
         signal,

@@ -81,6 +81,9 @@ const coreCommands = new Set([
   'history',
   'diff',
   'rollback',
+  'restart',
+  'reload',
+  'stop',
 ]);
 
 /** Lines of a page that show a command, such as `daypass orders list [--flagged]`, and the options that they name. */

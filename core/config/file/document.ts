@@ -33,6 +33,8 @@ export interface GatewayDocument {
   readonly fingerprint: string;
   /** NODE_ENV is `production`: demos are refused. */
   readonly isProduction: boolean;
+  /** REDIS_URL is set: several processes share limits, cache and queues. */
+  readonly hasRedis: boolean;
   /** Variables that are unset or malformed. They are reported together with the mistakes of validation. */
   readonly mistakes: readonly Mistake[];
   /** The text of the file. */
@@ -147,6 +149,7 @@ class Reader {
     return {
       file: this.#file,
       isProduction: environment['NODE_ENV'] === 'production',
+      hasRedis: Boolean(environment['REDIS_URL']),
       mistakes,
       fingerprint: createHash('sha256').update(text).digest('hex'),
       source,

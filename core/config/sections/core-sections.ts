@@ -186,7 +186,7 @@ export const listen = defineSection({
         minimum: 1,
         maximum: 1_000_000,
         description:
-          'Open connections of clients over which further ones get 503. Default, and upper limit: what the limit of open files (ulimit -n) allows.',
+          'Open connections of clients over which further ones get 503, of all workers together. Default, and upper limit: what the limit of open files (ulimit -n) allows each.',
       },
       cors_origins: {
         type: 'array',
@@ -260,7 +260,7 @@ export const memory = defineSection({
         minimum: 268_435_456,
         maximum: 1_099_511_627_776,
         description:
-          'Bytes that the process may use. Default, and at most: the limit of its container, or the memory of the machine. What does not fit is refused with 503.',
+          'Bytes that the gateway may use, all of its workers together. Default, and at most: the limit of its container, or the memory of the machine. What does not fit is refused with 503.',
       },
     },
     additionalProperties: false,

@@ -77,6 +77,7 @@ export function* validateInSteps(
     paymentProviders: registry.paymentProviders,
     isProduction: production !== undefined,
     production,
+    hasRedis: document.hasRedis,
     hasAllPlugins,
     isValid: ({ name }) => sections.get(name) !== undefined,
     names: ({ name }) => validParts.get(name)?.names,

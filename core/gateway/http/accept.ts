@@ -1,5 +1,6 @@
+import { lookup } from 'node:dns/promises';
 import type { Server } from 'node:http';
-import { type AddressInfo, createServer, type ListenOptions, type Server as TcpServer } from 'node:net';
+import net, { type AddressInfo, createServer, type Server as TcpServer } from 'node:net';
 
 /*
  * libuv accepts one connection of a listening socket in each turn of the event loop. Strangers who open some hundred
@@ -8,33 +9,77 @@ import { type AddressInfo, createServer, type ListenOptions, type Server as TcpS
  */
 
 /** Sockets that share the port, and so connections that are accepted in a turn. */
-const sockets = 8;
+const sockets = process.platform === 'linux' ? 8 : 1;
+const isShared = sockets > 1;
+
+export interface ListenPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Sockets that another process has bound, and that several processes accept from: their descriptors in this one. */
+export interface GivenSockets {
+  readonly descriptors: readonly number[];
+}
 
 /**
- * Listens on a port with several sockets, where the system can do that.
+ * Listens on a port with several sockets, where the system can do that, or on given ones.
  *
  * @param onError called with later failures, of a connection that could not be accepted
+ * @returns ends the accepting alone: unlike `close`, it leaves idle connections open
  * @throws Error when the port is in use or not allowed
  */
 export async function listenWidely(
   listener: Server,
-  { port, host }: { readonly port: number; readonly host: string },
+  place: ListenPlace | GivenSockets,
   onError: (error: Error) => void,
-): Promise<void> {
-  const isShared = process.platform === 'linux';
-  if (isShared && port !== 0) await checkPort(port, host);
+): Promise<() => void> {
+  const count = 'descriptors' in place ? place.descriptors.length : sockets;
   // As Node's HTTP server has them.
-  const others = Array.from({ length: isShared ? sockets - 1 : 0 }, () =>
+  const others = Array.from({ length: count - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => listener.emit('connection', socket)),
   );
   closeTogether(listener, others);
   try {
-    const options = { host, reusePort: isShared };
-    await listenOn(listener, { ...options, port }, onError);
-    const own = { ...options, port: (listener.address() as AddressInfo).port };
-    for (const other of others) await listenOn(other, own, onError);
+    if ('descriptors' in place) {
+      for (const [index, server] of [listener, ...others].entries())
+        await listenOn(server, { fd: place.descriptors[index] as number }, onError);
+    } else {
+      const { host, port } = place;
+      if (isShared && port !== 0) await checkPort(port, host);
+      const options = { host, reusePort: isShared };
+      await listenOn(listener, { ...options, port }, onError);
+      const own = { ...options, port: (listener.address() as AddressInfo).port };
+      for (const other of others) await listenOn(other, own, onError);
+    }
   } catch (error) {
     listener.close();
+    throw error;
+  }
+  return () => {
+    for (const server of [listener, ...others]) net.Server.prototype.close.call(server);
+  };
+}
+
+/** A socket that is bound and does not listen, from Node.js 26.4 on. */
+export type BoundSocket = net.BoundSocket;
+
+/**
+ * Binds the sockets of a port for processes that listen on them. They stay as long as one process has them open: what waits in
+ * their queues when a process ends is accepted by the others.
+ *
+ * @throws Error when the port is in use or not allowed
+ */
+export async function bindWidely({ host, port }: ListenPlace): Promise<BoundSocket[]> {
+  if (isShared && port !== 0) await checkPort(port, host);
+  const { address } = await lookup(host);
+  const bound: BoundSocket[] = [];
+  try {
+    for (let own = port; bound.length < sockets; own = bound[0]?.address().port ?? port)
+      bound.push(new net.BoundSocket({ host: address, port: own, reusePort: isShared }));
+    return bound;
+  } catch (error) {
+    for (const socket of bound) socket.close();
     throw error;
   }
 }
@@ -46,7 +91,11 @@ async function checkPort(port: number, host: string): Promise<void> {
   await new Promise((resolve) => probe.close(resolve));
 }
 
-async function listenOn(server: TcpServer, options: ListenOptions, onError: (error: Error) => void): Promise<void> {
+async function listenOn(
+  server: TcpServer,
+  options: net.ListenOptions | { readonly fd: number },
+  onError: (error: Error) => void,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.on('error', (error) => (server.listening ? onError(error) : reject(error)));
   server.listen(options, resolve);

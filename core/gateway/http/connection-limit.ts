@@ -38,6 +38,11 @@ export class ConnectionLimit {
     this.#limit = Math.min(configured, connectionsFor(this.#openFiles));
   }
 
+  /** Connections that are open. */
+  get open(): number {
+    return this.#open;
+  }
+
   /** For the log at the start; undefined without a limit. */
   get description(): string | undefined {
     if (this.#limit === Number.POSITIVE_INFINITY) return undefined;

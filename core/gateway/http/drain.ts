@@ -3,6 +3,8 @@ import { wait } from '#core/platform/timing/wait.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 
 const pollInterval = 20; // ms
+/** Seconds that idle connections have at least: one that was just accepted has a request under way. */
+const leastGrace = 5;
 
 export interface DrainTimes {
   /** Seconds for which new exchanges are served, because load balancers react late. */
@@ -11,6 +13,11 @@ export interface DrainTimes {
   readonly limit: number;
   /** Ends the notice period when it aborts. */
   readonly hurry: AbortSignal;
+}
+
+/** The connections of a gateway that accepts no others, because other processes do. */
+export interface LastConnections {
+  readonly open: number;
 }
 
 /**
@@ -28,6 +35,25 @@ export async function drain(handler: ExchangeHandler, { notice, limit, hurry }: 
   await idle(handler, 2_000);
 }
 
+/**
+ * The same where other processes accept at the same address: every exchange is served, and its answer closes the connection.
+ * Idle connections have the notice period for their next request, and at least five seconds.
+ */
+export async function drainReplaced(
+  handler: ExchangeHandler,
+  { notice, limit, hurry }: DrainTimes,
+  connections: LastConnections,
+): Promise<void> {
+  const began = performance.now();
+  const grace = Math.max(notice, leastGrace) * 1000;
+  const isOver = () => hurry.aborted || performance.now() - began > grace;
+  handler.close();
+  while (connections.open > 0 && !isOver()) await pause();
+  await idle(handler, limit * 1000 - (performance.now() - began));
+  if (handler.running > 0) handler.abortAll(stopping());
+  await idle(handler, 2_000);
+}
+
 /** Ends an exchange of a gateway that stops. */
 export function stopping(): GatewayError {
   return new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 });
@@ -37,6 +63,10 @@ export function stopping(): GatewayError {
 async function idle(handler: ExchangeHandler, milliseconds: number): Promise<void> {
   const until = performance.now() + milliseconds;
   while (handler.running > 0 && performance.now() < until) {
-    await new Promise((resolve) => setTimeout(resolve, pollInterval));
+    await pause();
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, pollInterval));
 }

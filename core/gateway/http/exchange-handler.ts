@@ -51,7 +51,7 @@ class Delivery implements ReplySender {
       return;
     }
     this.sent = sendReply(this.#response, exchange, reply, {
-      headers: this.#handler.isClosing ? closing : none,
+      headers: this.#handler.closesNext() ? closing : none,
       writeTimeout,
       log: host.log,
       onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
@@ -68,6 +68,7 @@ export class ExchangeHandler {
   readonly #running = new LinkedList<Exchange>();
   #serving: Serving | undefined;
   #isClosing = false;
+  #toClose = 0;
   #refusesNew = false;
 
   constructor(endpoints: EndpointTable) {
@@ -86,9 +87,11 @@ export class ExchangeHandler {
     return previous;
   }
 
-  /** True when every answer closes its connection. */
-  get isClosing(): boolean {
-    return this.#isClosing;
+  /** True when the next answer closes its connection. */
+  closesNext(): boolean {
+    if (this.#toClose === 0) return this.#isClosing;
+    this.#toClose--;
+    return true;
   }
 
   get running(): number {
@@ -98,6 +101,11 @@ export class ExchangeHandler {
   /** From now on every answer closes its connection, so that clients reconnect elsewhere. */
   close(): void {
     this.#isClosing = true;
+  }
+
+  /** As many of the next answers close their connections, so that their clients reconnect to another process of the same port. */
+  closeSome(count: number): void {
+    this.#toClose = count;
   }
 
   /** From now on new exchanges are refused. */

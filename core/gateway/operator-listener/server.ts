@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from 'node:http';
+import type { OutgoingHttpHeaders, Server as HttpServer } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
@@ -8,12 +8,25 @@ import type { Logger } from '#core/platform/logger.ts';
 import { createRequestId } from '../records/request-id.ts';
 import { limitListener } from '../http/listener.ts';
 import { createServer, stopServer } from '../http/server.ts';
-import { refuseAccess } from './access.ts';
+import { type OperatorRequest, refuseAccess } from './access.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 import { openListener } from './socket.ts';
 
 /** Seconds; Prometheus and curl need a fraction of them. */
 const limits = { headerTimeout: 10, keepAliveTimeout: 75 };
+/** Headers of an answer that another process sends. */
+const passedOn = new Set(['content-type', 'cache-control', 'x-content-type-options', 'www-authenticate']);
+
+/** A GET that reached another process of this gateway. */
+export interface OperatorQuestion extends OperatorRequest {
+  readonly url: string;
+}
+
+export interface OperatorAnswer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string;
+}
 
 /**
  * The operator's own listener: metrics, the state of routes, and what else only the operator may read. It answers GET
@@ -53,16 +66,25 @@ export class OperatorServer implements AsyncDisposable {
     this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting a connection of the operator', error));
   }
 
+  /** Answers without a connection, under the same access rules. */
+  async answer({ url, headers, localAddress }: OperatorQuestion): Promise<OperatorAnswer> {
+    const asked = { url, headers: headers as Record<string, string>, app: { localAddress } };
+    const { statusCode: status, headers: answered, payload: body } = await this.#server.inject(asked);
+    const kept = Object.entries(answered).filter(([name]) => passedOn.has(name));
+    return { status, headers: Object.fromEntries(kept), body };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await stopServer(this.#server, 1_000);
   }
 }
 
-function authorize({ raw, info }: Request, h: ResponseToolkit, host: Host): Lifecycle.ReturnValue {
+function authorize({ raw, info, app }: Request, h: ResponseToolkit, host: Host): Lifecycle.ReturnValue {
   // hapi's own ids contain the host name and the process id.
   info.id = createRequestId(Date.now());
   const access = host.section(operatorSection);
-  const refusal = refuseAccess({ headers: raw.req.headers, localAddress: raw.req.socket.localAddress }, access);
+  const { localAddress } = 'localAddress' in app ? (app as OperatorQuestion) : raw.req.socket;
+  const refusal = refuseAccess({ headers: raw.req.headers, localAddress }, access);
   if (refusal === undefined) return h.continue;
   const answer = h.response(`${refusal.message}\n`).type('text/plain').code(refusal.status);
   if (refusal.status === 401) answer.header('www-authenticate', 'Bearer');

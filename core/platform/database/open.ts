@@ -26,6 +26,8 @@ export interface OpenDatabaseOptions {
   readonly mode: 'serve' | 'command';
   /** True when other gateways may use the database at the same time. */
   readonly isShared: boolean;
+  /** Processes of this machine that are one gateway, and share the connections of one. Default: 1. */
+  readonly processes?: number;
   /** Tables of core. Without them, only SQL reaches these tables. */
   readonly entities?: Entities;
   /** Tables that plugins bring. */
@@ -37,6 +39,8 @@ export interface OpenDatabaseOptions {
 /** Ms. A slow database must not block the gateway. */
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
+/** The least that each of several processes has. */
+const leastPoolSize = 4;
 /** Connections besides: for requests of the API, and to the replica. */
 const firstPoolSize = 2;
 const replicaPoolSize = 5;
@@ -66,7 +70,7 @@ const abandonTimeout = 5_000;
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: given, directUrl, readUrl, mode, log, signal } = options;
+  const { url: given, directUrl, readUrl, mode, log, signal, processes = 1 } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
   if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
@@ -83,7 +87,8 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     await unlessAborted(lifetime.begin(), signal);
     const names = await unlessAborted(migrate(direct, log, tables), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
-    const settings = { url, isPooled: direct !== url };
+    const size = Math.max(leastPoolSize, Math.ceil(poolSize / processes));
+    const settings = { url, isPooled: direct !== url, size };
     const orm = await unlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
     const database = new PostgresDatabase(orm, createPool(settings, firstPoolSize), direct, log, lifetime);
     if (readUrl !== undefined)
@@ -114,15 +119,17 @@ interface PoolSettings {
   readonly url: string;
   /** A pooler refuses settings of sessions: the role has them there (docs/scaling.md). */
   readonly isPooled: boolean;
+  /** Connections. */
+  readonly size: number;
 }
 
-async function openOrm({ url, isPooled }: PoolSettings, entities: Entities): Promise<MikroORM> {
+async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
     entities,
     namingStrategy: GatewayNaming,
     schemaGenerator,
-    pool: { min: 0, max: poolSize, idleTimeoutMillis: idleTimeout },
+    pool: { min: 0, max: size, idleTimeoutMillis: idleTimeout },
     driverOptions: { ...connectionOptions, ...(!isPooled && sessionSettings), onPoolCreated: releaseLostClients },
     discovery: { warnWhenNoEntities: false },
     // Failures reach the caller; the pool's own messages about lost connections would only repeat them.

@@ -22,15 +22,19 @@ const perHeapByte = 1.25;
 const cached = 1 / 8;
 const least = 16 * MiB;
 
-/** @param chosen bytes, from gateway.yaml; by default the limit of the container, or the memory of the machine */
+/**
+ * @param chosen bytes, from gateway.yaml; by default the limit of the container, or the memory of the machine
+ * @param processes that share them
+ */
 export function memoryLimits(
   chosen?: number,
   constrained = process.constrainedMemory(),
   heap = getHeapStatistics().heap_size_limit,
+  processes = 1,
 ): MemoryLimits {
   // 0 or an enormous number where there is no limit.
   const given = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return { process: Math.min(chosen ?? given, given), heap };
+  return { process: Math.min(chosen ?? given, given) / processes, heap };
 }
 
 /** Bytes that bodies and caches may hold. */

@@ -1,5 +1,6 @@
 import type { Command as Parser } from 'commander';
 import type { Gateway, GatewayOptions } from '../app.ts';
+import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { guarded, inBackground } from '#core/platform/background.ts';
 import { watchFile } from '#core/config/file/watch.ts';
@@ -11,7 +12,8 @@ import { installNames } from '#core/platform/names/install.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 import { openProcessLog, type ProcessLog } from '../process-log.ts';
-import type { StopSignals } from './stop-signals.ts';
+import { readWorkerSettings } from '../workers/settings.ts';
+import type { StopCause, StopSignals } from '../stop-signals.ts';
 import { type ForeignPlugins, isForeignRejection, pluginOf } from '#core/extension/origin.ts';
 
 export function defineStart(parser: Parser, context: CoreCommandContext, createSignals: () => StopSignals): void {
@@ -48,50 +50,79 @@ async function serve(
 ): Promise<void> {
   const plugins = new Map<string, string>();
   stopOnErrors(signals, log, plugins);
+  const document = await readDocument(file(), process.env);
+  const settings = readWorkerSettings();
+  if (settings === undefined && document.contains(['workers'])) {
+    // One process alone loads nothing of this.
+    const { planWorkers } = await import('../workers/plan.ts');
+    const plan = planWorkers(document);
+    if (plan !== undefined) {
+      const { supervise } = await import('../workers/supervisor.ts');
+      return finish(...(await supervise(plan, { signals, log })));
+    }
+  }
+  const link = settings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
+  const worker = settings && link && { ...settings, healthCheck: link.healthCheck };
   using _names = installNames(log);
-  const gateway = await startUnless(signals, { file: file(), environment: process.env, log });
+  const gateway = await startUnless(signals, { file: file(), document, environment: process.env, log, worker });
   if (gateway === undefined) return finish(await signals.first);
   for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
   hideSecrets(gateway.secrets);
-  await greet(gateway, log, format, print);
+  if (link === undefined) await greet(gateway, gateway.operatorUrl, log, format, print);
   const reload = reloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
+  const reloadInBackground = guarded(log, 'reloading gateway.yaml', reload);
   const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
-  using _watch = watchFile(file(), () => reload(false), onError);
-  signals.onReload(() => reload(true));
+  using _watch = watchFile(file(), () => reloadInBackground(false), onError);
+  signals.onReload(() => reloadInBackground(true));
+  link?.serve({
+    running: () => gateway.running,
+    shed: (connections) => gateway.shed(connections),
+    answerOperator: (question) => gateway.answerOperator(question),
+    reload: () => reload(true),
+    greet: (operatorUrl) => greet(gateway, operatorUrl, log, format, print),
+  });
   const cause = await signals.first;
   if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
   else log.info(`${cause}: finishing requests in flight`);
-  const hurry = notice ? signals.hurry : AbortSignal.abort();
-  const isClean = await Promise.race([stop(gateway, hurry, log), endAtThird(gateway, signals, log)]);
+  // Without a supervisor, the next one needs the port.
+  const isReplaced = cause === 'replaced' || cause === 'supervisor lost';
+  const hurry = notice || isReplaced ? signals.hurry : AbortSignal.abort();
+  const isClean = await Promise.race([stop(gateway, hurry, isReplaced, log), endAtThird(gateway, signals, log)]);
   log.info('stopped');
   finish(cause, isClean);
 }
 
-/** Reloads gateway.yaml, and logs what came of it. */
-function reloader(gateway: Gateway, file: string, log: Logger, onChange: () => void): (isRequested: boolean) => void {
+/** Reloads gateway.yaml, and logs what came of it. Returns false when it was refused. */
+function reloader(
+  gateway: Gateway,
+  file: string,
+  log: Logger,
+  onChange: () => void,
+): (isRequested: boolean) => Promise<boolean> {
   let wasRefused = false;
-  const reload = async (isRequested: boolean) => {
+  return async (isRequested) => {
     try {
       const hasChanged = await gateway.reload();
       if (hasChanged) onChange();
       if (!hasChanged && wasRefused) log.info(`${file} is valid again and matches the active configuration`);
       else if (!hasChanged && isRequested) log.info(`${file} has not changed`);
       wasRefused = false;
+      return true;
     } catch (error) {
       wasRefused = true;
       log.error(
         `${file} was not reloaded; the previous configuration stays active`,
         error instanceof ConfigError ? error.message : error,
       );
+      return false;
     }
   };
-  return guarded(log, 'reloading gateway.yaml', reload);
 }
 
 /** True when everything has been closed; otherwise at least the embedded database is. */
-async function stop(gateway: Gateway, hurry: AbortSignal, log: Logger): Promise<boolean> {
+async function stop(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, log: Logger): Promise<boolean> {
   try {
-    await gateway.stop(hurry);
+    await gateway.stop(hurry, isReplaced);
     return true;
   } catch (error) {
     log.error('the gateway could not be closed completely', error);
@@ -131,7 +162,7 @@ async function startUnless(signals: StopSignals, options: GatewayOptions): Promi
 }
 
 /** Exits: a timer of a plugin, say, may still hold the process, and everything that matters is closed. */
-function finish(cause: NodeJS.Signals | Error, isClean = true): never {
+function finish(cause: StopCause | Error, isClean = true): never {
   process.exit(isClean && !(cause instanceof Error) ? 0 : 1);
 }
 
@@ -139,7 +170,13 @@ function finish(cause: NodeJS.Signals | Error, isClean = true): never {
  * Says on stdout where the gateway serves. Where the log is read by a collector, it says so there, and stdout, which the collector
  * reads as well, has something only for a person: the demo key, which no gateway in production has.
  */
-async function greet(gateway: Gateway, log: Logger, format: LogFormat, print: (line: string) => void): Promise<void> {
+async function greet(
+  gateway: Gateway,
+  operatorUrl: string | undefined,
+  log: Logger,
+  format: LogFormat,
+  print: (line: string) => void,
+): Promise<void> {
   const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
   const demo = await ensureDemoAccount(gateway.host).catch((error: unknown) => {
     const failure = 'the demo account could not be read or created';
@@ -148,12 +185,12 @@ async function greet(gateway: Gateway, log: Logger, format: LogFormat, print: (l
     return undefined;
   });
   if (format === 'json') {
-    const operator = gateway.operatorUrl === undefined ? '' : `, operator listener ${gateway.operatorUrl}`;
+    const operator = operatorUrl === undefined ? '' : `, operator listener ${operatorUrl}`;
     log.info(`${running(gateway)} at ${gateway.url}${operator}`);
     for (const notice of gateway.notices) log.warn(notice);
   }
   if (format === 'text' || demo !== undefined || process.stdout.isTTY)
-    for (const line of greeting(gateway, demo?.key)) print(line);
+    for (const line of greeting(gateway, operatorUrl, demo?.key)) print(line);
 }
 
 function running({ host }: Gateway): string {
@@ -161,8 +198,8 @@ function running({ host }: Gateway): string {
 }
 
 /** The URLs, and a curl line that works. */
-function greeting(gateway: Gateway, demoKey: string | undefined): string[] {
-  const { host, url: ownUrl, operatorUrl } = gateway;
+function greeting(gateway: Gateway, operatorUrl: string | undefined, demoKey: string | undefined): string[] {
+  const { host, url: ownUrl } = gateway;
   const { catalog, service } = host;
   // The address of this machine, with the port that was chosen; the public one where it is another.
   const isPublic = !isLoopback(new URL(service.baseUrl).hostname);

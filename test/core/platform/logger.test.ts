@@ -39,3 +39,12 @@ it('text indents further lines and escapes control characters', () => {
   log.warn('one\n\u001b[2Jtwo');
   expect(lines[0]?.slice(25)).toBe('warn  one\n  \\x1b[2Jtwo\n');
 });
+
+it('lines of several processes say which one has written them', () => {
+  const json = open({ format: 'json', worker: 2 });
+  json.log.info('one');
+  expect(JSON.parse(json.lines[0] ?? '')).toMatchObject({ level: 'info', worker: 2, message: 'one' });
+  const text = open({ worker: 2 });
+  text.log.info('one');
+  expect(text.lines[0]?.slice(25)).toBe('info  [2] one\n');
+});

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
+import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { listenWidely } from '#core/gateway/http/accept.ts';
+import { bindWidely, type BoundSocket, listenWidely } from '#core/gateway/http/accept.ts';
 
 const host = '127.0.0.1';
 let listener: ReturnType<typeof createServer>;
@@ -61,4 +63,48 @@ it('closing refuses new connections at once, and waits for the open ones', async
   gate.resolve();
   await Promise.all([...waiting, closed]);
   expect(events).toEqual(['answered', 'closed']);
+});
+
+it('bound sockets keep the connections that nobody has accepted yet for the next listener', async () => {
+  const bound = await bindWidely({ port: 0, host });
+  const { port } = (bound[0] as BoundSocket).address();
+  // A listener closes its descriptor, so that of another process is needed, as workers have it.
+  const script = `
+    const servers = [${bound.map((_, index) => index + 3).join()}].map((fd) => require('node:http').createServer((_request, response) => response.end('fine')).listen({ fd }));
+    process.stdin.once('data', () => { for (const server of servers) server.close(); });
+    Promise.all(servers.map((server) => require('node:events').once(server, 'listening'))).then(() => console.log('listening'));`;
+  const start = () =>
+    spawn(process.execPath, ['-e', script], {
+      stdio: ['pipe', 'pipe', 'inherit', ...bound.map((socket) => socket.fd())],
+    });
+  const first = start();
+  await once(first.stdout as Readable, 'data');
+  await expect(bindWidely({ port, host })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  first.kill('SIGSTOP');
+  const asked = Array.from({ length: 16 }, async () => {
+    const [response] = await once(request({ port, host, agent: false }).end(), 'response');
+    return (response as { statusCode: number }).statusCode;
+  });
+  const second = start();
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
+  first.kill('SIGKILL');
+  second.kill('SIGKILL');
+  for (const socket of bound) socket.close();
+});
+
+it('a listener that ends its accepting keeps idle connections and answers on them', async () => {
+  const stopAccepting = await listen();
+  const port = portOf(listener);
+  const agent = new Agent({ keepAlive: true });
+  const ask = async () => {
+    const sent = request({ port, host, agent }).end();
+    const [response] = await once(sent, 'response');
+    await (response as Readable).resume().toArray();
+    return sent.reusedSocket;
+  };
+  expect(await ask()).toBe(false);
+  stopAccepting();
+  await expect(once(connect(port, host), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  expect(await ask()).toBe(true);
+  agent.destroy();
 });

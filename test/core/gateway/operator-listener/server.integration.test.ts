@@ -88,6 +88,19 @@ describe('the listener of the operator', () => {
     );
   });
 
+  it('answers questions that another process got, under the same rules', async () => {
+    const server = serve({ host: '127.0.0.1', port: 0 });
+    token = 'a-token-of-some-length';
+    const ask = (name: string, authorization: string) =>
+      server.answer({ url: '/state', headers: { host: name, authorization }, localAddress: '127.0.0.1' });
+    expect(await ask('localhost', `Bearer ${token}`)).toMatchObject({ status: 200, body: 'open' });
+    expect(await ask('localhost', 'Bearer another')).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' },
+    });
+    expect((await ask('other.example', `Bearer ${token}`)).status).toBe(421);
+  });
+
   it('can be closed before it has listened', async () => {
     await serve({ host: '127.0.0.1', port: 0 })[Symbol.asyncDispose]();
   });

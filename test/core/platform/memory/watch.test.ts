@@ -172,6 +172,10 @@ describe('the limits of memory', () => {
     expect(memoryLimits(900 * MiB, 512 * MiB, heap).process).toBe(512 * MiB);
   });
 
+  it('are divided by the processes that share them', () => {
+    expect(memoryLimits(900 * MiB, 1_024 * MiB, 300 * MiB, 3)).toEqual({ process: 300 * MiB, heap: 300 * MiB });
+  });
+
   it('are those of the machine without a container', () => {
     const unlimited = memoryLimits(undefined, 0, 4_096 * MiB).process;
     expect(unlimited).toBeGreaterThan(0);

@@ -224,3 +224,13 @@ ${valid}`;
     ]);
   });
 });
+
+describe('workers', () => {
+  it('are refused without Redis, which one process does not need', async () => {
+    const wrong =
+      'gateway.yaml:1:10 workers: asks for 2 processes, which share limits, cache and queues through Redis, and REDIS_URL is not set; set REDIS_URL, or use `workers: 1`\n';
+    expect(await check(`workers: 2\n${valid}`, { REDIS_URL: '' })).toMatchObject({ code: 1, errors: wrong });
+    expect(await check(`workers: 2\n${valid}`, { REDIS_URL: 'redis://host' })).toMatchObject({ code: 0 });
+    expect(await check(`workers: "\${WORKERS}"\n${valid}`, { REDIS_URL: '', WORKERS: '1' })).toMatchObject({ code: 0 });
+  });
+});

@@ -20,6 +20,12 @@ const ignored: readonly NodeJS.Signals[] = [
 /** Ms in which signals count as one: `timeout`, npm and shells send a signal more than once. */
 const sameSignal = 2_000;
 
+/** What ended a process that serves: a signal, or what became of its supervisor or of its place. */
+export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
+
+/** What a supervisor tells a worker, which has no signals of its own to count. */
+export type StopOrder = StopCause | 'hurry' | 'end';
+
 export interface SignalSource {
   on(name: NodeJS.Signals, listener: (name: NodeJS.Signals) => void): unknown;
 }
@@ -46,12 +52,12 @@ export function refuseInspector(source: SignalSource = process): void {
  */
 export class StopSignals {
   /** The first signal, or the error that stops the gateway. */
-  readonly first: Promise<NodeJS.Signals | Error>;
+  readonly first: Promise<StopCause | Error>;
   /** Aborts when the notice period is to be skipped. */
   readonly hurry: AbortSignal;
   /** The third signal. */
   readonly third: Promise<void>;
-  readonly #first = Promise.withResolvers<NodeJS.Signals | Error>();
+  readonly #first = Promise.withResolvers<StopCause | Error>();
   readonly #third = Promise.withResolvers<void>();
   readonly #hurry = new AbortController();
   readonly #options: Required<StopSignalsOptions>;
@@ -84,6 +90,13 @@ export class StopSignals {
   /** Stops the gateway because of an error. */
   fail(error: Error): void {
     this.#first.resolve(error);
+  }
+
+  /** Does what a supervisor says. */
+  obey(order: StopOrder): void {
+    if (order === 'hurry') this.#hurry.abort();
+    else if (order === 'end') this.#third.resolve();
+    else this.#first.resolve(order);
   }
 
   /** Calls back at each SIGHUP, and at once when one has come before. */

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { StopSignals } from '#core/process/commands/stop-signals.ts';
+import { StopSignals } from '#core/process/stop-signals.ts';
 
 /** A gateway that has begun, the signals that it gets, and what it makes of them. */
 function begin({ isTerminal = false } = {}) {

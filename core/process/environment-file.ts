@@ -2,6 +2,9 @@ import { dirname, join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 
+/** Names of the variables that the file has added. */
+let added: readonly string[] = [];
+
 /**
  * Adds the variables of the file `.env` beside gateway.yaml, if there is one, to the environment. Those that are set already win:
  * a supervisor, a container or a shell knows better than a file.
@@ -11,11 +14,18 @@ import { CommandFailed } from '#core/extension/commands/command.ts';
  */
 export function loadEnvironmentFile(file: string): void {
   const path = join(dirname(file), '.env');
+  const before = { ...process.env };
   try {
     loadEnvFile(path);
+    added = Object.keys(process.env).filter((name) => !(name in before));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return;
     throw new CommandFailed(`${path} cannot be read (${code}); make it readable for the user of the gateway`);
   }
+}
+
+/** The environment without the variables of the file, for a process that reads the file itself. */
+export function environmentWithoutFile(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !added.includes(name)));
 }

@@ -1,0 +1,43 @@
+import net from 'node:net';
+import { availableParallelism } from 'node:os';
+import { memoryLimits } from '#core/platform/memory/limits.ts';
+import { memory } from './core-sections.ts';
+import { defineSection, type SectionValue } from '../section.ts';
+
+/** False where sockets cannot be bound for other processes: before Node.js 26.4, and on Windows. */
+const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
+/** Bytes for each worker of `auto` at least. */
+const bytesEach = 512 * 1024 * 1024;
+
+/** The section `workers`: processes that serve on one machine. */
+export const workersSection = defineSection({
+  name: 'workers',
+  fixed: true,
+  schema: {
+    description:
+      'Processes that serve on the port of `listen`, under a supervisor: a number, or auto for one per core, as far as each has 512 MB. More than one need REDIS_URL. Changes take effect at the next start.',
+    default: 1,
+    anyOf: [
+      { type: 'integer', minimum: 1, maximum: 64 },
+      { type: 'string', enum: ['auto'] },
+    ],
+  },
+  check(workers, report, all) {
+    if (workerCount(workers, all.get(memory).max_bytes) === 1) return;
+    const what = `asks for ${workers === 'auto' ? 'a process for each core' : `${workers} processes`}`;
+    if (!all.hasRedis)
+      report(
+        ['workers'],
+        `${what}, which share limits, cache and queues through Redis, and REDIS_URL is not set`,
+        'set REDIS_URL, or use `workers: 1`',
+      );
+    if (!canShareSockets)
+      report(['workers'], `${what}, which this system cannot run`, 'use Node.js 26.4 or newer on Linux or macOS, or 1');
+  },
+});
+
+/** @param maxBytes `memory.max_bytes` */
+export function workerCount(workers: SectionValue<typeof workersSection>, maxBytes: number | undefined): number {
+  if (workers !== 'auto') return workers;
+  return Math.max(1, Math.min(64, availableParallelism(), Math.floor(memoryLimits(maxBytes).process / bytesEach)));
+}

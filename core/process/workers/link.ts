@@ -1,0 +1,73 @@
+import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
+import { inBackground } from '#core/platform/background.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
+import type { StopSignals } from '../stop-signals.ts';
+import type { WorkerCrash, WorkerOrder, WorkerReport } from './settings.ts';
+
+/** Ms after a crash for which the health check fails. */
+const remembered = 600_000;
+/** Ms between two reports of the load. */
+const reportEvery = 2_000;
+
+interface Worker {
+  /** Requests in flight. */
+  running(): number;
+  /** Lets as many of the next answers close their connections. */
+  shed(connections: number): void;
+  answerOperator(question: OperatorQuestion): Promise<OperatorAnswer> | undefined;
+  /** Loads gateway.yaml again. @returns false when it was refused, which is logged */
+  reload(): Promise<boolean>;
+  /** Says where the gateway serves. */
+  greet(operatorUrl: string | undefined): Promise<void>;
+}
+
+/**
+ * A worker's side of the channel to its supervisor. The worker ends with its supervisor: it finishes what runs, and leaves the
+ * port to the next one at once.
+ */
+export class SupervisorLink {
+  readonly healthCheck: HealthCheck = { name: 'workers', check: ({ now }) => this.#check(now()) };
+  #worker: Worker | undefined;
+  #crash: WorkerCrash | undefined;
+
+  constructor(signals: StopSignals, log: Logger) {
+    process.on('message', (order: WorkerOrder) => {
+      if (order.kind === 'stop') signals.obey(order.order);
+      else inBackground(log, 'an order of the supervisor', () => this.#follow(order));
+    });
+    process.once('disconnect', () => signals.obey('supervisor lost'));
+  }
+
+  /** Tells the supervisor that this worker serves. */
+  serve(worker: Worker): void {
+    this.#worker = worker;
+    this.#report({ kind: 'ready' });
+    setInterval(() => this.#report({ kind: 'load', running: worker.running() }), reportEvery).unref();
+  }
+
+  async #follow(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
+    const worker = this.#worker;
+    if (order.kind === 'crash') this.#crash = order.crash;
+    else if (order.kind === 'shed') worker?.shed(order.connections);
+    else if (order.kind === 'greet') await worker?.greet(order.operatorUrl);
+    else {
+      const { id } = order;
+      const answer = order.kind === 'reload' ? worker?.reload() : worker?.answerOperator(order.question);
+      this.#report({ kind: 'answer', id, answer: await answer });
+    }
+  }
+
+  /** What cannot be sent is for a supervisor that has gone, which `disconnect` reports. */
+  #report(report: WorkerReport): void {
+    if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
+  }
+
+  /** @param now epoch ms */
+  #check(now: number): HealthVerdict {
+    if (this.#crash === undefined || now - this.#crash.at > remembered) return { ok: true };
+    const { worker, how, at } = this.#crash;
+    const reason = `Worker ${worker} ${how}, and another one was started. Look at the log before that; if the system has killed it, the machine needs more memory or fewer workers.`;
+    return { ok: false, reason, since: at };
+  }
+}

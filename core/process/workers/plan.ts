@@ -1,0 +1,47 @@
+import { dirname, resolve } from 'node:path';
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import { Validator } from '#core/config/file/validator.ts';
+import type { Section, SectionValue } from '#core/config/section.ts';
+import { data, listen, memory } from '#core/config/sections/core-sections.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
+import { workerCount, workersSection } from '#core/config/sections/workers-section.ts';
+import type { ListenPlace } from '#core/gateway/http/accept.ts';
+import { type OperatorAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
+
+/** What a supervisor needs of gateway.yaml. The workers read the rest. */
+export interface WorkerPlan {
+  readonly count: number;
+  readonly place: ListenPlace;
+  /** Undefined where the listener is off. */
+  readonly operator: OperatorAddress | undefined;
+  readonly dataFolder: string;
+}
+
+/** Undefined for one process, and for a file with mistakes, which the start of one process reports. */
+export function planWorkers(document: GatewayDocument): WorkerPlan | undefined {
+  const place = readPlace(document);
+  return place === undefined || place.count === 1 || !document.hasRedis ? undefined : place;
+}
+
+/** The same for a command. Undefined for a file with mistakes. */
+export function readPlace(document: GatewayDocument): WorkerPlan | undefined {
+  const validator = new Validator(document);
+  const values = document.values();
+  const read = <S extends Section>({ name, schema }: S) =>
+    validator.validate(values[name] ?? structuredClone(schema.default), schema, [name]) as SectionValue<S>;
+  const [workers, { folder }, { host, port }, { max_bytes }, operator] = [
+    read(workersSection),
+    read(data),
+    read(listen),
+    read(memory),
+    read(operatorSection),
+  ];
+  if (validator.mistakes.length > 0) return undefined;
+  const dataFolder = resolve(dirname(document.file), folder);
+  return {
+    count: workerCount(workers, max_bytes),
+    place: { host, port },
+    operator: operatorAddress(operator, port, dataFolder),
+    dataFolder,
+  };
+}

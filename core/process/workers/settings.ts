@@ -1,0 +1,55 @@
+import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
+import type { StopOrder } from '../stop-signals.ts';
+
+/** What a worker gets from its supervisor when it starts. */
+export interface WorkerSettings {
+  /** From 1; its successor has the same one. */
+  readonly number: number;
+  /** Of all workers. */
+  readonly count: number;
+  /** Of the sockets to accept from. */
+  readonly descriptors: readonly number[];
+}
+
+/** Why a worker was started again, for the health check of all of them. */
+export interface WorkerCrash {
+  readonly worker: number;
+  readonly how: string;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+/** Messages to a worker. */
+export type WorkerOrder =
+  | { readonly kind: 'stop'; readonly order: StopOrder }
+  | { readonly kind: 'reload'; readonly id: number }
+  | { readonly kind: 'greet'; readonly operatorUrl: string | undefined }
+  /** Send some clients to the others: as many of the next answers close their connections. */
+  | { readonly kind: 'shed'; readonly connections: number }
+  | { readonly kind: 'crash'; readonly crash: WorkerCrash }
+  | { readonly kind: 'ask'; readonly id: number; readonly question: OperatorQuestion };
+
+/** Messages of a worker. */
+export type WorkerReport =
+  | { readonly kind: 'ready' }
+  /** Every two seconds. */
+  | { readonly kind: 'load'; readonly running: number }
+  /** To `reload`: false when gateway.yaml was refused. */
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: OperatorAnswer | boolean | undefined };
+
+/** The variable that makes a process a worker. */
+const variable = 'DAYPASS_WORKER';
+/** The descriptor of the first socket: after stdio and the channel of the messages. */
+const firstDescriptor = 4;
+
+/** Undefined in a process that no supervisor has started. */
+export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {
+  const [number, count, sockets] = environment[variable]?.split('/').map(Number) ?? [];
+  if (!process.connected || number === undefined || count === undefined || sockets === undefined) return undefined;
+  return { number, count, descriptors: Array.from({ length: sockets }, (_, index) => firstDescriptor + index) };
+}
+
+/** The variable for a worker, which gets the sockets as its descriptors from the first on. */
+export function workerEnvironment(number: number, count: number, sockets: number): Record<string, string> {
+  return { [variable]: [number, count, sockets].join('/') };
+}

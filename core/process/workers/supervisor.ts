@@ -1,0 +1,334 @@
+import { bindWidely, type BoundSocket } from '#core/gateway/http/accept.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { prepareDataFolder } from '#core/platform/data-folder.ts';
+import { StartRefused } from '#core/platform/errors/start-refused.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { Backoff } from '#core/platform/timing/backoff.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import type { StopCause, StopOrder, StopSignals } from '../stop-signals.ts';
+import { type Action, ControlSocket } from './control.ts';
+import { writeMetric } from './merge-metrics.ts';
+import { WorkersOperator } from './operator.ts';
+import type { WorkerPlan } from './plan.ts';
+import { type WorkerExit, WorkerProcess } from './worker-process.ts';
+
+/**
+ * Ms: for a start, which may migrate a large database; after a replacement, for the longest `listen.drain_timeout` and what
+ * follows it; after a third signal.
+ */
+const timeouts = { start: 600_000, drain: 3_700_000, end: 7_000 };
+
+/** Ms before a worker that has ended is started again. */
+const retries = { first: 200, longest: 30_000 };
+
+/** Ms of serving after which a crash counts as the first again. */
+const settled = 60_000;
+
+/** Ms between two checks that the workers report, and checks without a report after which one hangs. */
+const watch = { every: 10_000, limit: 6 };
+
+/** By how much more requests than the mean a worker may have in flight before clients are sent to the others. */
+const tolerance = { factor: 1.25, requests: 2 };
+
+interface SupervisorParts {
+  readonly signals: StopSignals;
+  readonly log: Logger;
+}
+
+/** The place of a worker, which several processes have one after the other. */
+interface Slot {
+  readonly number: number;
+  readonly backoff: Backoff;
+  worker: WorkerProcess | undefined;
+  /** Until it is started again. */
+  timer: NodeJS.Timeout | undefined;
+  crashes: number;
+  isReplacing: boolean;
+}
+
+/**
+ * Runs several processes that serve the same port, until a signal.
+ *
+ * @returns why it has ended, and whether every worker has ended cleanly
+ * @throws StartRefused; when a worker does not start, the process exits with the worker's code, as the worker has said why
+ */
+export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promise<[StopCause | Error, boolean]> {
+  await prepareDataFolder(plan.dataFolder);
+  const supervisor = new Supervisor(plan, parts);
+  try {
+    return await supervisor.run();
+  } finally {
+    await supervisor.close();
+  }
+}
+
+class Supervisor {
+  readonly #plan: WorkerPlan;
+  readonly #parts: SupervisorParts;
+  readonly #slots: readonly Slot[];
+  /** All processes, those included that end. */
+  readonly #running = new Set<WorkerProcess>();
+  readonly #control: ControlSocket;
+  readonly #operator: WorkersOperator | undefined;
+  readonly #ended = Promise.withResolvers<boolean>();
+  #sockets: readonly BoundSocket[] = [];
+  #replacing: Promise<void> | undefined;
+  #isStopping = false;
+  #isClean = true;
+
+  constructor(plan: WorkerPlan, parts: SupervisorParts) {
+    this.#plan = plan;
+    this.#parts = parts;
+    this.#slots = Array.from({ length: plan.count }, (_, index) => ({
+      number: index + 1,
+      backoff: new Backoff(retries),
+      worker: undefined,
+      timer: undefined,
+      crashes: 0,
+      isReplacing: false,
+    }));
+    const { log } = parts;
+    this.#control = new ControlSocket(plan.dataFolder, (action, tell) => this.#perform(action, tell), log);
+    const workers = {
+      ready: () => this.#ready,
+      metrics: (answered: readonly number[]) => this.#metrics(answered),
+      describe: () => this.#describe(),
+    };
+    this.#operator = plan.operator && new WorkersOperator(plan.operator, workers, log);
+  }
+
+  async run(): Promise<[StopCause | Error, boolean]> {
+    const { signals, log } = this.#parts;
+    await this.#control.listen();
+    await this.#operator?.listen();
+    this.#sockets = await this.#bind();
+    const started = this.#start();
+    const watching = setInterval(() => this.#killHanging(), watch.every);
+    const cause = await Promise.race([signals.first, started.then(() => signals.first)]);
+    if (cause instanceof Error) log.error('unhandled error in the supervisor; the workers are stopping', cause);
+    else log.info(`${cause}: the workers finish requests in flight`);
+    clearInterval(watching);
+    return [cause, await this.#stop()];
+  }
+
+  async close(): Promise<void> {
+    this.#operator?.close();
+    await this.#control.close();
+  }
+
+  get #ready(): readonly WorkerProcess[] {
+    return this.#slots.flatMap(({ worker }) => (worker?.isReady === true ? worker : []));
+  }
+
+  async #bind(): Promise<BoundSocket[]> {
+    const { host, port } = this.#plan.place;
+    try {
+      return await bindWidely({ host, port });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const why = code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : message;
+      throw new StartRefused(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
+    }
+  }
+
+  /** The first worker alone: it migrates the database, and finds out whether the configuration can start. */
+  async #start(): Promise<void> {
+    const [first, ...others] = this.#slots as [Slot, ...Slot[]];
+    const worker = this.#spawn(first);
+    if (!(await this.#waitForStart(worker)) && !this.#isStopping) {
+      const { code = 1, how } = await worker.exited;
+      if (code === 0) this.#parts.log.error(`worker 1 ${how} while it started`);
+      process.exit(code === 0 ? 1 : code);
+    }
+    await Promise.all(others.map((slot) => this.#isStopping || this.#waitForStart(this.#spawn(slot))));
+    if (this.#isStopping) return;
+    this.#ready[0]?.tell({ kind: 'greet', operatorUrl: this.#operator?.url });
+    this.#parts.signals.onReload(() => inBackground(this.#parts.log, 'passing on a reload', () => this.#reload()));
+  }
+
+  #spawn(slot: Slot): WorkerProcess {
+    const worker = this.#open(slot.number);
+    slot.worker = worker;
+    return worker;
+  }
+
+  #open(number: number): WorkerProcess {
+    const worker = new WorkerProcess(number, this.#plan.count, this.#sockets, (reporter) => this.#balance(reporter));
+    this.#running.add(worker);
+    inBackground(this.#parts.log, 'following a worker', async () => this.#noteExit(worker, await worker.exited));
+    return worker;
+  }
+
+  /**
+   * Connections stay where they were accepted: at the worker that was idle first or, after a restart, at those that were replaced
+   * first.
+   */
+  #balance(worker: WorkerProcess): void {
+    const ready = this.#ready;
+    if (!worker.isReady || ready.length < 2) return;
+    const mean = ready.reduce((sum, { running }) => sum + running, 0) / ready.length;
+    if (worker.running <= mean * tolerance.factor + tolerance.requests) return;
+    worker.tell({ kind: 'shed', connections: Math.round(worker.running - mean) });
+  }
+
+  /** Health checks reach the other workers, so nobody else would notice. */
+  #killHanging(): void {
+    for (const worker of this.#ready) {
+      if (++worker.missed < watch.limit) continue;
+      this.#parts.log.error(
+        `worker ${worker.number} has not responded for ${(watch.limit * watch.every) / 1000} s; it is killed`,
+      );
+      worker.kill();
+    }
+  }
+
+  /** @returns false when it has ended */
+  async #waitForStart(worker: WorkerProcess): Promise<boolean> {
+    const started = await firstOrTimeout([worker.served], timeouts.start);
+    if (started !== timedOut) return started;
+    this.#parts.log.error(`worker ${worker.number} does not serve after ${timeouts.start / 1000} s; it is killed`);
+    worker.kill();
+    return false;
+  }
+
+  #noteExit(worker: WorkerProcess, { code, how }: WorkerExit): void {
+    this.#running.delete(worker);
+    const slot = this.#slots[worker.number - 1] as Slot;
+    if (this.#isStopping) {
+      this.#isClean &&= code === 0;
+      if (this.#running.size === 0) this.#ended.resolve(this.#isClean);
+    } else if (slot.worker === worker) this.#noteCrash(slot, worker, how);
+  }
+
+  #noteCrash(slot: Slot, worker: WorkerProcess, how: string): void {
+    const { number, backoff } = slot;
+    const { log } = this.#parts;
+    slot.worker = undefined;
+    slot.crashes++;
+    const now = Date.now();
+    if (now - worker.startedAt > settled) backoff.reset();
+    const delay = backoff.next();
+    const then = slot.isReplacing ? 'its successor starts already' : `starting it again in ${Math.ceil(delay)} ms`;
+    log.error(`worker ${number} (process ${worker.pid}) ${how}; ${then}`);
+    for (const other of this.#ready) other.tell({ kind: 'crash', crash: { worker: number, how, at: now } });
+    if (!slot.isReplacing) this.#startLater(slot, delay);
+  }
+
+  #startLater(slot: Slot, delay: number): void {
+    const start = async () => {
+      if (await this.#waitForStart(this.#spawn(slot))) this.#parts.log.info(`worker ${slot.number} serves again`);
+    };
+    slot.timer = setTimeout(() => inBackground(this.#parts.log, 'starting a worker again', start), delay);
+  }
+
+  async #perform(action: Action, tell: (line: string) => void): Promise<void> {
+    if (this.#isStopping && action !== 'stop') throw new Error('the gateway is stopping');
+    if (action === 'restart') await this.#replaceAll(tell);
+    else if (action === 'reload') await this.#reload();
+    else {
+      this.#parts.signals.obey('SIGTERM');
+      if (!(await this.#ended.promise)) throw new Error('a worker has not ended cleanly; see the log');
+    }
+  }
+
+  /** @throws Error when a worker has refused gateway.yaml */
+  async #reload(): Promise<void> {
+    const reloaded = await Promise.all(this.#ready.map((worker) => worker.reload()));
+    if (!reloaded.every(Boolean)) throw new Error('gateway.yaml was not reloaded by every worker; the log says why');
+  }
+
+  /** One at a time. @throws Error when one does not start: it and those after it keep their processes */
+  async #replaceAll(tell: (line: string) => void): Promise<void> {
+    if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
+    const replace = async () => {
+      for (const slot of this.#slots) await this.#replace(slot, tell);
+    };
+    this.#replacing = replace().finally(() => (this.#replacing = undefined));
+    await this.#replacing;
+  }
+
+  async #replace(slot: Slot, tell: (line: string) => void): Promise<void> {
+    const { number } = slot;
+    if (this.#isStopping) throw new Error('the gateway is stopping');
+    clearTimeout(slot.timer);
+    slot.isReplacing = true;
+    const next = this.#open(number);
+    try {
+      if (!(await this.#waitForStart(next))) {
+        if (slot.worker === undefined) this.#startLater(slot, slot.backoff.next());
+        const { how } = await next.exited;
+        throw new Error(
+          `the successor of worker ${number} ${how} before it served; the log says why, and the others serve on`,
+        );
+      }
+    } finally {
+      slot.isReplacing = false;
+    }
+    const former = slot.worker;
+    slot.worker = next;
+    this.#say(`worker ${number}: process ${next.pid} serves`, tell);
+    if (former === undefined) return;
+    former.end('replaced');
+    if ((await firstOrTimeout([former.exited], timeouts.drain)) === timedOut) former.kill();
+    const { how } = await former.exited;
+    this.#say(`worker ${number}: process ${former.pid}, which it has replaced, ${how}`, tell);
+  }
+
+  #say(line: string, tell: (line: string) => void): void {
+    this.#parts.log.info(line);
+    tell(line);
+  }
+
+  /** @returns true when every worker has ended with 0 */
+  async #stop(): Promise<boolean> {
+    const { signals } = this.#parts;
+    this.#isStopping = true;
+    // The workers have their own descriptors: with the last of them, the port is closed.
+    for (const socket of this.#sockets) socket.close();
+    for (const { timer } of this.#slots) clearTimeout(timer);
+    const tellAll = (order: StopOrder) => {
+      for (const worker of this.#running) worker.end(order);
+    };
+    tellAll('SIGTERM');
+    const hurry = () => tellAll('hurry');
+    signals.hurry.addEventListener('abort', hurry);
+    if (signals.hurry.aborted) hurry();
+    inBackground(this.#parts.log, 'ending the workers', async () => {
+      await signals.third;
+      tellAll('end');
+      if ((await firstOrTimeout([this.#ended.promise], timeouts.end)) === timedOut)
+        for (const worker of this.#running) worker.kill();
+    });
+    if (this.#running.size === 0) this.#ended.resolve(this.#isClean);
+    return this.#ended.promise;
+  }
+
+  #describe(): object[] {
+    return this.#slots.map(({ number, worker, crashes }) => ({
+      worker: number,
+      state: worker === undefined ? 'ended' : worker.isReady ? 'ready' : 'starting',
+      process: worker?.pid,
+      since: worker === undefined ? undefined : new Date(worker.startedAt).toISOString(),
+      crashes,
+    }));
+  }
+
+  #metrics(answered: readonly number[]): string {
+    const of = (read: (slot: Slot) => number) =>
+      this.#slots.map((slot) => ({ worker: slot.number, value: read(slot) }));
+    return [
+      writeMetric({
+        name: 'worker_up',
+        type: 'gauge',
+        help: '1 while a worker serves, 0 while it is started again or does not answer.',
+        values: of(({ number }) => (answered.includes(number) ? 1 : 0)),
+      }),
+      writeMetric({
+        name: 'worker_crashes_total',
+        type: 'counter',
+        help: 'Times that a worker has ended by itself or was killed, and was started again.',
+        values: of(({ crashes }) => crashes),
+      }),
+    ].join('');
+  }
+}

@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { BoundSocket } from '#core/gateway/http/accept.ts';
+import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { environmentWithoutFile } from '../environment-file.ts';
+import type { StopOrder } from '../stop-signals.ts';
+import { type WorkerOrder, type WorkerReport, workerEnvironment } from './settings.ts';
+
+/** Ms until an answer counts as missing: for the operator, and after a reload, which may build thousands of models. */
+const timeouts = { ask: 5_000, reload: 30_000 };
+
+/** How a worker has ended. */
+export interface WorkerExit {
+  /** Of `process.exit`; undefined when a signal has ended it. */
+  readonly code: number | undefined;
+  /** For the log: "was killed by SIGKILL", "exited with code 1". */
+  readonly how: string;
+}
+
+/** One process of several, as its supervisor sees it. */
+export class WorkerProcess {
+  readonly number: number;
+  /** Epoch ms. */
+  readonly startedAt = Date.now();
+  /** Resolves with true once it serves, with false when it ends before. */
+  readonly served: Promise<boolean>;
+  readonly exited: Promise<WorkerExit>;
+  /** Requests in flight at its last report. */
+  running = 0;
+  /** Checks of the supervisor since then. */
+  missed = 0;
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, (answer: unknown) => void>();
+  #asked = 0;
+  #isReady = false;
+
+  /**
+   * Starts `daypass start` again, with the code that is on disk now.
+   *
+   * @param onLoad called at each report of the load
+   */
+  constructor(number: number, count: number, sockets: readonly BoundSocket[], onLoad: (worker: WorkerProcess) => void) {
+    this.number = number;
+    this.#child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+      env: { ...environmentWithoutFile(), ...workerEnvironment(number, count, sockets.length) },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map((socket) => socket.fd())],
+      // Ctrl-C in the terminal reaches only the supervisor.
+      detached: true,
+    });
+    const exited = Promise.withResolvers<WorkerExit>();
+    this.exited = exited.promise;
+    const served = Promise.withResolvers<boolean>();
+    this.served = served.promise;
+    const onExit = (code: number | undefined, how: string) => {
+      this.#isReady = false;
+      exited.resolve({ code, how });
+      served.resolve(false);
+      for (const resolve of this.#waiting.values()) resolve(undefined);
+    };
+    this.#child.once('error', ({ message }) => onExit(undefined, `did not start (${message})`));
+    this.#child.once('exit', (code, signal) =>
+      onExit(code ?? undefined, signal === null ? `exited with code ${code}` : `was killed by ${signal}`),
+    );
+    this.#child.on('message', (report: WorkerReport) => {
+      if (report.kind === 'answer') return this.#waiting.get(report.id)?.(report.answer);
+      if (report.kind === 'ready') {
+        this.#isReady = true;
+        served.resolve(true);
+      } else {
+        this.running = report.running;
+        this.missed = 0;
+        onLoad(this);
+      }
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** True from the time it serves until it is told to end. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  end(order: StopOrder): void {
+    this.#isReady = false;
+    this.tell({ kind: 'stop', order });
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  /** What cannot be sent is for a process that has ended, which `exited` reports. */
+  tell(order: WorkerOrder): void {
+    if (this.#child.connected) this.#child.send(order, () => undefined);
+  }
+
+  /** Undefined when it does not answer in time, or its operator listener is off. */
+  ask(question: OperatorQuestion): Promise<OperatorAnswer | undefined> {
+    return this.#request((id) => ({ kind: 'ask', id, question }), timeouts.ask) as Promise<OperatorAnswer | undefined>;
+  }
+
+  /** True when gateway.yaml was loaded, or had not changed. */
+  async reload(): Promise<boolean> {
+    return (await this.#request((id) => ({ kind: 'reload', id }), timeouts.reload)) === true;
+  }
+
+  async #request(order: (id: number) => WorkerOrder, timeout: number): Promise<unknown> {
+    const id = ++this.#asked;
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.#waiting.set(id, resolve);
+    this.tell(order(id));
+    const answer = await firstOrTimeout([promise], timeout);
+    this.#waiting.delete(id);
+    return typeof answer === 'symbol' ? undefined : answer;
+  }
+}

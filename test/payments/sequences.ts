@@ -79,8 +79,8 @@ export interface Step {
 
 const kinds: readonly { readonly weight: number; readonly value: Step['kind'] }[] = [
   { weight: 5, value: 'buy' },
-  { weight: 2, value: 'buy a gift' },
-  { weight: 3, value: 'redeem' },
+  { weight: 4, value: 'buy a gift' },
+  { weight: 4, value: 'redeem' },
   { weight: 6, value: 'pay' },
   { weight: 3, value: 'pay again' },
   { weight: 3, value: 'give back' },

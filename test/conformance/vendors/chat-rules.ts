@@ -202,14 +202,6 @@ export function efforts(...known: readonly string[]): Rule {
       : `reasoning_effort ${String(effort)} is unknown`;
 }
 
-/** Sampling parameters that are fixed; any other value is refused. */
-export function pinned(values: Readonly<Record<string, number>>): Rule {
-  return ({ body }) => {
-    const wrong = Object.entries(values).find(([name, value]) => name in body && body[name] !== value);
-    return wrong === undefined ? undefined : `invalid ${wrong[0]}: only ${wrong[1]} is allowed for this model`;
-  };
-}
-
 /** Schemas of tools are objects at their root. */
 export const objectSchemas: Rule = ({ body }) => {
   const parameters = objectsOf(body['tools']).map((tool) => objectOf(objectOf(tool['function'])['parameters']));

@@ -95,11 +95,6 @@ function withContent(item: JsonObject): JsonObject {
   return { ...omit(item, 'encrypted_content'), summary: [], content };
 }
 
-/** No event has a number. */
-export const noNumbers: Oddity = {
-  events: (events) => events.map((event) => omit(event, 'sequence_number')),
-};
-
 /** Responses repeat few of the members of their request. */
 export const fewMembers: Oddity = {
   whole: bareResponse,

@@ -101,8 +101,6 @@ export const noIds = inCalls((call) => omit(call, 'id'));
 export const objectArguments = inArguments((text) => JSON.parse(text === '' ? '{}' : text) as JsonObject);
 /** No arguments are an empty text. */
 export const emptyArguments = inArguments((text) => (text === '{}' ? '' : text));
-/** No arguments are null. */
-export const nullArguments = inArguments((text) => (text === '{}' ? null : text));
 /** No arguments are left out. */
 export const missingArguments = inArguments((text) => (text === '{}' ? undefined : text));
 
@@ -124,15 +122,6 @@ export const stopsWithCalls = inEachChoice((choice) =>
 export function renamed(from: string, to: string): Oddity {
   return inEach(({ [from]: value, ...delta }) => ({ ...delta, ...(value !== undefined && { [to]: value }) }));
 }
-
-/** Text and reasoning are parts of a list. Source: Mistral API reference, "Reasoning". */
-export const contentParts = inEach(({ content, reasoning_content: thought, ...delta }) => {
-  const parts = [
-    ...(textOf(thought) === '' ? [] : [{ type: 'thinking', thinking: [{ type: 'text', text: thought }] }]),
-    ...(textOf(content) === '' ? [] : [{ type: 'text', text: content }]),
-  ];
-  return { ...delta, content: parts.length === 0 ? content : parts };
-});
 
 /** Content is a list where there is reasoning beside it, a text otherwise. */
 export const thoughtParts = inEach(({ content, reasoning_content: thought, ...delta }) => {

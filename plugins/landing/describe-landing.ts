@@ -26,7 +26,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
     isForSale,
-    lead: isForSale ? t('landing.lead_days', { days: listDays(request) }) : t('landing.lead'),
+    lead: isForSale ? t('landing.lead_days', listDays(request)) : t('landing.lead'),
     soldOut,
     facts: isForSale ? describeFacts(request, soldOut !== undefined) : [],
     pass: samplePass(request),

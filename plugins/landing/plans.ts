@@ -64,9 +64,12 @@ export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boole
 }
 
 /** `1, 3, 7 or 30`. */
-export function listDays({ host, language }: PageRequest): string {
-  const days = host.section(plansSection).map((plan) => String(plan.days));
-  return new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(days);
+export function listDays({ host, language }: PageRequest): { readonly days: string; readonly count: number } {
+  const all = host.section(plansSection).map((plan) => plan.days);
+  const days = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(
+    all.map(String),
+  );
+  return { days, count: all.at(-1) ?? 0 };
 }
 
 /** In what plans differ, besides their time. A weight is no limit: it counts while an upstream is full. */

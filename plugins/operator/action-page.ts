@@ -15,7 +15,7 @@ export interface ActionQuestion {
   readonly question: string;
   /** What it does, and what it does not. */
   readonly text: string;
-  readonly facts: readonly { readonly name: string; readonly value: string }[];
+  readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
   /** Label of the button that does it. */
   readonly label: string;
   readonly isDanger: boolean;

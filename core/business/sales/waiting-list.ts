@@ -92,23 +92,26 @@ async function reserve(
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
+/** Plans with their own limit, for `isWhatIsWaitedFor`. */
+const limitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
+
+/** Whether a pass ends the wait `e`: one of another plan ends no wait for a plan that has its own limit. */
+const isWhatIsWaitedFor = (pass: string) =>
+  `${pass}.holder = e.account_id and (${pass}.days = e.days or not e.days = any(?::integer[]))`;
+
 /** Ends waits that have led to a pass, of which the reservation is over, or whose account can no longer buy. */
-async function endWaits(transaction: EntityManager, { byPlan }: PlaceLimits): Promise<void> {
-  // A pass of another plan ends no wait for a plan that has its own limit.
-  const limited = `{${[...byPlan.keys()].join(',')}}`;
+async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promise<void> {
   await transaction.execute(
     `with passes as materialized (select holder, days from ${heldPlaces} h where kind = 'pass'),
      ending as (
        select e.id, case when a.deleted_at is not null or a.blocked_at is not null then 'left'
-         when exists (
-           select from passes p where p.holder = e.account_id and (p.days = e.days or not e.days = any(?::integer[]))
-         ) then 'bought'
+         when exists (select from passes p where ${isWhatIsWaitedFor('p')}) then 'bought'
          when e.reserved_until <= statement_timestamp() then 'expired' end as outcome
        from waiting_entry e join account a on a.id = e.account_id where e.ended_at is null
      )
      update waiting_entry e set ended_at = clock_timestamp(), outcome = ending.outcome
      from ending where e.id = ending.id and e.ended_at is null and ending.outcome is not null`,
-    [limited],
+    [limitedPlans(limits)],
   );
 }
 
@@ -172,14 +175,18 @@ export async function listWaiting(database: Pick<Database, 'query'>, limit: numb
   return rows.map(toRecord);
 }
 
-/** The wait of an account, with its position; undefined when it is not on the list. */
-export async function findWait(database: Pick<Database, 'query'>, accountId: string): Promise<Wait | undefined> {
+/** The wait of an account, with its position; undefined when it is not on the list, or has the pass that it waited for. */
+export async function findWait(
+  { database, section }: Pick<Host, 'database' | 'section'>,
+  accountId: string,
+): Promise<Wait | undefined> {
   const [row] = await database.query<WaitRow>(
     `select ${columns}, case when reserved_until is not null then 0 else 1 + (
        select count(*) from waiting_entry f where f.ended_at is null and f.reserved_until is null
          and (f.joined_at, f.id) < (e.joined_at, e.id)) end::float8 as position
-     from waiting_entry e where account_id = ? and ended_at is null`,
-    [accountId],
+     from waiting_entry e where account_id = ? and ended_at is null
+       and not exists (select from ${heldPlaces} h where h.kind = 'pass' and ${isWhatIsWaitedFor('h')})`,
+    [accountId, limitedPlans(placeLimits(section))],
   );
   return row && toRecord(row);
 }

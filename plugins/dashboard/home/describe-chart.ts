@@ -24,6 +24,7 @@ export function describeChart(hours: readonly HourSum[], range: Range, { t, form
   const errors = sum(bars.map((bar) => bar.errors));
   const most = bars.reduce((best, bar) => (bar.answered + bar.errors > best.answered + best.errors ? bar : best));
   const summary = t(`home.chart.summary.${range}`, {
+    count: answered + errors,
     requests: answered + errors,
     since: format.dayTime(new Date(bars[0]?.iso ?? 0)).text,
     errors,

@@ -75,10 +75,10 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
 }
 
 /** The wait for a place; undefined for one that has none, or has ordered. Reads nothing where nothing is limited. */
-async function readWait({ database, section }: Host, accountId: string): Promise<Wait | undefined> {
-  const limits = placeLimits(section);
+async function readWait(host: Host, accountId: string): Promise<Wait | undefined> {
+  const limits = placeLimits(host.section);
   if (!hasLimits(limits)) return undefined;
-  const wait = await findWait(database, accountId);
+  const wait = await findWait(host, accountId);
   return wait === undefined || isOrdered(wait, limits) ? undefined : wait;
 }
 

@@ -14,7 +14,7 @@ export interface StatusView {
 /** How the message begins about a model whose routes are all off; the code is that of an unknown one. */
 const modelOff = /^Model ".{1,200}" is out of service/s;
 
-type Ending = Pick<RequestRecord, 'outcome' | 'status' | 'error_code' | 'cache' | 'error_message'>;
+type Ending = Pick<RequestRecord, 'outcome' | 'status' | 'route' | 'error_code' | 'cache' | 'error_message'>;
 
 /** "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
 export function describeStatus(record: Ending, t: Translate): StatusView {
@@ -30,10 +30,13 @@ export function describeStatus(record: Ending, t: Translate): StatusView {
 }
 
 /** The status with the reason in a word or two. An error after the beginning of the answer left a status of success. */
-function describeError({ status, error_code: code, error_message: message }: Ending, t: Translate): string {
+function describeError({ status, route, error_code: code, error_message: message }: Ending, t: Translate): string {
   if (status !== null && status < 400) return t('requests.status.broken');
   const isOff = code === 'model_not_found' && modelOff.test(message ?? '');
-  const reason = code === null ? undefined : wordFor(`requests.error.${isOff ? 'model_off' : code}`, t);
+  // Where a route was tried, what was unavailable is its upstream.
+  const isTried = code === 'unavailable' && route !== null;
+  const word = isOff ? 'model_off' : isTried ? 'upstream_failed' : code;
+  const reason = word === null ? undefined : wordFor(`requests.error.${word}`, t);
   return [status, reason ?? t('requests.status.error')].filter((part) => part !== null).join(' ');
 }
 

@@ -23,6 +23,7 @@ export const resolvePage: Page = actionPage({
         ...(order === undefined
           ? [{ name: t('operator.fact.reference'), value: subject }]
           : [
+              { name: t('operator.order'), value: order.code, path: `/operator/orders/${order.code}` },
               { name: t('operator.fact.buyer'), value: order.buyer },
               { name: t('operator.fact.plan'), value: t('operator.days', { count: order.days }) },
               { name: t('operator.fact.price'), value: format.money(order.price, order.currency) },

@@ -1,3 +1,4 @@
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
@@ -26,11 +27,13 @@ export const orderPage: Page = {
     const { host, t, format } = request;
     const order = await requireOrder(request);
     const { database } = host;
-    const [account, attempts, notifications, ledger, actions] = await Promise.all([
+    const redeemedBy = order.gift?.redeemedBy;
+    const [account, redeemer, attempts, notifications, ledger, actions] = await Promise.all([
       findAccount(database, order.accountId),
+      redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
       listAttempts(database, order.id),
       listNotifications(database, order.id),
-      listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),
+      listLedger(database, redeemedBy ?? order.accountId, order.id),
       listActions(database, { subject: order.id, limit: listedActions }),
     ]);
     const { text, kind } = stateCell(order, t);
@@ -40,13 +43,9 @@ export const orderPage: Page = {
       status: { kind: kind ?? '', text },
       back: { path: '/operator/orders', label: t('operator.orders') },
       facts: [
-        {
-          name: t('operator.fact.buyer'),
-          value: account.email ?? account.name,
-          path: `/operator/accounts/${account.id}`,
-        },
+        accountFact(t('operator.fact.buyer'), account),
         ...factsOf(order, request),
-        ...giftFacts(order, request),
+        ...giftFacts(order, redeemer, request),
       ],
       actions: actionsOf(order, request),
       sections: withRows([
@@ -72,18 +71,20 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
   });
 }
 
+function accountFact(name: string, { id, email, name: called }: Pick<AccountRecord, 'id' | 'email' | 'name'>) {
+  return { name, value: email ?? called, path: `/operator/accounts/${id}` };
+}
+
 /** What has become of a gift, and who has its days. */
-function giftFacts({ isGift, gift }: Order, { t, format }: PageRequest) {
+function giftFacts({ isGift, gift }: Order, redeemer: AccountRecord | undefined, { t, format }: PageRequest) {
   if (!isGift) return [];
   const name = t('operator.fact.gift');
   if (gift === undefined) return [{ name, value: t('operator.gift.unpaid') }];
-  const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;
+  const { state, hint, expiresAt, redeemedAt, revokedAt, period } = gift;
   const time = (value: Date) => format.time(value).text;
   return [
     { name, value: t(`operator.gift.${state}`, { hint, time: time(redeemedAt ?? revokedAt ?? expiresAt) }) },
-    ...(redeemedBy === undefined
-      ? []
-      : [{ name: t('operator.fact.redeemed_by'), value: redeemedBy, path: `/operator/accounts/${redeemedBy}` }]),
+    ...(redeemer === undefined ? [] : [accountFact(t('operator.fact.redeemed_by'), redeemer)]),
     ...(period === undefined
       ? []
       : [{ name: t('operator.fact.period'), value: `${time(period.startsAt)} – ${time(period.endsAt)}` }]),

@@ -208,7 +208,7 @@ function describeFailedJobs(
 /** Models with only one upstream: nothing is wrong yet, and customers were promised a backup. */
 function describeBackups(reader: Reader): Need[] {
   const { t, host } = reader;
-  const alone = modelsWithoutBackup(host.catalog.models).map(({ id }) => id);
+  const alone = modelsWithoutBackup(host.catalog.models).map(({ publicName }) => publicName);
   if (alone.length === 0) return [];
   const more = alone.length - listed;
   const models = [...alone.slice(0, listed), ...(more > 0 ? [t('operator.backup_more', { count: more })] : [])];

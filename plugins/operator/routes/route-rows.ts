@@ -18,7 +18,7 @@ export interface RouteRow {
   readonly reason: string;
   readonly keys: string;
   readonly requests: string;
-  /** Attempts for all of its models, where the route serves several; the requests are then those of this model that it served. */
+  /** Requests of this model that it served, where the attempts are for several models. */
   readonly requestsOf: string;
   readonly failed: string;
   readonly isFailing: boolean;
@@ -136,9 +136,11 @@ function describeRoute(
     status: describeBreaker(status, reader),
     reason: status?.reason ?? '',
     keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
-    requests: traffic === undefined ? '' : format.number(isShared ? (served?.requests ?? 0) : traffic.attempts),
+    requests: traffic === undefined ? '' : format.number(traffic.attempts),
     requestsOf:
-      traffic !== undefined && isShared ? t('operator.attempts_of_all_models', { count: traffic.attempts }) : '',
+      traffic !== undefined && isShared
+        ? t('operator.served_of_model', { served: format.number(served?.requests ?? 0) })
+        : '',
     failed: share === undefined ? '' : format.percent(share),
     isFailing: (share ?? 0) >= alarming,
     firstToken: served?.firstTokenMs === undefined ? '' : format.duration(served.firstTokenMs).text,

@@ -135,7 +135,7 @@ async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places
   const { database } = request.host;
   if (isGift) return { full: await fullLimits(request.host), held: [], wait: undefined };
   const { id } = accountOf(request);
-  const [full, wait] = await Promise.all([fullLimits(request.host), findWait(database, id)]);
+  const [full, wait] = await Promise.all([fullLimits(request.host), findWait(request.host, id)]);
   return { full, wait, held: full.size === 0 ? [] : await placesOf(database, id) };
 }
 

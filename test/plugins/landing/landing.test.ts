@@ -182,6 +182,9 @@ describe('front page', () => {
     const page = await pageOf({ hasSignIn: true, provider: new FakeProvider('sandbox').provider });
     expect(page).toContain('<a class="button primary" href="/buy?days=7">Buy 7 days</a>');
     expect(page.replaceAll('\u00a0', ' ')).toMatch(/Buy 1, 3, 7 or 30 days with QRIS.*From Rp 18\.000/s);
+    const yaml = 'plans: [{ days: 1, price: 18000 }]';
+    const one = await pageOf({ yaml, hasSignIn: true, provider: new FakeProvider('sandbox').provider });
+    expect(one).toContain('Buy 1 day with QRIS.');
     expect(page).not.toContain('Keys are issued by the operator');
   });
 

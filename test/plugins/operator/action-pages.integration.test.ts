@@ -3,9 +3,11 @@ import { activePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { createAnnouncement, findAnnouncement, listAnnouncements } from '#core/business/announcements/announcements.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
+import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listActions, type OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
+import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
@@ -24,6 +26,7 @@ const operator = 'ops@example.com';
 const reason = 'asked for in the chat';
 const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
 outages: { credit: true }
+payments: { gifts: true }
 `;
 
 let gateway: TestGateway;
@@ -85,10 +88,10 @@ async function daysOf(id: string): Promise<number> {
   return Math.round((end - record.readAt) / 86_400_000);
 }
 
-async function order(amount?: number): Promise<Order> {
+async function order(amount?: number, isGift = false): Promise<Order> {
   const { host } = gateway.gateway;
   const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
-  const { id, code, attempt } = await startOrder(host, accountId, 7);
+  const { id, code, attempt } = await startOrder(host, accountId, 7, { isGift });
   if (amount !== undefined)
     await settle(gateway.database, 'sandbox', {
       reference: attempt?.reference ?? '',
@@ -620,6 +623,22 @@ it('the page of an order tells its payments apart', async () => {
     'Refund Rp 95.000 (Activated)',
     'Refund Rp 95.000 (Second payment)',
   ]);
+});
+
+it('the page of a gift names and links who redeemed it', async () => {
+  const { host } = gateway.gateway;
+  const gift = await order(95_000, true);
+  const friend = await account('', signInsOf);
+  await redeemVoucher(host, friend.id, (await readGiftCode(gateway.database, gift)) ?? '', '192.0.2.1');
+  const { email } = await findAccount(gateway.database, friend.id);
+  const { text } = await ops.get(`/operator/orders/${gift.code}`);
+  expect(text).toContain(`<dt>Redeemed by</dt><dd><a href="/operator/accounts/${friend.id}">${email}</a>`);
+});
+
+it('the page of a flag leads to its order, where the payment can be refunded', async () => {
+  const { code, flags } = await order(1_000);
+  const { text } = await ops.get(`/operator/flags/${flags[0]?.id}`);
+  expect(text).toContain(`<a href="/operator/orders/${code}">${code}</a>`);
 });
 
 it('an account without a sign-in offers none to move or remove', async () => {

@@ -78,19 +78,19 @@ const upstream = (baseUrl: string) => ({ upstream: { name: 'one', baseUrl, isDem
 
 it('models without a backup on another host share a line, at most ten of them by name', async () => {
   const alone = Array.from({ length: 12 }, (_, index) => ({
-    id: `m${index}`,
+    publicName: `dp/m${index}`,
     routes: [upstream('https://a.test/v1')],
   }));
-  const safe = { id: 'safe', routes: [upstream('https://a.test/v1'), upstream('https://b.test/v1')] };
+  const safe = { publicName: 'dp/safe', routes: [upstream('https://a.test/v1'), upstream('https://b.test/v1')] };
   expect(await needsOf([], [], false, [alone[0] as object, safe])).toMatchObject([
     {
       kind: 'info',
-      text: 'm0 has only one upstream: without it, the model is down. Give it a second route, on that of another vendor.',
+      text: 'dp/m0 has only one upstream; if it fails, the model is down. Add a route to another vendor.',
     },
   ]);
   const [need, ...others] = await needsOf([], [], false, alone);
   expect(others).toEqual([]);
-  expect(need?.text).toMatch(/^m0, .*, m9, 2 more have only one upstream each: /);
+  expect(need?.text).toMatch(/^dp\/m0, .*, dp\/m9, 2 more have only one upstream each; /);
 });
 
 it('models in trouble are listed down before degraded before silent, each the oldest first', async () => {

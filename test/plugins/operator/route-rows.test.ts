@@ -136,7 +136,7 @@ describe('the rows of routes', () => {
     expect(row?.fault).toBe(`503 overloaded ${'x'.repeat(100)}`);
   });
 
-  it('of a route of several models count the requests and the speed of each, and its attempts for all of them', () => {
+  it('of a route of several models count its attempts for all of them, and what it served of each', () => {
     const models = { 'dp/x': ['a/x', 'b/x'], 'dp/y': ['a/x', 'c/x'], 'dp/z': ['a/x'] };
     const served = new Map([
       ['dp/x', { requests: 6, firstTokenMs: 712 }],
@@ -147,11 +147,11 @@ describe('the rows of routes', () => {
     expect(
       rows.map(({ requests, requestsOf, firstToken }) => `${requests} ${requestsOf} ${firstToken}`.trim()),
     ).toEqual([
-      '6 9 attempts for all its models 0.71\u00a0s',
+      '9 6 served for this model 0.71\u00a0s',
       '2',
-      '2 9 attempts for all its models 0.10\u00a0s',
+      '9 2 served for this model 0.10\u00a0s',
       '',
-      '0 9 attempts for all its models',
+      '9 0 served for this model',
     ]);
   });
 

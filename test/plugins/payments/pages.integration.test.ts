@@ -532,7 +532,7 @@ describe('a plan that is sold out', () => {
     expect((await waiting.send('/buy', { days: '8', wait: '1' })).statusCode).toBe(422);
     expect((await waiting.send('/buy', { days: '7', wait: '1' })).statusCode).toBe(303);
     const listed = textOf((await waiting.get('/buy')).payload);
-    expect(listed).toContain('You are number 1 on the waiting list, for 7 days.');
+    expect(listed).toContain('You are number 1 on the waiting list. Plan: 7 days.');
     expect(listed).toContain('No mail is sent: look here again.');
     await cancelOrder(host, order.id);
     await reserveFree(host);
@@ -547,7 +547,7 @@ describe('a plan that is sold out', () => {
     expect((await readSales(host)).waiting).toMatchObject([{ accountId: waitingId, isOrdered: true }]);
     await cancelOrder(host, (await orderAt(String(headers.location))).id);
     await waiting.send('/buy/leave', {}, {}, '/buy');
-    expect(await findWait(database, waitingId)).toBeUndefined();
+    expect(await findWait(host, waitingId)).toBeUndefined();
   });
 
   it('promises a mail where mail is set up', async () => {

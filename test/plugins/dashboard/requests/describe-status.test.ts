@@ -44,6 +44,12 @@ describe('the status of a request', () => {
     expect(statusOf({ ...refused, error_message: 'Model "gpt-6" not found.' }).text).toBe('404 unknown model');
   });
 
+  it('tells routes that failed from none in service', () => {
+    const failed = { outcome: 'failed', status: 503, error_code: 'unavailable' } as const;
+    expect(statusOf({ ...failed, route: 'demo/fail-503' }).text).toBe('503 all routes failed');
+    expect(statusOf({ ...failed, route: null }).text).toBe('503 no route available');
+  });
+
   it.each(['en', 'id'] as const)('has words in "%s" for every error that there is', (language) => {
     const reader = readerOf(language);
     const texts = Object.keys(errorKinds).map(

@@ -54,11 +54,11 @@ it('an operator reads cost and margin beside use: on the overview, by route and 
   const client = await signIn('ops@example.com');
   const overview = await textOf(client, '/operator');
   expect(overview).toContain('cost Rp 27.333');
-  expect(overview).toContain('margin -Rp 27.333');
+  expect(overview).toContain('margin −Rp 27.333');
   const routes = await textOf(client, '/operator/routes');
   expect(routes).toMatch(/dp\/test.+Rp 7\.111.+dp\/other.+Rp 20\.222/);
   const account = await textOf(client, `/operator/accounts/${gateway.accountId}`);
-  expect(account).toContain('margin of 30 days -Rp 27.333');
+  expect(account).toContain('margin of 30 days −Rp 27.333');
   expect(account).toMatch(/dp\/other.+Rp 20\.222.+dp\/test.+Rp 7\.111/);
 });
 

@@ -1,5 +1,5 @@
 /**
- * `npm run month`: a month of a shop with 2,000 accounts, in minutes. Time jumps from event to event. At the end, what the product has in
+ * `npm run month`: a month of a shop with 2,000 accounts. Time jumps from event to event. At the end, what the product has in
  * PostgreSQL is compared with a model that shares no code with it; the exit code is 1 when anything differs.
  *
  *     npm run month                                  2,000 accounts, 30 days

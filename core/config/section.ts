@@ -25,6 +25,8 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
    * running values and logs that the new ones take effect at the next start. Their descriptions say so too.
    */
   readonly fixed?: true | readonly string[];
+  /** True when two configurations that serve at the same time can differ in it: nothing reads it but requests. */
+  readonly isPerRequest?: true;
   /**
    * Rules across fields, next to the schema. They get the valid part: of a map of entries only the valid entries, of anything
    * else the whole value or nothing, and never an unknown key.

@@ -129,7 +129,7 @@ export class Gateway {
     const { server, listener, registry } = this.#parts.assembly;
     const host = () => this.host;
     await this.#served.begin(document);
-    opened.defer(() => this.#parts.handler.serving.pipeline.retire());
+    opened.defer(() => this.#served.retire());
     await this.#runConfiguredHooks();
     routeExchanges(server, this.#parts.handler, endpoints);
     const health = this.#health(host);
@@ -245,7 +245,7 @@ export class Gateway {
     closing.use(this.#parts.services);
     closing.use(this.#parts.vendors);
     closing.use(this.#monitor);
-    closing.defer(() => this.#parts.handler.serving.pipeline.retire(deadlines.exchanges));
+    closing.defer(() => this.#served.retire(deadlines.exchanges));
     if (this.#operator !== undefined) closing.use(this.#operator);
     closing.defer(() => stopServer(this.#parts.assembly.server, 1_000));
   }

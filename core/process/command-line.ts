@@ -8,6 +8,7 @@ import { loadEnvironmentFile } from './environment-file.ts';
 import { defineHistory } from './commands/history.ts';
 import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
+import { defineReload } from './commands/reload.ts';
 import { defineRestore } from './commands/restore.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
@@ -50,6 +51,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
     defineMigrate,
     defineRestore,
     defineHistory,
+    defineReload,
     defineWorkers,
   ])
     define(parser, context);

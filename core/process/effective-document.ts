@@ -1,4 +1,5 @@
 import { type GatewayDocument, parseDocument } from '#core/config/file/document.ts';
+import type { Canary } from '#core/config/history/canaries.ts';
 import { ConfigHistory, type Rollback, RollbackRefused, type Served } from '#core/config/history/history.ts';
 import { fillLiterals, findLiterals, type SecretSchemas } from '#core/config/history/literals.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
@@ -53,10 +54,24 @@ export class EffectiveDocuments {
       return { document: file, rollback: undefined, kept };
     const { rollback, served, secret } = last;
     return {
-      document: readServed(served, file, { schemas: this.#schemas, secret, environment: this.#environment }),
+      document: readServed({ name: nameOf(served), text: served.text }, file, {
+        schemas: this.#schemas,
+        secret,
+        environment: this.#environment,
+      }),
       rollback,
       kept: served,
     };
+  }
+
+  /**
+   * What a canary is to serve, with its secrets from the file.
+   *
+   * @throws ConfigError; RollbackRefused when the file does not have a secret that it has itself
+   */
+  async readCanary(canary: Pick<Canary, 'text'>, file: GatewayDocument): Promise<GatewayDocument> {
+    const parts = { schemas: this.#schemas, secret: await this.history.secret(), environment: this.#environment };
+    return readServed({ name: 'the canary', text: canary.text }, file, parts);
   }
 
   /**
@@ -69,7 +84,7 @@ export class EffectiveDocuments {
     if (target.digest === fileDigest)
       throw new RollbackRefused(`configuration ${target.id} is what gateway.yaml says already`);
     const parts = { schemas: this.#schemas, secret: await this.history.secret(), environment: this.#environment };
-    return { document: readServed(target, file, parts), fileDigest, fileText };
+    return { document: readServed({ name: nameOf(target), text: target.text }, file, parts), fileDigest, fileText };
   }
 
   async #read() {
@@ -88,7 +103,7 @@ export class EffectiveDocuments {
  * @throws ConfigError; RollbackRefused when a secret has changed since, or was removed
  */
 function readServed(
-  { id, text: masked }: Pick<Served, 'id' | 'text'>,
+  { name, text: masked }: { readonly name: string; readonly text: string },
   file: GatewayDocument,
   parts: { readonly schemas: SecretSchemas; readonly secret: string; readonly environment: NodeJS.ProcessEnv },
 ): GatewayDocument {
@@ -96,7 +111,11 @@ function readServed(
   if (missing.length === 0) return parseDocument(text, file.file, parts.environment);
   const lines = `${missing.length === 1 ? 'line' : 'lines'} ${new Intl.ListFormat('en-GB').format(missing.map(String))}`;
   throw new RollbackRefused(
-    `configuration ${id} has ${missing.length === 1 ? 'a secret' : 'secrets'} in ${lines} that ${file.file} no longer has, and secrets are not kept. ` +
-      `Write ${missing.length === 1 ? 'it' : 'them'} into ${file.file} as \${NAME}, or print the configuration with "daypass history ${id}" and fill ${missing.length === 1 ? 'it' : 'them'} in`,
+    `${name} has ${missing.length === 1 ? 'a secret' : 'secrets'} in ${lines} that ${file.file} does not have, and secrets are not kept. ` +
+      `Write ${missing.length === 1 ? 'it' : 'them'} as \${NAME}, or print the configuration with "daypass history" and fill ${missing.length === 1 ? 'it' : 'them'} in`,
   );
+}
+
+function nameOf({ id }: Served): string {
+  return `configuration ${id}`;
 }

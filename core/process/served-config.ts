@@ -1,4 +1,6 @@
-import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import { Canaries, type Canary } from '#core/config/history/canaries.ts';
+import { type Beside, buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
@@ -19,6 +21,9 @@ import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import { type Rollback, rollbackChannel, RollbackRefused } from '#core/config/history/history.ts';
+import { hasSameStages, requireDivisible, requireDivisibleStages } from '#core/extension/validation/canary-rules.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { CanaryRun } from './canary/canary-run.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { type Effective, EffectiveDocuments } from './effective-document.ts';
 import type { OpenServices } from './services.ts';
@@ -48,7 +53,11 @@ export class ServedConfig {
   readonly #parts: GatewayParts;
   readonly #documents: EffectiveDocuments;
   #config: Config;
+  /** As it was read last. */
+  #file: GatewayDocument | undefined;
   #kept: Effective['kept'];
+  readonly #canaries: Canaries;
+  readonly #canary: CanaryRun;
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #isOver = false;
@@ -58,6 +67,19 @@ export class ServedConfig {
     this.#parts = parts;
     this.#documents = new EffectiveDocuments(services.services.database, assembly.registry, { environment, log });
     this.#config = first;
+    const { database } = services.services;
+    this.#canaries = new Canaries(database, this.#documents.history);
+    this.#canary = new CanaryRun({
+      canaries: this.#canaries,
+      database,
+      log,
+      handler: parts.handler,
+      prepare: (canary) => this.#prepareCanary(canary),
+      onChange: (canary) => {
+        configLoadState(this.host).canary = canary;
+        publishLive(this.host, 'health');
+      },
+    });
   }
 
   get config(): Config {
@@ -76,13 +98,17 @@ export class ServedConfig {
   async begin(file: GatewayDocument): Promise<void> {
     const effective = await this.#resolveFirst(file);
     await this.#serve(this.#config);
+    this.#file = file;
     configLoadState(this.host).changes = {
       history: this.#documents.history,
+      canaries: this.#canaries,
+      makeFull: (id, reason) => this.#makeFull(id, reason),
+      endCanary: (id, reason) => this.#endCanary(id, reason),
       serving: () => this.#kept,
       takeBack: (id, operator, note) => this.#takeBack(id, operator, note),
       release: () => this.#release(),
     };
-    this.#noteServed(effective);
+    await this.#noteServed(effective);
     // A gap may have hidden a notification.
     const onChange = () =>
       inBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#follow());
@@ -130,8 +156,26 @@ export class ServedConfig {
     await this.#follow();
   }
 
-  /** Tells the history and the operator pages what serves now. */
-  #noteServed({ rollback, kept }: Effective): void {
+  /** Serves the canary to everybody, by an operator's word. */
+  async #makeFull(id: number, reason: string): Promise<void> {
+    const canary = await this.#canaries.running();
+    const { digest } = await this.#documents.history.describe(
+      await readDocument(this.#parts.file, this.#parts.environment),
+    );
+    if (canary?.id !== id || !(await this.#canaries.makeFull(canary, digest, reason)))
+      throw new RollbackRefused(`canary ${id} does not run any more`);
+    await this.#follow();
+  }
+
+  async #endCanary(id: number, reason: string): Promise<void> {
+    if (!(await this.#canaries.end(id, 'ended', reason)))
+      throw new RollbackRefused(`canary ${id} does not run any more`);
+    await this.#follow();
+  }
+
+  /** Tells the history and the operator pages what serves now, and serves the canary beside it. */
+  async #noteServed(effective: Effective): Promise<void> {
+    const { rollback, kept } = effective;
     const { log } = this.#parts;
     const previous = configLoadState(this.host).rollback;
     configLoadState(this.host).rollback = rollback;
@@ -142,11 +186,37 @@ export class ServedConfig {
     inBackground(log, 'recording the configuration', () =>
       this.#documents.history.record(kept, rollback?.operator ?? 'file'),
     );
+    const { serving } = this.#parts.handler;
+    try {
+      await this.#canary.follow({ serving, digest: kept.digest, fileDigest: rollback?.fileDigest ?? kept.digest });
+    } catch (error) {
+      log.warn(`whether a canary runs cannot be read: ${describeConnectionError(error)}`);
+    }
+  }
+
+  /** Builds the configuration of a canary beside the one that serves. @throws why it cannot serve */
+  async #prepareCanary(canary: Canary): Promise<Serving> {
+    const { handler, assembly } = this.#parts;
+    if (this.#file === undefined) throw new Error('the gateway has not started yet');
+    const read = await this.#validate(await this.#documents.readCanary(canary, this.#file));
+    const sections = [...assembly.registry.sections.values()];
+    const { config } = keepFixed(read, this.#config, sections);
+    requireDivisible(config, this.#config, sections);
+    const { pipeline } = handler.serving;
+    return this.#prepare(config, canary, (made) =>
+      requireDivisibleStages({ config, pipeline: made.pipeline }, { config: this.#config, pipeline }),
+    );
+  }
+
+  /** Releases the pipelines, see `Pipeline.retire`. */
+  async retire(within?: number): Promise<void> {
+    await Promise.all([this.#parts.handler.serving.pipeline.retire(within), this.#canary.retire(within)]);
   }
 
   /** Refuses reloads from now on, and waits for a running one, which does not serve if it takes longer than 10 seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#canary.close();
     this.#isOver = (await firstOrTimeout([this.#changing], reloadTimeout)) === timedOut;
   }
 
@@ -191,11 +261,12 @@ export class ServedConfig {
     if (this.#isClosed) return false;
     const { file, environment, log, assembly } = this.#parts;
     const { sections } = assembly.registry;
-    const effective = await this.#documents.resolve(await readDocument(file, environment));
+    this.#file = await readDocument(file, environment);
+    const effective = await this.#documents.resolve(this.#file);
     const read = await this.#validate(effective.document);
     if (read.fingerprint === this.#config.fingerprint) {
       configLoadState(this.host).refusal = undefined;
-      this.#noteServed(effective);
+      await this.#noteServed(effective);
       return false;
     }
     const { config, postponed } = keepFixed(read, this.#config, sections.values());
@@ -205,7 +276,7 @@ export class ServedConfig {
     this.limitListener();
     Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
     if (effective.rollback === undefined) log.info(`${file} has been reloaded`);
-    this.#noteServed(effective);
+    await this.#noteServed(effective);
     // Open pages may show models, prices or routes of the previous one.
     for (const topic of liveTopics) publishLive(this.host, topic);
     // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
@@ -234,10 +305,20 @@ export class ServedConfig {
    * @returns the previous configuration
    */
   async #serve(config: Config): Promise<Serving | undefined> {
+    const next = await this.#prepare(config);
+    const previous = this.#parts.handler.serve(next);
+    next.pipeline.activate();
+    return previous;
+  }
+
+  /** Builds a configuration. @param check refuses it by throwing, as a part that cannot be built does; everything is released then */
+  async #prepare(config: Config, canary?: Canary, check?: (made: Serving) => void): Promise<Serving> {
     const undo = new AsyncDisposableStack();
     let next: Serving;
     try {
-      next = await this.#build(config, undo);
+      next = await this.#build(config, undo, canary);
+      undo.defer(() => next.pipeline.retire());
+      check?.(next);
       if (this.#isOver) throw new Error('the gateway is stopping');
     } catch (error) {
       await undo.disposeAsync().catch((failure: unknown) => {
@@ -245,17 +326,17 @@ export class ServedConfig {
       });
       throw error;
     }
-    const previous = this.#parts.handler.serve(next);
-    next.pipeline.activate();
-    return previous;
+    return next;
   }
 
-  async #build(config: Config, undo: AsyncDisposableStack): Promise<Serving> {
+  async #build(config: Config, undo: AsyncDisposableStack, canary: Canary | undefined): Promise<Serving> {
     const { assembly, vendors } = this.#parts;
     const { services, keeper } = this.#parts.services;
     const running = await vendors.running(config, undo);
-    const catalog = await inTurns(buildCatalogInSteps(config, running, assembly.registry.formats));
-    const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog, config.stages);
+    const beside = canary && besideOf(canary, config, this.#config, this.host.catalog);
+    const catalog = await inTurns(buildCatalogInSteps(config, running, assembly.registry.formats, beside));
+    const kept = { ...services, keep: keeper.forBuild(undo) };
+    const host = createHost(kept, config, catalog, config.stages, canary?.id);
     const section = config.get(listen);
     return {
       host,
@@ -268,8 +349,16 @@ export class ServedConfig {
   }
 }
 
+/** What a canary shares: nothing where stages differ, because their timeouts make faults of what the others find healthy. */
+function besideOf({ id }: Canary, config: Config, running: Config, catalog: Catalog): Beside {
+  return { name: `canary ${id}`, catalog: hasSameStages(config, running) ? catalog : undefined };
+}
+
 /** In one sentence, for the log, the start and the operator pages. */
-export function describeRollback(file: string, { configurationId, operator, createdAt, note }: Rollback): string {
+export function describeRollback(file: string, rollback: Rollback): string {
+  const { configurationId, operator, createdAt, note, canary } = rollback;
+  if (canary !== undefined)
+    return `${file} is behind: canary ${canary} of ${operator} serves all accounts since ${createdAt.toISOString()}, as configuration ${configurationId}, until the file changes or "daypass rollback --release". Write it into the file`;
   const why = note === undefined ? '' : ` ("${note}")`;
   return `${file} was taken back by ${operator} on ${createdAt.toISOString()}${why}: configuration ${configurationId} serves until the file changes or "daypass rollback --release"`;
 }

@@ -109,18 +109,26 @@ export const auth = defineStage({
       });
     };
 
+    /** The account of the first valid key or, without a key, of the token. */
+    const find = (exchange: Exchange) => {
+      const keys = presentedKeys(exchange.headers, prefix);
+      const token = keys.length === 0 ? presentedAccessToken(exchange.headers, prefix) : undefined;
+      if (token !== undefined) return { found: holderOf(token), keys, hint: playgroundHint };
+      const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
+      return { found: identify(directory, keys, maxAge, isSuspect), keys, hint: undefined };
+    };
+
     return {
+      accountOf(exchange) {
+        if (exchange.endpoint.isPublic) return undefined;
+        const { found } = find(exchange);
+        return found instanceof Promise ? found.then((account) => account?.id) : found?.id;
+      },
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
-        const keys = presentedKeys(exchange.headers, prefix);
-        const token = keys.length === 0 ? presentedAccessToken(exchange.headers, prefix) : undefined;
-        if (token !== undefined) {
-          return holderOf(token).then((account) => admitOrRefuse(exchange, account, keys, playgroundHint));
-        }
-        const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
-        const found = identify(directory, keys, maxAge, isSuspect);
-        if (found instanceof Promise) return found.then((account) => admitOrRefuse(exchange, account, keys));
-        return admitOrRefuse(exchange, found, keys);
+        const { found, keys, hint } = find(exchange);
+        if (found instanceof Promise) return found.then((account) => admitOrRefuse(exchange, account, keys, hint));
+        return admitOrRefuse(exchange, found, keys, hint);
       },
     };
   },

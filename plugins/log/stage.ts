@@ -19,6 +19,7 @@ export const logStage = defineStage({
   description: 'Records every request: first in a journal on disk that survives crashes, then in the database.',
   after: ['auth', 'plan', 'rate-limit', 'cache', 'format', 'upstream'],
   expectedFor: 'recording requests',
+  shared: ['keep_days', 'max_journal_bytes', 'late_after'],
   options: {
     type: 'object',
     properties: {

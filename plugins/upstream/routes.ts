@@ -25,7 +25,8 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const known = pools.get(upstream);
   if (known !== undefined) return known;
   // The same name with another base URL is another upstream.
-  const learned = host.keep(`upstream/keys/${upstream.name} ${upstream.baseUrl}`, () => new Map() as KnownKeys);
+  const { name, healthName = name, baseUrl } = upstream;
+  const learned = host.keep(`upstream/keys/${healthName} ${baseUrl}`, () => new Map() as KnownKeys);
   const pool = new KeyPool(upstream, learned);
   pools.set(upstream, pool);
   return pool;

@@ -26,6 +26,7 @@ export const upstreamStage = defineStage({
   writes: [delivery],
   expectedFor: 'sending model calls to an upstream',
   options: upstreamSchema,
+  shared: ['breaker', 'queue'],
   check: checkTimeouts,
   documentation: ({ route_headers: exposure }, { service, catalog }) => ({
     headers: [
@@ -36,7 +37,11 @@ export const upstreamStage = defineStage({
   async create(options, host) {
     const health = healthOf(host);
     const telemetry = host.section(telemetrySection);
-    const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));
+    // The retries of a canary that fails are not those of everybody else.
+    const budget =
+      host.canary === undefined
+        ? host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share))
+        : new RetryBudget(options.retry_share);
     // Loaded for those who declare a capacity; without one, no request asks for a slot.
     const queue = hasCapacity(host.catalog)
       ? (await import('./capacity/turn.ts')).queueOf(host, options.queue, queueHeaderName(host.service))

@@ -110,7 +110,7 @@ it('the page of one instance takes a change back on all, as the command does, an
 it('nothing is taken back in favour of a configuration whose own secret the file no longer has', async () => {
   await home.write(yaml('better', 'sk-new'));
   const refused = command('rollback', '1', '--yes');
-  await expect(refused).rejects.toThrow(/configuration 1 has a secret in line \d+ that .* no longer has/);
+  await expect(refused).rejects.toThrow(/configuration 1 has a secret in line \d+ that .* does not have/);
   const { status, text } = await submit(1);
   expect([status, /Nothing has changed: configuration 1 has a secret in line \d+/.test(text)]).toEqual([422, true]);
   await everywhere('better');

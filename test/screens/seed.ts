@@ -312,3 +312,14 @@ export async function writeProbes(database: Database, now: number): Promise<void
       [randomUUIDv7(), row[0], ...row, new Date(now - 3 * hour)],
     );
 }
+
+/** A canary that runs, for the page; the gateway is not told. */
+export async function writeCanary(database: Pick<Database, 'query'>): Promise<void> {
+  const side = { accounts: 210, requests: 4_812, failures: 31, refusals: 96, timed: 4_455, firstTokenMs: 640 };
+  const canary = { accounts: 24, requests: 530, failures: 6, refusals: 9, timed: 497, firstTokenMs: 655 };
+  await database.query(
+    `insert into configuration_canary (id, base_digest, text, digest, salt, share, operator, note, until, next_look, counts, verdict)
+     values (1, '', '', '', '', 0.1, 'ops@example.com', 'new vendor', clock_timestamp() + interval '7 minutes', 8000, ?::jsonb, 'undecided')`,
+    [JSON.stringify({ canary, others: side })],
+  );
+}

@@ -5,7 +5,7 @@ import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
-import { grantWeek, writeAccount, writeProbes, writeTraffic } from './seed.ts';
+import { grantWeek, writeAccount, writeCanary, writeProbes, writeTraffic } from './seed.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
 const yaml = `
@@ -80,6 +80,7 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   // A change to go back from.
   await write(yaml);
   await gateway.reload();
+  await writeCanary(gateway.host.database);
   const { database } = gateway.host;
   const [customer, buyer, newcomer, operator, others] = await Promise.all([
     createAccount(database, 'dp', { name: 'Rani Putri', email: 'rani@example.com' }),

@@ -28,6 +28,8 @@ const operatorActionNames = [
   'voucher.revoke',
   'configuration.rollback',
   'configuration.release',
+  'configuration.canary_full',
+  'configuration.canary_end',
 ] as const;
 
 /** What an operator does, on a page, by a command or over the API. */

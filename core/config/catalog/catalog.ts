@@ -66,6 +66,8 @@ export interface Upstream {
   readonly isDemo: boolean;
   /** False when it needs a key and has none: its routes are left out. */
   readonly isEnabled: boolean;
+  /** What is learned about its keys is kept by this: a canary's differ from those of the same name. Default: the name. */
+  readonly healthName?: string;
 }
 
 /** A model on one upstream. Timeouts are in seconds; undefined means the value of the `upstream` stage. */
@@ -82,6 +84,8 @@ export interface Route {
   /** Tokens of a prompt, at most; undefined when neither route nor model declares it. */
   readonly maxInputTokens: number | undefined;
   readonly profile: Profile;
+  /** Its health is kept by this, as with `Upstream.healthName`. Default: the id. */
+  readonly healthName?: string;
 }
 
 /** A model of the catalog and the routes that serve it, primary first. */

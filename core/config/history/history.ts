@@ -11,14 +11,14 @@ const keptConfigurations = 500;
 /** Times that a number is tried which another instance takes first. */
 const numberTries = 5;
 
-/** The channel of the database on which a change of the rollback is announced. */
+/** The channel of the database on which a change of the rollback, or of the canary, is announced. */
 export const rollbackChannel = 'configuration_rollback';
 
 /** A configuration that has served, with its number. */
 export interface Served {
   readonly id: number;
   readonly servedAt: Date;
-  /** `file`, or who took a change back. */
+  /** `file`, `canary 3`, or who took a change back. */
   readonly broughtBy: string;
   readonly digest: string;
   readonly text: string;
@@ -33,6 +33,8 @@ export interface Rollback {
   readonly operator: string;
   readonly note: string | undefined;
   readonly createdAt: Date;
+  /** The canary that became full, where no change is taken back: the file is behind. */
+  readonly canary?: number | undefined;
 }
 
 /** Why nothing is taken back, or released, in words for the operator. Nothing has changed. */
@@ -121,7 +123,7 @@ export class ConfigHistory {
   /** The last change that was taken back, of any file or of this one; undefined when none was, or it was released. */
   async rollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
-      `select file_digest, configuration_id, operator, note, ${epochs('created_at')} from configuration_rollback
+      `select file_digest, configuration_id, operator, note, canary, ${epochs('created_at')} from configuration_rollback
        where file_digest = coalesce(?, file_digest)`,
       [fileDigest ?? null],
     );
@@ -132,6 +134,7 @@ export class ConfigHistory {
       operator: row.operator,
       note: row.note ?? undefined,
       createdAt: new Date(row.created_at),
+      canary: row.canary ?? undefined,
     };
   }
 
@@ -141,12 +144,17 @@ export class ConfigHistory {
       `with changed as (
          insert into configuration_rollback (id, file_digest, configuration_id, operator, note) values (1, ?, ?, ?, ?)
          on conflict (id) do update set file_digest = excluded.file_digest, note = excluded.note,
-           configuration_id = excluded.configuration_id, operator = excluded.operator, created_at = clock_timestamp()
+           configuration_id = excluded.configuration_id, operator = excluded.operator, canary = null, created_at = clock_timestamp()
          returning id
        )
        select pg_notify('${rollbackChannel}', id::text) from changed`,
       [fileDigest, configurationId, operator, note ?? null],
     );
+  }
+
+  /** Lets all instances read gateway.yaml again. */
+  async announce(): Promise<void> {
+    await this.#database.query(`select pg_notify('${rollbackChannel}', '')`);
   }
 
   /** Serves the file again. @returns false when nothing was taken back */
@@ -162,7 +170,7 @@ export class ConfigHistory {
 type ServedRow = Row<typeof ServedConfiguration, 'id' | 'text' | 'digest' | 'brought_by' | 'served_at'>;
 type RollbackRow = Row<
   typeof ConfigurationRollback,
-  'file_digest' | 'configuration_id' | 'operator' | 'note' | 'created_at'
+  'file_digest' | 'configuration_id' | 'operator' | 'note' | 'created_at' | 'canary'
 >;
 
 function toServed({ id, text, digest, brought_by: broughtBy, served_at: servedAt }: ServedRow): Served {

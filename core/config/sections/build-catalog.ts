@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { service } from './core-sections.ts';
 import type { Capacity, Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
 import { isComplete } from '../catalog/credentials.ts';
@@ -19,7 +20,19 @@ const rememberedNames = 10_000;
 /** Models that are read in one step, some milliseconds. */
 const modelsOfStep = 1_000;
 
-/** Builds the catalog of a valid configuration. Routes of upstreams that are off are left out. */
+/** A catalog that serves at the same time, and the name of this one beside it. */
+export interface Beside {
+  /** Undefined where nothing can be shared with it. */
+  readonly catalog: Catalog | undefined;
+  readonly name: string; // `canary 3`
+}
+
+/**
+ * Builds the catalog of a valid configuration. Routes of upstreams that are off are left out.
+ *
+ * @param beside upstreams and routes that are equal there are the same objects, and with them breakers and cooldowns; what differs has
+ * its health apart, so that neither can take the other out of service
+ */
 export function buildCatalog(...parts: Parameters<typeof buildCatalogInSteps>): Catalog {
   return runToEnd(buildCatalogInSteps(...parts));
 }
@@ -29,9 +42,14 @@ export function* buildCatalogInSteps(
   config: SectionValues,
   vendors: ReadonlyMap<string, Vendor>,
   formats: WireFormats,
+  beside?: Beside,
 ): Generator<undefined, Catalog> {
+  const knownUpstreams = Map.groupBy(beside?.catalog?.upstreams ?? [], ({ name }) => name);
   const upstreamsByName = new Map(
-    Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
+    Object.entries(config.get(upstreams)).map(([name, value]) => [
+      name,
+      share(readUpstream(name, value, vendors), knownUpstreams.get(name), name, beside),
+    ]),
   );
   const parts: Parts = {
     prefix: config.get(service).prefix,
@@ -39,6 +57,8 @@ export function* buildCatalogInSteps(
     vendors,
     formats,
     profiles: new SharedProfiles(),
+    beside,
+    known: Map.groupBy(beside?.catalog?.models.flatMap(({ routes }) => routes) ?? [], ({ id }) => id),
   };
   const all: Model[] = [];
   for (const [id, value] of Object.entries(config.get(models))) {
@@ -46,6 +66,17 @@ export function* buildCatalogInSteps(
   }
   yield;
   return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases), parts.prefix);
+}
+
+/** The equal one of those with its name beside it, or this one with its health apart. */
+function share<T extends Upstream | Route>(
+  made: T,
+  known: readonly T[] | undefined,
+  name: string,
+  beside: Beside | undefined,
+): T {
+  if (beside === undefined) return made;
+  return known?.find((one) => isDeepStrictEqual(one, made)) ?? { ...made, healthName: `${name} (${beside.name})` };
 }
 
 /** Warnings about a catalog: upstreams that are off, models without routes because of that, and models without a backup. */
@@ -197,6 +228,9 @@ interface Parts {
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly formats: WireFormats;
   readonly profiles: SharedProfiles;
+  readonly beside: Beside | undefined;
+  /** The routes beside, by their ids. */
+  readonly known: ReadonlyMap<string, readonly Route[]>;
 }
 
 function readModel(id: string, value: SectionValue<typeof models>[string], parts: Parts): Model {
@@ -229,13 +263,13 @@ function readRoute(
   value: RouteSettings | string,
   position: number,
   ofModel: ProfileSettings & Pick<RouteSettings, 'max_input_tokens'>,
-  { upstreams: all, vendors, profiles }: Parts,
+  { upstreams: all, vendors, profiles, beside, known }: Parts,
 ): Route {
   const options: RouteSettings = typeof value === 'string' ? { to: value } : value;
   const [name, model] = splitRoute(options.to);
   const upstream = all.get(name) as Upstream;
   const vendor = upstream.vendor === undefined ? undefined : vendors.get(upstream.vendor);
-  return {
+  const route: Route = {
     id: options.to,
     upstream,
     model,
@@ -247,6 +281,7 @@ function readRoute(
     maxInputTokens: options.max_input_tokens ?? ofModel.max_input_tokens,
     profile: profiles.merge(...vendorProfiles(vendor, model), ofModel, options),
   };
+  return share(route, known.get(route.id), route.id, beside);
 }
 
 type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;

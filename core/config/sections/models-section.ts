@@ -28,6 +28,7 @@ const nameSchema = {
 /** The section `models`: names in the catalog, and the routes that serve each. */
 export const models = defineSection({
   name: 'models',
+  isPerRequest: true,
   schema: {
     type: 'object',
     description: 'Models that clients can request, by short name. Clients see them as PREFIX/NAME.',
@@ -160,6 +161,7 @@ export const models = defineSection({
 /** The section `aliases`: other names of models, for tools with fixed model names. */
 export const aliases = defineSection({
   name: 'aliases',
+  isPerRequest: true,
   schema: {
     type: 'object',
     description:

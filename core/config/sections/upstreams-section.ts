@@ -12,6 +12,7 @@ const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
 /** The section `upstreams`: where requests can be sent. */
 export const upstreams = defineSection({
   name: 'upstreams',
+  isPerRequest: true,
   schema: {
     type: 'object',
     description: 'Upstreams that requests can be sent to, by name.',

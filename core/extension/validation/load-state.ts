@@ -1,3 +1,4 @@
+import type { Canaries, Canary } from '#core/config/history/canaries.ts';
 import type { ConfigHistory, Rollback, Served } from '#core/config/history/history.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
@@ -12,6 +13,8 @@ export interface ConfigLoadState {
   postponed: readonly string[];
   /** Set while a configuration before the file's serves, because an operator has taken a change back. */
   rollback: Rollback | undefined;
+  /** The canary that runs, or the last one that has ended; undefined where there was none. */
+  canary: Canary | undefined;
   /** Undefined before the first configuration serves, and in commands. */
   changes: ConfigChanges | undefined;
 }
@@ -19,6 +22,11 @@ export interface ConfigLoadState {
 /** The way back, for a page of the running gateway. This instance has followed when a promise is fulfilled, others do within a second. */
 export interface ConfigChanges {
   readonly history: ConfigHistory;
+  readonly canaries: Canaries;
+  /** Serves a canary to everybody. @throws RollbackRefused when it does not run any more */
+  makeFull(id: number, reason: string): Promise<void>;
+  /** Ends a canary. @throws RollbackRefused when it does not run any more */
+  endCanary(id: number, reason: string): Promise<void>;
   /** What serves on this instance; undefined while the database does not answer. */
   serving(): Pick<Served, 'text' | 'digest'> | undefined;
   /**
@@ -31,6 +39,14 @@ export interface ConfigChanges {
   release(): Promise<void>;
 }
 
+/** Ms for which operators are told that a canary was taken back. */
+export const toldFor = 86_400_000;
+
+/** The last canary, if it was taken back by itself within a day. */
+export function canaryTakenBack({ canary }: Pick<ConfigLoadState, 'canary'>, now: number): Canary | undefined {
+  return canary?.end?.outcome === 'worse' && now - canary.end.at.getTime() < toldFor ? canary : undefined;
+}
+
 /** The state of this process. */
 export function configLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
   return services.keep('config-load-state', () => ({
@@ -38,6 +54,7 @@ export function configLoadState(services: Pick<Services, 'keep' | 'now'>): Confi
     refusal: undefined,
     postponed: [],
     rollback: undefined,
+    canary: undefined,
     changes: undefined,
   }));
 }
@@ -59,6 +76,19 @@ export const configGauges: readonly Gauge[] = [
     description:
       '1 while a configuration before that of gateway.yaml serves, because an operator has taken the change back.',
     read: (host) => [{ value: configLoadState(host).rollback === undefined ? 0 : 1 }],
+  },
+  {
+    name: 'config_canary_ratio',
+    description: 'Share of the accounts that a canary serves, from 0 to 1; 0 while none runs.',
+    read: (host) => {
+      const { canary } = configLoadState(host);
+      return [{ value: canary?.end === undefined ? (canary?.share ?? 0) : 0 }];
+    },
+  },
+  {
+    name: 'config_canary_taken_back',
+    description: '1 for a day after a canary was taken back by itself, because it was worse.',
+    read: (host) => [{ value: canaryTakenBack(configLoadState(host), host.now()) === undefined ? 0 : 1 }],
   },
   {
     name: 'config_loaded_timestamp_seconds',

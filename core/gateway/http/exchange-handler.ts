@@ -12,7 +12,7 @@ import { discard, type Reply } from '../pipeline/reply.ts';
 import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
-import { openExchange, type Serving } from './open-exchange.ts';
+import { type CanaryServing, openExchange, type Serving } from './open-exchange.ts';
 import { allowOrigin } from './cors.ts';
 import type { EndpointTable } from './paths.ts';
 import { type SendProgress, sendReply } from './send.ts';
@@ -67,6 +67,7 @@ export class ExchangeHandler {
   readonly #endpoints: EndpointTable;
   readonly #running = new LinkedList<Exchange>();
   #serving: Serving | undefined;
+  #canary: CanaryServing | undefined;
   #isClosing = false;
   #toClose = 0;
   #refusesNew = false;
@@ -85,6 +86,11 @@ export class ExchangeHandler {
     const previous = this.#serving;
     this.#serving = next;
     return previous;
+  }
+
+  /** New exchanges of the accounts that it takes use this from now on; those of all others do not. */
+  serveCanary(canary: CanaryServing | undefined): void {
+    this.#canary = canary;
   }
 
   /** True when the next answer closes its connection. */
@@ -129,14 +135,15 @@ export class ExchangeHandler {
     const { serving } = this;
     if (req.headers.origin !== undefined && allowOrigin(req, res, serving.corsOrigins)) return;
     const exchange = openExchange(req, path, serving, this.#endpoints, this.#refusal());
-    this.#run(exchange, req, res, serving).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
+    this.#run(exchange, req, res).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
   }
 
-  async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse, serving: Serving): Promise<void> {
+  async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const link = this.#running.add(exchange);
     try {
-      const { pipeline } = serving;
       const closed = this.#untilClosed(exchange, req, res, link);
+      const serving = this.#canary === undefined ? this.serving : await this.#choose(exchange, this.#canary);
+      const { pipeline } = serving;
       pipeline.begin(exchange);
       const delivery = new Delivery(exchange, res, serving, this);
       exchange.sender = delivery;
@@ -155,6 +162,21 @@ export class ExchangeHandler {
     } finally {
       exchange.memory.release();
     }
+  }
+
+  /** Which of the two configurations serves this exchange, from its begin to its end. Never rejects. */
+  async #choose(exchange: Exchange, canary: CanaryServing): Promise<Serving> {
+    try {
+      const account = await this.serving.pipeline.accountOf?.(exchange);
+      // Either may have been replaced meanwhile.
+      if (account !== undefined && canary === this.#canary && canary.takes(account)) {
+        exchange.canary = canary.number;
+        return canary.serving;
+      }
+    } catch {
+      // The stage refuses the request for the same reason when it enters.
+    }
+    return this.serving;
   }
 
   /** Resolves with the duration in ms when the answer has been delivered, or can no longer be. */

@@ -22,6 +22,13 @@ export interface Serving {
   readonly corsOrigins: CorsOrigins;
 }
 
+/** A second configuration, which serves a share of the accounts. */
+export interface CanaryServing {
+  readonly number: number;
+  readonly serving: Serving;
+  takes(accountId: string): boolean;
+}
+
 /**
  * Makes the exchange of a request.
  *

@@ -84,6 +84,16 @@ export class Pipeline {
     return this.#running;
   }
 
+  /** Names of the stages that change state that outlives this pipeline. */
+  get activating(): string[] {
+    return this.#stages.filter(({ stage }) => stage.activate !== undefined).map(({ name }) => name);
+  }
+
+  /** Which account a request is of, see `Stage.accountOf`. Undefined without a stage that knows. */
+  get accountOf(): Stage['accountOf'] {
+    return this.#stages.find(({ stage }) => stage.accountOf !== undefined)?.stage.accountOf;
+  }
+
   /** Lets stages change state that outlives this pipeline. Called once, when the pipeline has begun to serve. */
   activate(): void {
     for (const { name, stage } of this.#stages) {

@@ -48,6 +48,11 @@ export interface Stage {
    */
   readonly timeout?: number;
   activate?(): void;
+  /**
+   * The account that a request is of, asked before it begins, and only while two configurations serve different accounts. Undefined for
+   * none. Has no effect: the stage finds the account again when it enters.
+   */
+  accountOf?(exchange: Exchange): Awaitable<string | undefined>;
   start?(exchange: Exchange): void;
   enter?(exchange: Exchange): Awaitable<Reply | DeferredAnswer | void>;
   leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
@@ -81,6 +86,11 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   readonly after?: readonly string[];
   /** Source of validation, defaults, the TypeScript type, editor completion and docs of the options. */
   readonly options: S;
+  /**
+   * Options that `activate` applies to what outlives the stage. Two configurations that serve at the same time cannot differ in them.
+   * Default: all of them, for a stage with `activate`.
+   */
+  readonly shared?: readonly string[];
   /** What a pipeline without this stage fails to do: a pipeline must list the stage, or turn it off (`log: false`). */
   readonly expectedFor?: string;
   /**

@@ -12,6 +12,9 @@ import { validate } from '#core/extension/validation/load.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CoreCommandContext } from './context.ts';
 
+/** Canaries that `history` lists below the configurations. */
+const listedCanaries = 5;
+
 const number = parseInteger(1, 2_147_483_647);
 
 /** `daypass history`, `diff` and `rollback`: the configurations that have served, and the way back to one. */
@@ -25,7 +28,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
       withHistory(context, async ({ history, host }) => {
         if (id !== undefined) return context.print((await requireServed(history, id)).text.trimEnd());
         const { digest } = await history.describe(await readDocument(context.file(), process.env));
-        for (const line of await describe(history, digest, limit, host.section(service).time_zone)) context.print(line);
+        for (const line of await describe(history, digest, host, limit)) context.print(line);
       }),
     );
   parser
@@ -54,6 +57,8 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     .addHelpText(
       'after',
       `
+A canary that runs is the last change: without a number, it ends, and nothing else changes.
+
 The file is not changed. It serves again as soon as it changes, or with --release. Running instances follow within a second; others when
 they start. What a reload cannot change, such as the port, follows at the next start.`,
     )
@@ -77,6 +82,8 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
           : 'Nothing to release: gateway.yaml serves, no change was taken back.',
       );
     }
+    if (id === undefined && (await endCanary(history, host, options.note)))
+      return context.print('The canary has ended.');
     const file = await readDocument(context.file(), process.env);
     const { digest } = await history.describe(file);
     const target = id === undefined ? await history.previous(digest) : await requireServed(history, id);
@@ -93,6 +100,15 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
   });
 }
 
+/** A canary is the last change. @returns false where none runs */
+async function endCanary(history: ConfigHistory, host: Host, note: string | undefined): Promise<boolean> {
+  const { Canaries } = await import('#core/config/history/canaries.ts');
+  const canaries = new Canaries(host.database, history);
+  const canary = await canaries.running();
+  const reason = `taken back by ${userInfo().username}${note === undefined ? '' : `, ${note}`}`;
+  return canary !== undefined && (await canaries.end(canary.id, 'ended', reason));
+}
+
 async function withHistory(
   context: CoreCommandContext,
   work: (parts: { readonly history: ConfigHistory; readonly host: Host }) => Promise<void>,
@@ -102,26 +118,35 @@ async function withHistory(
   await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), host }));
 }
 
-async function describe(
-  history: ConfigHistory,
-  fileDigest: string,
-  limit: number,
-  timeZone: string,
-): Promise<string[]> {
-  const [all, rollback] = await Promise.all([history.list(limit), history.rollback(fileDigest)]);
+async function describe(history: ConfigHistory, fileDigest: string, host: Host, limit: number): Promise<string[]> {
+  const { time_zone: timeZone } = host.section(service);
+  const [{ Canaries, isCanary }, { describeCanary, describeEnd }] = await Promise.all([
+    import('#core/config/history/canaries.ts'),
+    import('../canary/describe.ts'),
+  ]);
+  const canaries = new Canaries(host.database, history);
+  const [all, rollback, tried] = await Promise.all([
+    history.list(limit),
+    history.rollback(fileDigest),
+    canaries.list(listedCanaries),
+  ]);
   if (all.length === 0) return ['No configuration has served yet.'];
   const rows = all.map(({ id, servedAt, broughtBy }) => [
     `${id}`,
     formatTime(servedAt, timeZone),
-    broughtBy === 'file' ? 'gateway.yaml' : `taken back by ${broughtBy}`,
+    broughtBy === 'file' ? 'gateway.yaml' : isCanary(broughtBy) ? broughtBy : `taken back by ${broughtBy}`,
   ]);
   return [
     ...formatTable(['', `serves since (${timeZone})`, 'from'], rows, { numbers: [0] }),
     ...(rollback === undefined
       ? []
       : [
-          `\ntaken back by ${rollback.operator}: configuration ${rollback.configurationId} serves until the file changes`,
+          rollback.canary === undefined
+            ? `\ntaken back by ${rollback.operator}: configuration ${rollback.configurationId} serves until the file changes`
+            : `\ncanary ${rollback.canary} of ${rollback.operator} became full: configuration ${rollback.configurationId} serves until the file changes`,
         ]),
+    ...(tried.length === 0 ? [] : ['']),
+    ...tried.map((canary) => (canary.end === undefined ? describeCanary(canary) : describeEnd(canary))),
   ];
 }
 

@@ -31,6 +31,7 @@ function requestFields(record: RequestRecord, account: string | undefined, timeZ
     ['metered', yesOrNo(record.is_metered)],
     ['request size', record.bytes_in === null ? undefined : plain(format.bytes(record.bytes_in).text)],
     ['client', textOf(record.user_agent)],
+    ['canary', record.canary === null ? undefined : `${record.canary}`],
     ['address', textOf(record.remote_address)],
   ];
 }

@@ -1,4 +1,5 @@
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { isCanary } from '#core/config/history/canaries.ts';
 import type { Served } from '#core/config/history/history.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
@@ -6,6 +7,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { actionTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
+import { canaryForm, readCanary } from './canary-section.ts';
 
 export const configurationsPath = '/operator/configuration';
 
@@ -26,15 +28,18 @@ export const configurationsPage: Page = {
     const { host, query, t } = request;
     const before = numberOf(query['before']);
     const changes = requireChanges(request);
-    const [found, serving, actions] = await Promise.all([
+    const [found, serving, actions, canary] = await Promise.all([
       changes.history.list(pageSize + 1, before),
       readServing(changes),
       listActions(host.database, { subject: configurationSubject, limit: listedActions }),
+      readCanary(changes, request),
     ]);
     const shown = found.slice(0, pageSize);
     const last = shown.at(-1);
     return {
       rollback: describeRollback(request),
+      rollbackTitle: t(rollbackTitleOf(request.host)),
+      canary,
       table: tableOf(shown, before === undefined ? serving?.digest : undefined, request),
       older: found.length > pageSize && last !== undefined ? `${configurationsPath}?before=${last.id}` : '',
       isFirst: before === undefined,
@@ -43,6 +48,7 @@ export const configurationsPage: Page = {
       sections: withRows([actionTable(actions, request)]),
     };
   },
+  forms: [canaryForm],
 };
 
 /** The history of the running gateway. @throws PageError while it starts */
@@ -50,6 +56,16 @@ export function requireChanges({ host }: PageRequest) {
   const { changes } = configLoadState(host);
   if (changes === undefined) throw new PageError(503, 'operator.configurations_starting');
   return changes;
+}
+
+function rollbackTitleOf(host: PageRequest['host']): string {
+  const { rollback } = configLoadState(host);
+  return rollback?.canary === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
+}
+
+function nameSource(broughtBy: string, t: PageRequest['t']): string {
+  if (broughtBy === 'file') return 'gateway.yaml';
+  return isCanary(broughtBy) ? broughtBy : t('operator.brought_back_by', { operator: broughtBy });
 }
 
 /** What serves: the last one on record where this instance does not know. */
@@ -68,9 +84,10 @@ export function numberOf(text: string | undefined): number | undefined {
 function describeRollback({ host, t, format }: PageRequest): string {
   const { rollback } = configLoadState(host);
   if (rollback === undefined) return '';
-  const { operator, configurationId, createdAt } = rollback;
-  return t('operator.configuration_rolled_back', {
+  const { operator, configurationId, createdAt, canary } = rollback;
+  return t(canary === undefined ? 'operator.configuration_rolled_back' : 'operator.canary_became_full', {
     operator,
+    canary: canary ?? 0,
     number: configurationId,
     time: format.time(createdAt).text,
   });
@@ -91,7 +108,7 @@ function tableOf(some: readonly Served[], serving: string | undefined, { t, form
     rows: some.map(({ id, servedAt, broughtBy }) => [
       { text: t('operator.configuration_number', { number: id }), path: `${configurationsPath}/${id}` },
       { ...format.time(servedAt) },
-      { text: broughtBy === 'file' ? 'gateway.yaml' : t('operator.brought_back_by', { operator: broughtBy }) },
+      { text: nameSource(broughtBy, t) },
       id === now?.id ? { text: t('operator.serving'), kind: 'ok' as const } : { text: '' },
     ]),
   };

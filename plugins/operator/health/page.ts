@@ -1,3 +1,4 @@
+import type { Rollback } from '#core/config/history/history.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
@@ -107,6 +108,10 @@ function describePassing(kind: string | undefined, t: PageRequest['t']): string 
   return t('operator.check_passes_with', { kind: text === key ? kind : text });
 }
 
+function titleOf({ canary }: Rollback): string {
+  return canary === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
+}
+
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
   const { loadedAt, refusal, postponed, rollback } = configLoadState(host);
   const time = (at: number) => format.time(new Date(at)).text;
@@ -117,7 +122,7 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
         ? { kind: 'bad', text: t('operator.configuration_refused') }
         : rollback === undefined
           ? { kind: 'ok', text: t('operator.configuration_current') }
-          : { kind: 'warn', text: t('operator.configuration_taken_back') },
+          : { kind: 'warn', text: t(titleOf(rollback)) },
     facts: [
       { name: t('operator.loaded'), value: time(loadedAt) },
       ...(refusal === undefined ? [] : [{ name: t('operator.refused'), value: time(refusal.at) }]),
@@ -125,7 +130,7 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
         ? []
         : [
             {
-              name: t('operator.configuration_taken_back'),
+              name: t(titleOf(rollback)),
               value: t('operator.taken_back_by', {
                 operator: rollback.operator,
                 time: time(rollback.createdAt.getTime()),

@@ -1,6 +1,7 @@
 import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
+import type { Canary } from '#core/config/history/canaries.ts';
 import type { Rollback } from '#core/config/history/history.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { canaryTakenBack, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
@@ -37,7 +38,9 @@ export async function readMachineNeeds(
   const troubled = models
     .filter(({ trouble }) => trouble !== undefined)
     .toSorted((one, other) => severityOf(one.state) - severityOf(other.state) || (one.since ?? 0) - (other.since ?? 0));
-  const { refusal, rollback } = configLoadState(request.host);
+  const state = configLoadState(request.host);
+  const { refusal, rollback } = state;
+  const worse = canaryTakenBack(state, request.host.now());
   // The breakers of a model in trouble are why it is: they have no lines of their own.
   const explained = new Set(troubled.flatMap(({ routes }) => routes.map(({ route }) => route)));
   return [
@@ -47,6 +50,7 @@ export async function readMachineNeeds(
     ...findRejectedKeys(statuses, recent).map((key) => describeRejectedKey(key, request)),
     ...(refusal === undefined ? [] : [describeRefusal(refusal, request)]),
     ...(rollback === undefined ? [] : [describeRollback(rollback, request)]),
+    ...(worse === undefined ? [] : [describeWorse(worse, request)]),
     ...describeBreakers(
       [...statuses.values()].filter(({ route }) => !explained.has(route)),
       request,
@@ -141,11 +145,32 @@ function describeRefusal({ at, reason }: { readonly at: number; readonly reason:
   };
 }
 
-function describeRollback({ createdAt, operator, configurationId, note = '' }: Rollback, reader: Reader): Need {
+/** A canary that was taken back by itself. */
+function describeWorse({ id, end }: Canary, reader: Reader): Need {
   const { t } = reader;
-  const text = t('operator.rollback_text', { operator, number: configurationId });
   return {
-    status: { kind: 'warn', text: t('operator.configuration_taken_back') },
+    status: { kind: 'bad', text: t('operator.canary') },
+    pieces: [
+      ...readEmphasis(t('operator.canary_state.worse', { number: id })),
+      { text: inBrackets(shorten(end?.reason ?? '')) },
+    ],
+    since: sinceOf(end?.at.getTime() ?? 0, reader),
+    step: { path: '/operator/configuration', text: t('operator.configurations'), label: t('operator.configurations') },
+  };
+}
+
+function describeRollback(rollback: Rollback, reader: Reader): Need {
+  const { createdAt, operator, configurationId, note = '', canary } = rollback;
+  const { t } = reader;
+  const text =
+    canary === undefined
+      ? t('operator.rollback_text', { operator, number: configurationId })
+      : t('operator.canary_full_text', { operator, number: configurationId, canary });
+  return {
+    status: {
+      kind: 'warn',
+      text: t(canary === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind'),
+    },
     pieces: [...readEmphasis(text), { text: note === '' ? '' : inBrackets(shorten(note)) }],
     since: sinceOf(createdAt.getTime(), reader),
     step: { path: '/operator/health', text: t('operator.health'), label: t('operator.health') },

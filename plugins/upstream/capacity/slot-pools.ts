@@ -30,18 +30,24 @@ export class SlotPools implements AsyncDisposable {
   /** Follows the upstreams of a configuration that serves from now on. */
   configure({ upstreams }: Catalog, queue: QueueOptions): void {
     for (const upstream of upstreams) {
-      const { capacity } = upstream;
-      if (capacity === undefined) continue;
-      const limits = { ...capacity, waitingByAccount: queue.per_account, waiting: queue.total };
-      const known = this.of(upstream);
-      if (known !== undefined) known.limits = limits;
-      else this.#pools.set(keyOf(upstream), new CapacityPool(upstream.name, keyOf(upstream), limits, this.#parts));
+      const pool = this.of(upstream, queue);
+      if (pool !== undefined) pool.limits = limitsOf(upstream, queue);
     }
   }
 
-  /** Undefined for an upstream that declares none. */
-  of(upstream: Upstream): CapacityPool | undefined {
-    return upstream.capacity === undefined ? undefined : this.#pools.get(keyOf(upstream));
+  /**
+   * Undefined for an upstream that declares none. A pool that no serving configuration has, but a canary, begins with its first request.
+   *
+   * @param queue makes the pool where it is missing
+   */
+  of(upstream: Upstream, queue?: QueueOptions): CapacityPool | undefined {
+    if (upstream.capacity === undefined) return undefined;
+    const key = keyOf(upstream);
+    const known = this.#pools.get(key);
+    if (known !== undefined || queue === undefined) return known;
+    const pool = new CapacityPool(upstream.name, key, limitsOf(upstream, queue), this.#parts);
+    this.#pools.set(key, pool);
+    return pool;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -69,6 +75,11 @@ export class SlotPools implements AsyncDisposable {
     };
     return retryUntilDone(subscribe, { range: retries, signal: this.#closing.signal, onFailure });
   }
+}
+
+function limitsOf({ capacity }: Upstream, queue: QueueOptions) {
+  const { concurrent = Infinity, requests = Infinity, period = 60_000 } = capacity ?? {};
+  return { concurrent, requests, period, waitingByAccount: queue.per_account, waiting: queue.total };
 }
 
 /** The same name with another base URL is another upstream. */

@@ -96,7 +96,7 @@ export class Turn {
   }
 
   poolOf({ upstream }: Route): CapacityPool | undefined {
-    return this.#parts.pools.of(upstream);
+    return this.#parts.pools.of(upstream, this.#parts.options);
   }
 
   /** Takes a slot, or a place in line where there is none. @returns undefined without a slot */

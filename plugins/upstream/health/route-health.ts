@@ -48,7 +48,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Follows these routes in all instances from now on. */
   follow(routes: readonly Route[]): void {
-    for (const { id } of routes) this.#of(id);
+    for (const route of routes) this.#of(nameOf(route));
     this.#sync.catchUp();
   }
 
@@ -56,7 +56,8 @@ export class RouteHealth implements AsyncDisposable {
    * Admits a request to the route, or returns undefined. Its outcome is reported with the admission. The first request after
    * a cooldown is the probe for all instances.
    */
-  admit({ id }: Route): Admission | undefined | Promise<Admission | undefined> {
+  admit(route: Route): Admission | undefined | Promise<Admission | undefined> {
+    const id = nameOf(route);
     const { breaker } = this.#of(id);
     const admission = breaker.admit(this.#parts.monotonic());
     if (admission?.isProbe !== true) return admission;
@@ -71,16 +72,17 @@ export class RouteHealth implements AsyncDisposable {
 
   /** True when the last known result of a route is not a failure: a request there adds no load to what is failing. */
   isHealthy(route: Route): boolean {
-    return this.#of(route.id).breaker.isHealthy() && this.isAvailable(route);
+    return this.#of(nameOf(route)).breaker.isHealthy() && this.isAvailable(route);
   }
 
   /** False while the route is tried last because it does not have the model. */
-  isAvailable({ id }: Route): boolean {
-    return this.#of(id).cooldown.until <= this.#parts.monotonic();
+  isAvailable(route: Route): boolean {
+    return this.#of(nameOf(route)).cooldown.until <= this.#parts.monotonic();
   }
 
   /** The first content has arrived, which is enough for a probe, unless the route was slow. */
-  noteContent({ id }: Route, admission: Admission): void {
+  noteContent(route: Route, admission: Admission): void {
+    const id = nameOf(route);
     const { breaker, cooldown, isSlow } = this.#of(id);
     const wasUnavailable = cooldown.forget();
     if (!isSlow && breaker.isProbedBy(admission)) {
@@ -94,7 +96,8 @@ export class RouteHealth implements AsyncDisposable {
    *
    * @param source its conversation: long prompts and slow clients do not measure the route
    */
-  served({ id }: Route, admission: Admission, timing: Timing | undefined, source: () => string): void {
+  served(route: Route, admission: Admission, timing: Timing | undefined, source: () => string): void {
+    const id = nameOf(route);
     const { breaker, throughput } = this.#of(id);
     this.#endProbe(id, admission);
     const slowness = timing && throughput.observe(timing);
@@ -103,22 +106,24 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** @param source see `Breaker.failed`, as for the ms of `retryAfter` */
-  failed({ id }: Route, admission: Admission, reason: string, source: string | undefined, retryAfter = 0): void {
-    this.#fail(id, admission, reason, { source, retryAfter });
+  failed(route: Route, admission: Admission, reason: string, source: string | undefined, retryAfter = 0): void {
+    this.#fail(nameOf(route), admission, reason, { source, retryAfter });
   }
 
   /** The route does not have the model: it is tried last for a cooldown. */
   lacksModel(route: Route, admission: Admission, reason: string): void {
-    const { cooldown } = this.#of(route.id);
+    const id = nameOf(route);
+    const { cooldown } = this.#of(id);
     const now = this.#parts.monotonic();
     this.released(route, admission);
     if (!cooldown.begin(now, reason)) return;
-    this.#parts.log.warn(`route ${route.id} is tried last for ${seconds(cooldown.until - now)}: ${reason}`);
-    this.#sync.announce(route.id);
+    this.#parts.log.warn(`route ${id} is tried last for ${seconds(cooldown.until - now)}: ${reason}`);
+    this.#sync.announce(id);
   }
 
   /** The attempt proved nothing about the route. */
-  released({ id }: Route, admission: Admission): void {
+  released(route: Route, admission: Admission): void {
+    const id = nameOf(route);
     this.#endProbe(id, admission);
     this.#of(id).breaker.released(admission);
   }
@@ -126,7 +131,7 @@ export class RouteHealth implements AsyncDisposable {
   /** Ms until the breaker of one of these routes admits a request. */
   waitFor(routes: readonly Route[]): number {
     const now = this.#parts.monotonic();
-    const waits = routes.map(({ id }) => this.#of(id).breaker.status(now).opensFor);
+    const waits = routes.map((route) => this.#of(nameOf(route)).breaker.status(now).opensFor);
     return Math.max(0, Math.min(...waits));
   }
 
@@ -136,7 +141,8 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** @param now ms of the monotonic clock @param wallTime epoch ms */
-  statusOf({ id }: Route, now: number, wallTime: number): RouteStatus {
+  statusOf(route: Route, now: number, wallTime: number): RouteStatus {
+    const id = nameOf(route);
     return this.#of(id).status(id, now, wallTime);
   }
 
@@ -192,6 +198,11 @@ export class RouteHealth implements AsyncDisposable {
   #endProbe(id: string, admission: Admission): void {
     if (admission.isProbe) this.#sync.releaseProbe(id);
   }
+}
+
+/** What the health of a route is kept by. */
+function nameOf({ id, healthName = id }: Route): string {
+  return healthName;
 }
 
 function seconds(milliseconds: number): string {

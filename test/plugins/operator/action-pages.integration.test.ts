@@ -447,6 +447,24 @@ const pages: readonly ActionPage[] = [
     note: undefined,
   },
   {
+    path: '/operator/configuration',
+    action: 'configuration.canary_end',
+    async subject() {
+      const { changes } = configLoadState(gateway.gateway.host);
+      const base = changes?.serving();
+      if (changes === undefined || base === undefined) throw new Error('the gateway has not started');
+      const { canaries } = changes;
+      const trial = { text: `${base.text}aliases: { other: test }\n`, digest: crypto.randomUUID(), share: 0.5 };
+      const rest = { baseDigest: base.digest, operator: 'Ada', note: undefined, seconds: 600, firstLook: 200 };
+      if ((await canaries.running()) === undefined) await canaries.start({ ...trial, ...rest });
+      const state = async () => (await canaries.list(1))[0]?.end?.outcome;
+      return { path: '/operator/configuration', id: 'configuration', state };
+    },
+    right: { to: 'end' },
+    does: [undefined, 'ended'],
+    note: expect.stringMatching(/^canary \d+$/),
+  },
+  {
     path: '/operator/configuration/{number}',
     action: 'configuration.rollback',
     async subject() {
@@ -537,7 +555,7 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     expect(recorded).toMatchObject([{ operator, action, subject: about.id, note }]);
   });
 
-  it.skipIf(/routes|outage$|new/.test(path))('does not exist for what does not exist', async () => {
+  it.skipIf(/routes|outage$|new|configuration$/.test(path))('does not exist for what does not exist', async () => {
     const unknown = path
       .replace('{outage}', '00000000-0000-0000-0000-000000000000')
       .replace('{id}', '00000000-0000-0000-0000-000000000000')

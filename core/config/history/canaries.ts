@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
+import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
+import type { ConfigurationCanary } from './entities.ts';
+import { type ConfigHistory, rollbackChannel } from './history.ts';
+
+/** Canaries that are kept, the newest. */
+const keptCanaries = 100;
+/** Seconds after which another instance judges a canary, if the one that began has not finished. */
+const judgeLease = 60;
+
+/** A configuration that serves a share of the accounts. */
+export interface Canary {
+  /** Counted from 1, for people. */
+  readonly id: number;
+  /** Of the configuration that serves the others. */
+  readonly baseDigest: string;
+  readonly text: string;
+  readonly digest: string;
+  /** By which accounts are chosen. */
+  readonly salt: string;
+  /** Of the accounts, from 0 to 1. */
+  readonly share: number;
+  readonly operator: string;
+  readonly note: string | undefined;
+  readonly startedAt: Date;
+  readonly until: Date;
+  readonly looks: number;
+  readonly lateLooks: number;
+  readonly nextLook: number;
+  /** Undefined before they are compared for the first time. */
+  readonly counts: CanaryCounts | undefined;
+  readonly verdict: CanaryVerdict | undefined;
+  /** Undefined while it runs. */
+  readonly end: { readonly at: Date; readonly outcome: CanaryOutcome; readonly reason: string } | undefined;
+}
+
+/** Who brought a configuration that was a canary, in the history. */
+const broughtBy = /^canary \d+$/;
+
+/** True for `broughtBy` of a configuration that was a canary. */
+export function isCanary(name: string): boolean {
+  return broughtBy.test(name);
+}
+
+/** What is needed to begin one. */
+export interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 'share' | 'operator' | 'note'> {
+  readonly seconds: number;
+  readonly firstLook: number;
+}
+
+/** The canaries on a database, of which one runs at most, on all instances. */
+export class Canaries {
+  readonly #database: Pick<Database, 'query'>;
+  readonly #history: Pick<ConfigHistory, 'record'>;
+
+  constructor(database: Pick<Database, 'query'>, history: Pick<ConfigHistory, 'record'>) {
+    this.#database = database;
+    this.#history = history;
+  }
+
+  /** @returns undefined when one runs already */
+  async start({ seconds, firstLook, ...canary }: CanaryStart): Promise<Canary | undefined> {
+    const { baseDigest, text, digest, share, operator, note } = canary;
+    const [row] = await this.#database.query<CanaryRow>(
+      `with begun as (
+         insert into configuration_canary (id, base_digest, text, digest, salt, share, operator, note, until, next_look)
+         select coalesce((select max(id) from configuration_canary), 0) + 1, ?, ?, ?, ?, ?::float8, ?, ?,
+           clock_timestamp() + make_interval(secs => ?), ?::integer on conflict do nothing returning *
+       ), removed as (delete from configuration_canary where id <= (select id from begun) - ?)
+       select ${columns}, pg_notify('${rollbackChannel}', id::text) from begun`,
+      [
+        baseDigest,
+        text,
+        digest,
+        randomBytes(16).toString('base64url'),
+        share,
+        operator,
+        note ?? null,
+        seconds,
+        firstLook,
+        keptCanaries,
+      ],
+    );
+    return row && toCanary(row);
+  }
+
+  /** The one that runs: the newest, if it has not ended. */
+  async running(): Promise<Canary | undefined> {
+    const [last] = await this.list(1);
+    return last?.end === undefined ? last : undefined;
+  }
+
+  /** The newest first. */
+  async list(limit: number): Promise<Canary[]> {
+    const rows = await this.#database.query<CanaryRow>(
+      `select ${columns} from configuration_canary order by id desc limit ?`,
+      [limit],
+    );
+    return rows.map(toCanary);
+  }
+
+  /** Ends the one that runs; the others' configuration serves everybody. @returns false when it had ended */
+  async end(id: number, outcome: Exclude<CanaryOutcome, 'full'>, reason: string): Promise<boolean> {
+    const rows = await this.#database.query(
+      `with ended as (
+         update configuration_canary set ended_at = clock_timestamp(), outcome = ?, reason = ?
+         where id = ? and ended_at is null returning id
+       )
+       select pg_notify('${rollbackChannel}', id::text) from ended`,
+      [outcome, reason, id],
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Serves it to everybody, in place of the file where that says something else.
+   *
+   * @param fileDigest of the file @returns false when it had ended
+   */
+  async makeFull({ id, text, digest }: Canary, fileDigest: string, reason: string): Promise<boolean> {
+    await this.#history.record({ text, digest }, `canary ${id}`);
+    const rows = await this.#database.query(
+      `with ended as (
+         update configuration_canary set ended_at = clock_timestamp(), outcome = 'full', reason = ?
+         where id = ? and ended_at is null returning id, digest, operator
+       ), put as (
+         insert into configuration_rollback (id, file_digest, configuration_id, operator, note, canary)
+         select 1, ?, (select max(s.id) from served_configuration s where s.digest = ended.digest), operator, ?, id
+         from ended where digest <> ?
+         on conflict (id) do update set file_digest = excluded.file_digest, configuration_id = excluded.configuration_id,
+           operator = excluded.operator, note = excluded.note, canary = excluded.canary, created_at = clock_timestamp()
+       ), released as (delete from configuration_rollback where exists (select from ended where digest = ?))
+       select pg_notify('${rollbackChannel}', id::text) from ended`,
+      [reason, id, fileDigest, reason, fileDigest, digest === fileDigest ? digest : ''],
+    );
+    return rows.length > 0;
+  }
+
+  /** Lets this instance judge, unless another one does or has just done. @returns the canary as it is now, and whether its time is over */
+  async claim(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
+    const [row] = await this.#database.query<CanaryRow & { is_over: boolean }>(
+      `update configuration_canary set judge_after = clock_timestamp() + make_interval(secs => ?)
+       where id = ? and ended_at is null and judge_after <= clock_timestamp()
+       returning ${columns}, until <= clock_timestamp() as is_over`,
+      [judgeLease, id],
+    );
+    return row && { canary: toCanary(row), isOver: row.is_over };
+  }
+
+  /** @param wait seconds until it is judged again */
+  async judged(
+    id: number,
+    {
+      counts,
+      verdict,
+      looks,
+      lateLooks,
+      nextLook,
+    }: Pick<Canary, 'looks' | 'lateLooks' | 'nextLook'> & {
+      readonly counts: CanaryCounts;
+      readonly verdict: CanaryVerdict;
+    },
+    wait: number,
+  ): Promise<void> {
+    await this.#database.query(
+      `update configuration_canary set counts = ?::jsonb, verdict = ?, looks = ?, late_looks = ?, next_look = ?,
+         judge_after = clock_timestamp() + make_interval(secs => ?) where id = ?`,
+      [JSON.stringify(counts), verdict, looks, lateLooks, nextLook, wait, id],
+    );
+  }
+}
+
+type CanaryRow = Row<
+  typeof ConfigurationCanary,
+  | 'id'
+  | 'base_digest'
+  | 'text'
+  | 'digest'
+  | 'salt'
+  | 'share'
+  | 'operator'
+  | 'note'
+  | 'started_at'
+  | 'until'
+  | 'looks'
+  | 'late_looks'
+  | 'next_look'
+  | 'counts'
+  | 'verdict'
+  | 'ended_at'
+  | 'outcome'
+  | 'reason'
+>;
+
+const columns = `id, base_digest, text, digest, salt, share, operator, note, looks, late_looks, next_look, counts, verdict, outcome, reason,
+  ${epochs('started_at', 'until', 'ended_at')}`;
+
+function toCanary(row: CanaryRow): Canary {
+  const { ended_at: endedAt, outcome, reason } = row;
+  return {
+    id: row.id,
+    baseDigest: row.base_digest,
+    text: row.text,
+    digest: row.digest,
+    salt: row.salt,
+    share: Number(row.share),
+    operator: row.operator,
+    note: row.note ?? undefined,
+    startedAt: new Date(row.started_at),
+    until: new Date(row.until),
+    looks: row.looks,
+    lateLooks: row.late_looks,
+    nextLook: row.next_look,
+    counts: row.counts ?? undefined,
+    verdict: row.verdict ?? undefined,
+    end: endedAt === null || outcome === null ? undefined : { at: new Date(endedAt), outcome, reason: reason ?? '' },
+  };
+}

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Section } from '#core/config/section.ts';
+import { upstreams } from '#core/config/sections/upstreams-section.ts';
+import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
+import type { ListedStage } from './pipeline-rules.ts';
+import type { Config } from './load.ts';
+
+/** Why a configuration cannot serve a share of the accounts, in words for the operator. Nothing has changed. */
+export class CanaryRefused extends Error {
+  override readonly name = 'CanaryRefused';
+}
+
+/**
+ * Refuses a canary that differs in what the process has once: only requests can be divided between two configurations.
+ *
+ * @throws CanaryRefused naming the keys
+ */
+export function requireDivisible(next: Config, base: Config, sections: Iterable<Section>): void {
+  const all = [...sections];
+  const differing = all.filter((section) => !isSame(next.get(section), base.get(section)));
+  if (differing.length === 0 && hasSameStages(next, base))
+    throw new CanaryRefused('It says the same as the configuration that serves, so there is nothing to try.');
+  refuse(differing.filter(({ isPerRequest }) => isPerRequest !== true).map(({ name }) => name));
+  const [its, theirs] = [next.get(upstreams), base.get(upstreams)];
+  const sized = Object.keys(its).filter((name) => {
+    const [one, other] = [its[name]?.capacity, theirs[name]?.capacity];
+    return one !== undefined && other !== undefined && !isSame(one, other);
+  });
+  refuse(sized.map((name) => `upstreams.${name}.capacity`));
+}
+
+/** What requests run on. */
+interface Stages {
+  readonly config: Pick<Config, 'stages'>;
+  readonly pipeline: Pick<Pipeline, 'activating' | 'accountOf'>;
+}
+
+/**
+ * Refuses a canary whose stages would change what the stages of the other configuration use as well.
+ *
+ * @throws CanaryRefused naming the options, or what is missing to tell accounts apart
+ */
+export function requireDivisibleStages(next: Stages, base: Stages): void {
+  if (base.pipeline.accountOf === undefined)
+    throw new CanaryRefused(
+      'No stage tells which account a request is of: list the stage auth, or one with `accountOf`, in `pipeline`.',
+    );
+  const names = new Set([...next.pipeline.activating, ...base.pipeline.activating]);
+  refuse([...names].flatMap((name) => sharedDifferences(name, next.config.stages, base.config.stages)));
+}
+
+function sharedDifferences(name: string, next: readonly ListedStage[], base: readonly ListedStage[]): string[] {
+  const [its, theirs] = [next, base].map((stages) => stages.find(({ definition }) => definition.name === name));
+  if (its === undefined || theirs === undefined) return [`pipeline.${name}`];
+  const { shared } = its.definition;
+  if (shared === undefined) return isSame(its.options, theirs.options) ? [] : [`pipeline.${name}`];
+  return shared
+    .filter((option) => !isSame(valueOf(its, option), valueOf(theirs, option)))
+    .map((option) => `pipeline.${name}.${option}`);
+}
+
+function valueOf({ options }: ListedStage, name: string): unknown {
+  return (options as Readonly<Record<string, unknown>>)[name];
+}
+
+/** @throws CanaryRefused unless the list is empty */
+function refuse(paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  const names = new Intl.ListFormat('en-GB').format(paths.map((path) => `\`${path}\``));
+  throw new CanaryRefused(
+    `${names} ${paths.length === 1 ? 'differs' : 'differ'}, and the process has ${paths.length === 1 ? 'it' : 'them'} only once. A canary can change upstreams, models, aliases and options of stages that share nothing: reload the rest without --canary, first.`,
+  );
+}
+
+/** True where both list the same stages with the same options. */
+export function hasSameStages(next: Config, base: Config): boolean {
+  return isSame(optionsOf(next), optionsOf(base));
+}
+
+function optionsOf({ stages }: Config): object[] {
+  return stages.map(({ definition: { name }, options }) => ({ name, options }));
+}
+
+/** As JSON: fixed members that are kept may be undefined, and the order of members means nothing. */
+function isSame(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(plain(one), plain(other));
+}
+
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,44 @@
+import type { Canary } from '#core/config/history/canaries.ts';
+import type { CanaryCounts, CanarySide } from '#core/config/history/canary-counts.ts';
+import { leastCounts } from './verdict.ts';
+
+/** A canary that runs, in one sentence for the log and the commands. */
+export function describeCanary(canary: Canary, isOver = canary.until.getTime() <= Date.now()): string {
+  const { id, operator, until } = canary;
+  const time = isOver ? `past its time, which ended at ${until.toISOString()}` : `until ${until.toISOString()}`;
+  return `canary ${id} of ${operator} serves ${describeShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
+}
+
+/** How a canary has ended, in one sentence. */
+export function describeEnd({ id, end }: Canary): string {
+  const { outcome, reason } = end ?? { outcome: 'ended', reason: 'it is no longer on record' };
+  if (outcome === 'full') return `canary ${id} serves all accounts now: ${reason}`;
+  const what = outcome === 'worse' ? 'was worse and has been taken back by itself' : 'has ended';
+  return `canary ${id} ${what}: ${reason}`;
+}
+
+/** `10%`. */
+export function describeShare({ share }: Pick<Canary, 'share'>): string {
+  return `${Number((share * 100).toFixed(2))}%`;
+}
+
+export function describeVerdict({ verdict, counts }: Canary, isOver: boolean): string {
+  if (verdict === undefined || counts === undefined) return 'not compared yet';
+  if (verdict === 'too_few')
+    return `too few requests to tell (${counts.canary.requests} of ${counts.canary.accounts} accounts; ${leastCounts.requests} of ${leastCounts.accounts} are needed, and enough other accounts)`;
+  if (verdict === 'no_worse') return 'no worse than the others';
+  if (verdict === 'worse') return 'worse than the others';
+  return isOver
+    ? 'the counts do not say yet that it is no worse; it goes on with its share until they do, or "daypass reload --full" or "daypass rollback"'
+    : 'no clear difference so far';
+}
+
+/** Both sides, in a line. */
+export function describeCounts({ canary, others }: CanaryCounts): string {
+  return `${describeSide(canary)}, against ${describeSide(others)}`;
+}
+
+function describeSide({ requests, accounts, failures, refusals, firstTokenMs }: CanarySide): string {
+  const time = firstTokenMs === undefined ? '' : `, first token after ${firstTokenMs} ms`;
+  return `${failures} failures and ${refusals} refusals of ${requests} requests of ${accounts} accounts${time}`;
+}

@@ -1,0 +1,55 @@
+import { nextPageTurn } from '#core/platform/timing/turn.ts';
+
+/** Draws as extreme as the observation after which more draws change nothing: the probability is then known to a third. */
+const enough = 10;
+/** Accounts that are drawn between two turns of the event loop. */
+const drawnPerTurn = 20_000;
+
+/**
+ * How likely it is by chance alone that a group of accounts has scores as high in sum as it has. Which accounts are in the group was
+ * drawn at random, so the probability is exact for scores of any distribution, as long as they do not depend on who is in the group.
+ *
+ * Besag and Clifford, "Sequential Monte Carlo p-values" (1991): the draws end early where the probability is not small.
+ *
+ * @param group scores of the accounts in the group @param others those of all other accounts
+ * @param smallest what the probability is to be told apart from; it is never reported as less than a third of it
+ */
+export async function permutationTest(
+  group: readonly number[],
+  others: readonly number[],
+  smallest: number,
+  random: () => number = Math.random,
+): Promise<number> {
+  const scores = Float64Array.from([...group, ...others]);
+  const size = group.length;
+  // Less what rounding may add in another order.
+  const observed = sumOf(scores, size) - 1e-9;
+  const draws = Math.ceil(3 / smallest);
+  let extreme = 0;
+  for (let draw = 1; draw <= draws; draw++) {
+    for (let index = 0; index < size; index++)
+      swap(scores, index, index + Math.floor(random() * (scores.length - index)));
+    if (sumOf(scores, size) >= observed && ++extreme === enough) return extreme / draw;
+    if (draw % Math.ceil(drawnPerTurn / size) === 0) await nextPageTurn();
+  }
+  return (extreme + 1) / (draws + 1);
+}
+
+/** The smallest probability that a group of this size can have: of all ways to draw it, only one has the highest sum. */
+export function smallestProbability(size: number, all: number): number {
+  let probability = 1;
+  for (let index = 0; index < size; index++) probability *= (index + 1) / (all - index);
+  return probability;
+}
+
+function sumOf(scores: Float64Array, size: number): number {
+  let sum = 0;
+  for (let index = 0; index < size; index++) sum += scores[index] as number;
+  return sum;
+}
+
+function swap(scores: Float64Array, one: number, other: number): void {
+  const score = scores[one] as number;
+  scores[one] = scores[other] as number;
+  scores[other] = score;
+}

@@ -1,0 +1,234 @@
+import type { CanaryCounts, CanarySide, CanaryVerdict } from '#core/config/history/canary-counts.ts';
+import { permutationTest, smallestProbability } from './permutation-test.ts';
+
+/** What an account has sent in some time. */
+export interface Counts {
+  readonly requests: number;
+  readonly failures: number;
+  readonly refusals: number;
+  /** Answers whose time to first token is known, and the sum of its logarithms (ms). */
+  readonly timed: number;
+  readonly logSum: number;
+}
+
+/** What an account has sent since the canary began, and in some time before. */
+export interface ComparedAccount extends Counts {
+  readonly isCanary: boolean;
+  readonly before: Counts;
+}
+
+/** Looks at the counts so far, see `lookFactor`. */
+export interface Looks {
+  readonly looks: number;
+  /** Looks since the time was over. */
+  readonly lateLooks: number;
+  /** Requests of all accounts at which the next one is due. */
+  readonly nextLook: number;
+}
+
+export interface Judgement extends Looks {
+  readonly counts: CanaryCounts;
+  readonly verdict: CanaryVerdict;
+  /** What is worse, in words, with the numbers. */
+  readonly reason: string | undefined;
+}
+
+/** What the canary must have before anything is said about it; of accounts, the others must have as many. */
+export const leastCounts = { requests: 100, accounts: 5 } as const;
+
+/** How many times the requests of the look before there are at a look: the number of looks grows with the logarithm of the requests. */
+const lookFactor = 1.5;
+
+/**
+ * What is compared. `alpha`: the probability that a canary whose configuration makes no difference is taken back for it, over all looks
+ * together; one percent in all. `worse`: the least difference that counts as clearly worse. `margin`: the difference that must be ruled
+ * out for "no worse". Differences of rates, or of logarithms of times.
+ */
+const measures: readonly Measure[] = [
+  { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, excessOf: rateExcess(({ failures }) => failures) },
+  { name: 'refusals', alpha: 0.0025, worse: 0.01, margin: 0.02, excessOf: rateExcess(({ refusals }) => refusals) },
+  { name: 'time to first token', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), excessOf: timeExcess },
+];
+
+/** The probability that a canary that is worse by the margins becomes full by itself, over all looks after its time. */
+const lateAlpha = 0.1;
+
+interface Measure {
+  readonly name: 'failures' | 'refusals' | 'time to first token';
+  readonly alpha: number;
+  readonly worse: number;
+  readonly margin: number;
+  /** Accounts beside what is expected of them. @param margin is expected of those of the canary on top */
+  excessOf(accounts: readonly ComparedAccount[], margin: number): Excess[];
+}
+
+/** An account beside what is expected of it, by what it sent before the canary and by what all send now. */
+interface Excess {
+  readonly isCanary: boolean;
+  /** How surprising it is, at most `largestScore`: a single odd account says only a little. */
+  readonly score: number;
+  readonly difference: number;
+  readonly weight: number;
+}
+
+/** Requests, or answers, after which an account's past counts as much as what all accounts send now. */
+const largestScore = 4;
+const past = { requests: 20, timed: 2 };
+
+/** At so many requests of all accounts, the canary has about its least count. @param share of the accounts, from 0 to 1 */
+export function firstLook(share: number): number {
+  return Math.ceil(leastCounts.requests / share);
+}
+
+/**
+ * Compares the accounts of a canary with all others. A look happens when the requests of all accounts have grown by half since the one
+ * before, which does not depend on which side they are on; look number k may spend 1 / (k (k + 1)) of each alpha, so that any number of
+ * looks spends all of it at most.
+ *
+ * @param isOver its time is over: the first look is due at once
+ */
+export async function judge(
+  accounts: readonly ComparedAccount[],
+  { looks, lateLooks, nextLook }: Looks,
+  isOver: boolean,
+  random?: () => number,
+): Promise<Judgement> {
+  const counts = {
+    canary: sideOf(accounts.filter(({ isCanary }) => isCanary)),
+    others: sideOf(accounts.filter(({ isCanary }) => !isCanary)),
+  };
+  const total = counts.canary.requests + counts.others.requests;
+  const isDue = total >= nextLook || (isOver && lateLooks === 0);
+  const next = {
+    counts,
+    looks: looks + (isDue ? 1 : 0),
+    lateLooks: lateLooks + (isDue && isOver ? 1 : 0),
+    nextLook: isDue ? Math.ceil(Math.max(total, 1) * lookFactor) : nextLook,
+  };
+  const say = (verdict: CanaryVerdict, reason?: string): Judgement => ({ ...next, verdict, reason });
+  if (!hasEnough(counts, spent(measures[0]?.alpha ?? 0, Math.max(1, next.looks)))) return say('too_few');
+  if (!isDue) return say('undecided');
+  for (const measure of measures) {
+    const found = await isWorse(measure, accounts, spent(measure.alpha, next.looks), random);
+    if (found !== undefined) return say('worse', describe(measure.name, counts, found));
+  }
+  if (!isOver) return say('undecided');
+  for (const measure of measures)
+    if (!(await isNoWorse(measure, accounts, spent(lateAlpha, next.lateLooks), random))) return say('undecided');
+  return say('no_worse');
+}
+
+function spent(alpha: number, look: number): number {
+  return alpha / (look * (look + 1));
+}
+
+/** False also where the accounts are so few that no counts could say anything at this look. */
+function hasEnough({ canary, others }: CanaryCounts, alpha: number): boolean {
+  return (
+    canary.requests >= leastCounts.requests &&
+    Math.min(canary.accounts, others.accounts) >= leastCounts.accounts &&
+    smallestProbability(canary.accounts, canary.accounts + others.accounts) <= alpha
+  );
+}
+
+/** @returns the probability of a difference as large by chance, where it is small enough and the difference large enough */
+async function isWorse(
+  { excessOf, worse }: Measure,
+  accounts: readonly ComparedAccount[],
+  alpha: number,
+  random?: () => number,
+): Promise<number | undefined> {
+  const { canary, others } = sidesOf(excessOf(accounts, 0));
+  if (Math.min(canary.length, others.length) < leastCounts.accounts) return undefined;
+  if (meanOf(canary) - meanOf(others) < worse) return undefined;
+  const probability = await permutationTest(scoresOf(canary), scoresOf(others), alpha, random);
+  return probability <= alpha ? probability : undefined;
+}
+
+/** Rules out that the canary is worse by the margin: with the margin expected of it, it has lower scores than the others. */
+async function isNoWorse(
+  { excessOf, margin }: Measure,
+  accounts: readonly ComparedAccount[],
+  alpha: number,
+  random?: () => number,
+): Promise<boolean> {
+  const { canary, others } = sidesOf(excessOf(accounts, margin));
+  // Calls without tokens, such as embeddings, have no time to compare.
+  if (canary.length === 0 && others.length === 0) return true;
+  if (Math.min(canary.length, others.length) < leastCounts.accounts) return false;
+  const reversed = [canary, others].map((side) => scoresOf(side).map((score) => -score)) as [number[], number[]];
+  return (await permutationTest(...reversed, alpha, random)) <= alpha;
+}
+
+/** Of rates. The score is the signed root of the deviance of a Poisson count: five of sixty are more surprising than one of two. */
+function rateExcess(count: (counts: Counts) => number): Measure['excessOf'] {
+  return (accounts, margin) => {
+    const usual = (sumOf(accounts, count) + 0.5) / (sumOf(accounts, ({ requests }) => requests) + 1);
+    return accounts.map((account) => {
+      const { requests, before, isCanary } = account;
+      const rate = (count(before) + past.requests * usual) / (before.requests + past.requests);
+      const expected = requests * (rate + (isCanary ? margin : 0));
+      const found = count(account);
+      const deviance = 2 * ((found === 0 ? 0 : found * Math.log(found / expected)) - (found - expected));
+      const score = bounded(Math.sign(found - expected) * Math.sqrt(Math.max(0, deviance)));
+      return { isCanary, score, difference: (found - expected) / requests, weight: requests };
+    });
+  };
+}
+
+/** Of logarithms of times. */
+function timeExcess(accounts: readonly ComparedAccount[], margin: number): Excess[] {
+  const timed = accounts.filter((account) => account.timed > 0);
+  const usual = sumOf(timed, ({ logSum, timed: count }) => logSum / count) / timed.length;
+  return timed.map(({ isCanary, timed: count, logSum, before }) => {
+    const expected = (before.logSum + past.timed * usual) / (before.timed + past.timed);
+    const difference = logSum / count - expected - (isCanary ? margin : 0);
+    return { isCanary, score: bounded(difference), difference, weight: 1 };
+  });
+}
+
+function bounded(score: number): number {
+  return Math.max(-largestScore, Math.min(largestScore, score));
+}
+
+function sidesOf(all: readonly Excess[]): { readonly canary: Excess[]; readonly others: Excess[] } {
+  return { canary: all.filter(({ isCanary }) => isCanary), others: all.filter(({ isCanary }) => !isCanary) };
+}
+
+function scoresOf(side: readonly Excess[]): number[] {
+  return side.map(({ score }) => score);
+}
+
+function meanOf(side: readonly Excess[]): number {
+  return sumOf(side, ({ difference, weight }) => difference * weight) / sumOf(side, ({ weight }) => weight);
+}
+
+function sumOf<T>(list: readonly T[], read: (one: T) => number): number {
+  return list.reduce((sum, one) => sum + read(one), 0);
+}
+
+function sideOf(accounts: readonly ComparedAccount[]): CanarySide {
+  const times = accounts.flatMap(({ timed, logSum }) => (timed === 0 ? [] : [logSum / timed]));
+  return {
+    accounts: accounts.length,
+    requests: sumOf(accounts, ({ requests }) => requests),
+    failures: sumOf(accounts, ({ failures }) => failures),
+    refusals: sumOf(accounts, ({ refusals }) => refusals),
+    timed: sumOf(accounts, ({ timed }) => timed),
+    firstTokenMs: times.length === 0 ? undefined : Math.round(Math.exp(median(times))),
+  };
+}
+
+function describe(name: Measure['name'], { canary, others }: CanaryCounts, probability: number): string {
+  const chance = `p = ${Number(probability.toPrecision(1))}`;
+  if (name === 'time to first token')
+    return `time to first token ${canary.firstTokenMs} ms over ${canary.timed} answers, against ${others.firstTokenMs} ms over ${others.timed} (${chance})`;
+  const words = ({ [name]: count, requests }: CanarySide) => `${count} of ${requests}`;
+  return `${name}: ${words(canary)} requests, against ${words(others)} of the other accounts (${chance})`;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
+}

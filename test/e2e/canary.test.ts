@@ -1,0 +1,216 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { Canaries } from '#core/config/history/canaries.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { runCommand } from '../support/command-line.ts';
+import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
+import { PageClient } from '../support/page-client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+/** What `gateway.write` puts in front. */
+const listen = 'listen: { port: 0, notice_period: 0, drain_timeout: 5 }';
+const accountCount = 40;
+
+let gate = Promise.withResolvers<void>();
+/** Both name themselves; the new one may fail, and a stream waits for the gate before it ends. */
+const upstreamOf = (name: string, fails = () => false) =>
+  createUpstream(
+    async (request, response) => {
+      if (fails()) return response.json(500, { error: { message: 'broken' } });
+      if (request.json<{ stream?: boolean }>().stream !== true) {
+        const message = { role: 'assistant', content: name };
+        return response.json(200, { choices: [{ index: 0, finish_reason: 'stop', message }] });
+      }
+      response.sse({ choices: [{ index: 0, delta: { role: 'assistant', content: name } }] });
+      await gate.promise;
+      await response.event({ choices: [{ index: 0, delta: { content: ' to the end' } }] });
+      await response.event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+      await response.event('[DONE]');
+      response.end();
+    },
+    { keeps: false },
+  );
+
+const yamlFor = (baseUrl: string, more = '') => `
+operators: [ops@example.com]
+pipeline: [auth, plan, format, { upstream: { breaker: { failures: 3, cooldown: 300 } } }, log]
+upstreams: { one: { format: chat, base_url: "${baseUrl}/v1", api_keys: [sk-one] } }
+models: { test: { routes: [one/model-there] } }
+${more}`;
+
+let before: FaultyUpstream;
+let after: FaultyUpstream;
+let isFailing = false;
+let gateway: TestGateway;
+let canaries: Canaries;
+let keys: string[];
+const lines: string[] = [];
+
+beforeAll(async () => {
+  before = await upstreamOf('before');
+  after = await upstreamOf('after', () => isFailing);
+  gateway = await startGateway({ yaml: yamlFor(before.url), log: createLogger((line) => void lines.push(line)) });
+  canaries = new Canaries(gateway.database, { record: () => Promise.resolve() });
+  const period = { days: 1, reason: 'grant', label: 'test' } as const;
+  keys = [];
+  for (let index = 0; index < accountCount; index++)
+    keys.push((await createAccount(gateway.database, 'dp', { name: `Account ${index}`, period })).key);
+});
+afterAll(async () => {
+  await Promise.allSettled([gateway, before, after].map((part) => part?.[Symbol.asyncDispose]()));
+});
+beforeEach(async () => {
+  gate = Promise.withResolvers();
+  await next(yamlFor(after.url));
+});
+afterEach(async () => {
+  gate.resolve();
+  isFailing = false;
+  await command('rollback', '--yes').catch(() => undefined);
+  await command('rollback', '--release');
+  await everybodyGets(['before']);
+});
+
+const command = async (...words: string[]) => {
+  const { code, out, errors } = await runCommand(['--config', gateway.file, ...words], {
+    DATABASE_URL: gateway.database.url,
+  });
+  if (code !== 0) throw new Error(errors);
+  return out;
+};
+const next = (yaml: string) => writeFile(join(gateway.folder, 'next.yaml'), `${listen}\n${yaml}`);
+const canary = (share: string, ...more: string[]) =>
+  command('reload', join(gateway.folder, 'next.yaml'), '--canary', share, ...more);
+const call = (key: string, stream = false) =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'dp/test', stream, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+/** Which upstream an account is served by, or the status. */
+const servedBy = async (key: string) => {
+  const response = await call(key);
+  const { choices } = (await response.json()) as { choices?: { message: { content: string } }[] };
+  return choices?.[0]?.message.content ?? `${response.status}`;
+};
+const sides = () => Promise.all(keys.map(servedBy));
+const everybodyGets = (names: readonly string[]) =>
+  expect.poll(async () => [...new Set(await sides())].toSorted(), { timeout: 20_000 }).toEqual(names);
+
+it('a canary serves a share of the accounts, always the same ones, and records say which', async () => {
+  expect(await canary('30%')).toMatch(/canary \d+ of .* serves 30% of the accounts, until .*: not compared yet/);
+  await everybodyGets(['after', 'before']);
+  const first = await sides();
+  expect(await sides()).toEqual(first);
+  const count = first.filter((side) => side === 'after').length;
+  expect(count).toBeGreaterThan(2);
+  expect(count).toBeLessThan(25);
+  const [running] = await canaries.list(1);
+  const recorded = () =>
+    gateway.database.query<{ accounts: number }>(
+      'select count(distinct account_id)::integer as accounts from request_log where canary = ?',
+      [running?.id],
+    );
+  await expect.poll(recorded, { timeout: 20_000 }).toEqual([{ accounts: count }]);
+});
+
+it('streams finish where they began, when a canary begins and when it ends', async () => {
+  const key = keys[0] ?? '';
+  const old = await call(key, true);
+  await canary('99.99%');
+  await everybodyGets(['after']);
+  const young = await call(key, true);
+  expect(await command('rollback')).toBe('The canary has ended.\n');
+  await everybodyGets(['before']);
+  gate.resolve();
+  const texts = await Promise.all([old.text(), young.text()]);
+  expect(texts.map((text) => /"content":"(\w+)"/.exec(text)?.[1])).toEqual(['before', 'after']);
+  for (const text of texts) expect(text).toContain(' to the end');
+});
+
+it('a canary that fails opens no breaker of the others, and uses up none of their keys', async () => {
+  isFailing = true;
+  await canary('50%');
+  await everybodyGets(['502', 'before'].toSorted());
+  for (let round = 0; round < 3; round++) {
+    const seen = new Set(await sides());
+    seen.delete('503');
+    expect([...seen].every((side) => ['502', 'before'].includes(side))).toBe(true);
+    expect(seen.has('before')).toBe(true);
+  }
+  const { body } = await fetch(`${gateway.operatorUrl}/metrics`);
+  expect(await new Response(body).text()).toMatch(/route_state\{[^}]*one\/model-there[^}]*\} 0/);
+});
+
+it('a canary that becomes full serves everybody, as the newest configuration, until the file changes', async () => {
+  await canary('50%', '--note', 'new vendor');
+  await everybodyGets(['after', 'before']);
+  expect(await command('reload', '--full')).toMatch(/serves all accounts now\ngateway.yaml is behind/);
+  await everybodyGets(['after']);
+  expect(await command('history')).toMatch(
+    /canary \d+ of .* became full: configuration \d+ serves until the file changes/,
+  );
+  expect(gateway.gateway.notices.join()).toMatch(/is behind: canary \d+ of .* serves all accounts since/);
+  await command('rollback', '--release');
+  await everybodyGets(['before']);
+});
+
+it('what the process has once cannot be tried, and the command names it', async () => {
+  await next(yamlFor(after.url, 'service: { name: Other }\nsales: { max_active: 3 }'));
+  await expect(canary('10%')).rejects.toThrow(/`service` and `sales` differ, and the process has them only once/);
+  await next(yamlFor(after.url).replace('failures: 3', 'failures: 4'));
+  await expect(canary('10%')).rejects.toThrow(/cannot serve it: `pipeline.upstream.breaker` differs/);
+  await next(yamlFor(after.url).replace('sk-one', 'sk-two'));
+  await expect(canary('10%')).rejects.toThrow(/the canary has a secret in line \d+ that .* does not have/);
+  await expect(command('reload', '--canary', '10%')).rejects.toThrow(/gateway.yaml serves already/);
+  await expect(canary('100%')).rejects.toThrow(/share of the accounts from 0.01% to 99.99%/);
+  await everybodyGets(['before']);
+});
+
+it('a second canary is refused while one runs', async () => {
+  await canary('50%');
+  await expect(canary('10%')).rejects.toThrow(/Nothing has changed: canary \d+ .* serves 50%.*before the next one/);
+});
+
+it('the page shows the canary, and takes it back', async () => {
+  await canary('50%');
+  await everybodyGets(['after', 'before']);
+  const [running] = await canaries.list(1);
+  const operator = new PageClient(gateway.url);
+  await operator.submit('/sign-in', '/sign-in', { name: 'Ops', email: 'ops@example.com' });
+  const path = '/operator/configuration';
+  expect((await operator.get(path)).text).toContain(`Canary ${running?.id} of`);
+  expect(await operator.submit(path, path, { number: `${running?.id}`, to: 'end' })).toMatchObject({ status: 303 });
+  await everybodyGets(['before']);
+  expect((await canaries.list(1))[0]?.end).toMatchObject({ reason: 'taken back by ops@example.com' });
+});
+
+it('a file that changes ends the canary, and serves everybody', async () => {
+  await canary('50%');
+  await everybodyGets(['after', 'before']);
+  await gateway.write(`${yamlFor(before.url)}\n# changed`);
+  await gateway.gateway.reload();
+  await everybodyGets(['before']);
+  expect((await canaries.list(1))[0]?.end).toMatchObject({
+    outcome: 'ended',
+    reason: expect.stringMatching(/gateway.yaml has changed/),
+  });
+  expect(lines.join('\n')).toMatch(/canary \d+ has ended: gateway.yaml has changed or was taken back/);
+});
+
+it('a canary that is worse is taken back by itself, and says what was worse', async () => {
+  await canary('50%');
+  await everybodyGets(['after', 'before']);
+  isFailing = true;
+  for (let round = 0; round < 8; round++) await sides();
+  await everybodyGets(['before']);
+  expect(await command('reload', '--status')).toMatch(
+    /canary \d+ was worse and has been taken back by itself: failures: \d+ of \d+ requests, against 0 of \d+/,
+  );
+  const { body } = await fetch(`${gateway.operatorUrl}/metrics`);
+  expect(await new Response(body).text()).toMatch(/config_canary_taken_back 1/);
+});

@@ -13,10 +13,9 @@ export function verdictOf(states: readonly ModelState[], t: Translate): Verdict 
   const [down, degraded] = [count('down'), count('degraded')];
   const total = states.length;
   if (total === 0) return { state: 'no_data', text: t('status.verdict.none') };
-  if (total === 1 && down + degraded > 0) {
-    const state = down > 0 ? 'down' : 'degraded';
-    return { state, text: t(`status.verdict_only.${state}`) };
-  }
+  const [only] = states;
+  if (total === 1 && (only === 'down' || only === 'degraded' || only === 'unknown'))
+    return { state: only, text: t(`status.verdict_only.${only}`) };
   if (down > 0 && degraded > 0)
     return { state: 'down', text: t('status.verdict.both', { count: down, degraded, total }) };
   if (down > 0) return { state: 'down', text: t('status.verdict.down', { count: down, total }) };

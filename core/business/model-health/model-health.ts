@@ -9,7 +9,7 @@ import type { ModelSpeed } from './model-speed.ts';
 
 /**
  * `working`: no impact on clients. `no_data`: no known problem, but also no answer in the last 90 days that shows that the model
- * works. `unknown`: it failed, and had no request since. See `Trouble` for the others.
+ * works. `unknown`: it failed, and had no request since, or all that is known of it are failures. See `Trouble` for the others.
  */
 export type ModelState = 'working' | 'degraded' | 'down' | 'unknown' | 'no_data';
 
@@ -58,7 +58,8 @@ export async function readModelHealth(gateway: StatusReports, host: Host): Promi
     const recent = traffic && (traffic.get(name) ?? noTraffic);
     const hasAnswered = days?.get(name)?.some(({ answered }) => answered > 0) ?? days === undefined;
     const isUsed = hasAnswered || (recent?.answered ?? 0) > 0;
-    const known = { recent, speed: speed?.get(name), isUsed, current: incidents.get(name) };
+    const hasFailed = days?.get(name)?.some(({ failed }) => failed > 0) === true;
+    const known = { recent, speed: speed?.get(name), isUsed, hasFailed, current: incidents.get(name) };
     return describe(model, statuses, known, host.now());
   });
 }
@@ -73,19 +74,22 @@ interface Known {
   readonly speed: ModelSpeed | undefined;
   /** False when it answered no request in the last 90 days. */
   readonly isUsed: boolean;
+  /** True when a request failed in the last 90 days. */
+  readonly hasFailed: boolean;
   readonly current: Incident | undefined;
 }
 
 function describe(
   model: Model,
   statuses: ReadonlyMap<string, RouteStatus>,
-  { recent, speed, isUsed, current }: Known,
+  { recent, speed, isUsed, hasFailed, current }: Known,
   now: number,
 ): ModelHealth {
   const { trouble, isQuiet, failedAt } = assessModel(model, statuses, recent, speed, current, now);
+  const untroubled = isUsed ? 'working' : hasFailed ? 'unknown' : 'no_data';
   return {
     id: model.publicName,
-    state: isQuiet ? 'unknown' : (trouble?.kind ?? (isUsed ? 'working' : 'no_data')),
+    state: isQuiet ? 'unknown' : (trouble?.kind ?? untroubled),
     trouble,
     since: trouble && current?.startedAt,
     failedAt: trouble && failedAt,

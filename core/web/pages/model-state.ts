@@ -16,8 +16,11 @@ export function describeModelState(
   now: number,
 ): { readonly kind: string; readonly text: string } {
   const state = health?.state ?? 'no_data';
-  if (state === 'unknown')
-    return { kind: kinds[state], text: describeSilence(health?.failedAt ?? now, t, format, now) };
+  if (state === 'unknown') {
+    const failedAt = health?.failedAt;
+    const text = failedAt === undefined ? t('model_state.unanswered') : describeSilence(failedAt, t, format, now);
+    return { kind: kinds[state], text };
+  }
   const isSlow = state === 'degraded' && health?.trouble?.cause === 'slow';
   return { kind: kinds[state], text: t(`model_state.${isSlow ? 'slow' : state}`) };
 }

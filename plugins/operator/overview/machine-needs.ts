@@ -36,7 +36,7 @@ export async function readMachineNeeds(
       .catch(() => undefined),
   ]);
   const troubled = models
-    .filter(({ trouble }) => trouble !== undefined)
+    .filter(({ state }) => severityOf(state) < severityOf('working'))
     .toSorted((one, other) => severityOf(one.state) - severityOf(other.state) || (one.since ?? 0) - (other.since ?? 0));
   const state = configLoadState(request.host);
   const { refusal, rollback } = state;
@@ -62,7 +62,7 @@ export async function readMachineNeeds(
 
 function describeModel(model: ModelHealth, reader: Reader): Need {
   const { t, host } = reader;
-  const { id, trouble, traffic, since = host.now() } = model;
+  const { id, trouble, traffic, since } = model;
   const status = describeModelState(model, reader, host.now());
   const counts = { failed: traffic?.failed ?? 0, all: (traffic?.failed ?? 0) + (traffic?.answered ?? 0) };
   const cause = model.state === 'unknown' ? 'unknown' : (trouble?.cause ?? 'failing');
@@ -72,7 +72,7 @@ function describeModel(model: ModelHealth, reader: Reader): Need {
     status: model.state === 'unknown' ? { ...status, text: t('operator.model_unknown') } : status,
     // Appended separately, so that an asterisk of an upstream is not read as emphasis.
     pieces: [...readEmphasis(text), { text: seen }, { text: describeRoutesOf(model, reader) }],
-    since: sinceOf(since, reader),
+    since: trouble === undefined ? undefined : sinceOf(since ?? host.now(), reader),
     step: {
       path: '/operator/routes',
       text: t('operator.routes'),

@@ -2,7 +2,8 @@
 export interface Need {
   readonly status: { readonly kind: string; readonly text: string };
   readonly pieces: readonly TextPiece[];
-  readonly since: { readonly iso: string; readonly text: string };
+  /** Undefined where nobody knows. */
+  readonly since: { readonly iso: string; readonly text: string } | undefined;
   /** Where it is mended. */
   readonly step: { readonly path: string; readonly text: string; readonly label: string };
 }

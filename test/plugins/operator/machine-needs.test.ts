@@ -64,7 +64,7 @@ async function needsOf(
   return needs.map(({ status, pieces, since, step }) => ({
     kind: status.kind,
     text: pieces.map((piece) => piece.text).join(''),
-    since: since.text,
+    since: since?.text,
     path: step.path,
   }));
 }
@@ -112,6 +112,13 @@ it('models in trouble are listed down before degraded before silent, each the ol
     { kind: 'bad', text: expect.stringContaining('dp/late') },
     { kind: 'warn', text: expect.stringContaining('dp/slow') },
     { kind: 'info', text: expect.stringContaining('no traffic since it failed') },
+  ]);
+});
+
+it('a model of which only failures are known is listed, without trouble that is known now', async () => {
+  const never = { ...modelIn('unknown', 'dp/never', now), trouble: undefined, failedAt: undefined };
+  expect(await needsOf([never], [])).toMatchObject([
+    { kind: 'info', text: expect.stringContaining('dp/never'), since: undefined },
   ]);
 });
 

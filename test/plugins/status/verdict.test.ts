@@ -40,6 +40,10 @@ describe('the verdict', () => {
   it('does not count a single model', () => {
     expect(say('degraded')).toEqual(['The model is degraded', 'Model terganggu']);
     expect(say('down')).toEqual(['The model is down', 'Model mati']);
+    expect(say('unknown')).toEqual([
+      'The model has had no traffic since it failed',
+      'Model belum dipakai lagi sejak gagal',
+    ]);
   });
 
   it('does not call unused models good, nor a service without models', () => {

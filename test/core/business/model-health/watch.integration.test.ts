@@ -153,6 +153,12 @@ describe('the health of models', () => {
     expect(health[0]?.firstTokenMs).toBeLessThan(750);
   });
 
+  it('does not take a model for unused whose requests all failed, after its incident was removed with it', async () => {
+    const failed = { outcome: 'failed', status: 503, first_content_ms: null } as const;
+    await new RecordBook(database).write({ model: 'dp/never', started_at: start - 30 * minute, ...failed });
+    expect(await readModelHealth(gateway, instance('never'))).toMatchObject([{ state: 'unknown', trouble: undefined }]);
+  });
+
   it('says since when a model is down', async () => {
     states = { 'main/a': 'open', 'backup/a': 'no_model' };
     const host = instance('a');

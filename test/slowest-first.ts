@@ -10,6 +10,7 @@ const slowest = [
   'core/platform/jobs/jobs.integration.test.ts',
   'e2e/third-party.test.ts',
   'e2e/playground.test.ts',
+  'e2e/workers.test.ts',
   'e2e/signals.test.ts',
   'e2e/live-streams.test.ts',
   'e2e/home-browser.test.ts',

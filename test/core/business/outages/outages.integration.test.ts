@@ -246,11 +246,12 @@ describe('the credit for an outage', () => {
   });
 
   it('makes the running period longer, moves later ones, and keeps their order and limits', async () => {
-    const account = await customer(now() - 86_400_000, now() + 3_600_000);
+    const next = now() + 3_600_000;
+    const account = await customer(now() - 86_400_000, next);
     await database.query(
       `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, limits)
        values (?, ?, ?, ?, 7, 'grant', '{"limit": 5}')`,
-      [randomUUID(), account, at(now() + 3_600_000), at(now() + 7 * 86_400_000)],
+      [randomUUID(), account, at(next), at(next + 7 * 86_400_000)],
     );
     const from = now() - 60 * minute;
     await request(account, from);

@@ -1,4 +1,4 @@
-import { confirmIncident, listIncidents } from '#core/business/model-health/incident-store.ts';
+import { confirmIncident, listIncidents, readCurrentIncidents } from '#core/business/model-health/incident-store.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
@@ -19,8 +19,8 @@ const retryAfter = hour;
 const mostIncidents = 100;
 
 /**
- * What is due, the route that was tried longest ago first. Whether a route answers is also due when a model that it serves went down,
- * or came back, since it was tried: a failure of every route confirms the incident.
+ * What is due, the route that was tried longest ago first. Whether a route answers is also due when a model that it serves began to
+ * fail, or came back, since it was tried: a failure of every route confirms the incident.
  */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
@@ -69,10 +69,16 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   await confirmIncidents(host, incidents);
 }
 
-/** Those in which a model was down that have not ended long ago. */
+/** Those in which a model was down that have not ended long ago, and those in which it fails now, suspected ones included. */
 async function readIncidents({ database, now }: Host): Promise<Incident[]> {
   const recent = await listIncidents(database, { since: now() - retryAfter, limit: mostIncidents });
-  return recent.filter(({ kind }) => kind === 'down');
+  const down = recent.filter(({ kind }) => kind === 'down');
+  const current = await readCurrentIncidents(database.fork());
+  const failing = current.filter(({ kind, latest, calmSince, quietSince }) => {
+    const fails = kind === 'degraded' && (latest.cause === 'failing' || latest.cause === 'last_failed');
+    return fails && calmSince === undefined && quietSince === undefined;
+  });
+  return [...down, ...failing];
 }
 
 function concerns({ catalog }: Host, route: Route): (incident: Incident) => boolean {

@@ -32,9 +32,10 @@ export async function listIncidents(
   return rows.map(toIncident);
 }
 
+/** Writes what was observed. Only `confirmIncident` confirms: a probe may have done so since the incident was read. */
 export async function writeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
   const { latest, startedAt, openedAt, calmSince, checkedAt, endedAt, lowestAnswered, ...rest } = incident;
-  await transaction.upsert(await loadEntity(), {
+  const values = {
     ...rest,
     latestKind: latest.kind,
     latestCause: latest.cause,
@@ -47,7 +48,9 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
     checkedAt: new Date(checkedAt),
     endedAt: toDate(endedAt),
     isRemoved: rest.isRemoved ?? false,
-  });
+    confirmedAt: toDate(rest.confirmedAt),
+  };
+  await transaction.upsert(await loadEntity(), values, { onConflictExcludeFields: ['confirmedAt'] });
 }
 
 /** Notes that a probe has failed on every route of its model, the first time. @param at epoch ms */
@@ -91,6 +94,7 @@ function toIncident(row: InferEntity<typeof IncidentRow>): Incident {
     checkedAt: row.checkedAt.getTime(),
     endedAt: row.endedAt?.getTime(),
     isRemoved: row.isRemoved,
+    confirmedAt: row.confirmedAt?.getTime(),
   };
 }
 

@@ -22,6 +22,8 @@ export interface Incident {
   readonly calmSince: number | undefined;
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
+  /** When a probe had failed on every route of the model; undefined where none has. */
+  readonly confirmedAt?: number | undefined;
   /** True when it ended because the model was removed from the catalog, still in trouble. */
   readonly isRemoved?: boolean;
 }
@@ -67,7 +69,7 @@ export function follow(
 /** What an incident remembers of the model's failures; undefined once the model has responded since, or was only slow. */
 export function rememberedBy(incident: Incident | undefined): RememberedFailure | undefined {
   if (incident?.failedAt === undefined || incident.calmSince !== undefined) return undefined;
-  return { ...incident.latest, failedAt: incident.failedAt };
+  return { ...incident.latest, failedAt: incident.failedAt, confirmedAt: incident.confirmedAt };
 }
 
 /** The end of an incident; the last failure of one whose model had no traffic since; undefined while it lasts. */

@@ -79,6 +79,8 @@ export function availabilityOf(status: RouteStatus | undefined): RouteAvailabili
 export interface RememberedFailure extends Trouble {
   /** Of the last failure, epoch ms. */
   readonly failedAt: number;
+  /** When a probe had failed on every route since it began to fail, epoch ms. */
+  readonly confirmedAt?: number | undefined;
 }
 
 /** How a model is at one moment. */
@@ -109,12 +111,30 @@ export function assess(
   const isProven = (traffic?.lastServedAt ?? 0) > (remembered?.failedAt ?? 0);
   const isMilder = found === undefined || (found.kind === 'degraded' && remembered?.kind === 'down');
   const isRemembered = isMilder && remembered !== undefined && !isProven;
-  const trouble = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
+  const known = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
+  const trouble = known && isConfirmed(known, traffic, remembered, now) ? failing : known;
   const failedAt = traffic?.lastFailedAt ?? remembered?.failedAt;
   const isUsed = traffic === undefined || countOf(traffic) > 0;
   const wouldBeTried = routes.some((route) => route !== 'out');
   const isOld = failedAt !== undefined && now - failedAt >= quietAfter;
   return { trouble, isRemembered, isQuiet: trouble !== undefined && !isUsed && wouldBeTried && isOld, failedAt };
+}
+
+const failing: Trouble = { kind: 'down', cause: 'failing' };
+
+/**
+ * True where the failures of clients were too few to tell, and a probe of every route saw the same. What is known from then on is
+ * remembered, so that it counts only while all responses since are in the traffic.
+ */
+function isConfirmed(
+  { kind, cause }: Trouble,
+  traffic: RecentTraffic | undefined,
+  remembered: RememberedFailure | undefined,
+  now: number,
+): boolean {
+  const confirmedAt = remembered?.confirmedAt ?? -Infinity;
+  if (kind === 'down' || (cause !== 'failing' && cause !== 'last_failed')) return false;
+  return now - confirmedAt < trafficWindow && (traffic?.lastServedAt ?? 0) < confirmedAt;
 }
 
 /** What routes and traffic alone show; undefined when clients feel nothing. @param usualFirstTokenMs its median of last week */
@@ -125,8 +145,8 @@ export function findTrouble(
 ): Trouble | undefined {
   if (routes.length > 0 && !routes.includes('available')) return { kind: 'down', cause: 'routes_out' };
   const hasRouteOut = routes.some((route) => route !== 'available');
-  const failing = traffic && findFailing(traffic, hasRouteOut ? limits.routeOut : limits.degraded);
-  if (failing !== undefined) return failing;
+  const failure = traffic && findFailing(traffic, hasRouteOut ? limits.routeOut : limits.degraded);
+  if (failure !== undefined) return failure;
   return isSlow(traffic, usualFirstTokenMs) ? { kind: 'degraded', cause: 'slow' } : undefined;
 }
 
@@ -146,7 +166,7 @@ function findFailing(
   const share = failed / requests;
   if (share >= limits.down.share && failed >= limits.degraded.failed) {
     if (servedInRow > 0 && servedInRow >= failed * limits.recovering) return { kind: 'degraded', cause: 'recovering' };
-    if (isDown(traffic)) return { kind: 'down', cause: 'failing' };
+    if (isDown(traffic)) return failing;
   }
   const isFew = requests < limits.few.requests;
   if (isFew && lastServedAt === undefined) return { kind: 'degraded', cause: 'last_failed' };

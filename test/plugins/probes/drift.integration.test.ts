@@ -152,12 +152,19 @@ it('a model that was replaced, or names another maker, is flagged by its fingerp
 });
 
 const minute = 60_000;
-async function incident(startedAt: number, endedAt: number | null): Promise<string> {
+async function incident(startedAt: number, endedAt: number | null, isSuspected = false): Promise<string> {
   const id = crypto.randomUUID();
   await database.query(
     `insert into incident (id, model, kind, cause, started_at, opened_at, checked_at, ended_at)
-     values (?, 'dp/test', 'down', 'routes_out', ?, ?, ?, ?)`,
-    [id, ...[startedAt, startedAt, endedAt ?? startedAt].map((at) => new Date(at)), endedAt && new Date(endedAt)],
+     values (?, 'dp/test', ?, ?, ?, ?, ?, ?)`,
+    [
+      id,
+      ...(isSuspected ? ['degraded', 'last_failed'] : ['down', 'routes_out']),
+      new Date(startedAt),
+      isSuspected ? null : new Date(startedAt),
+      new Date(endedAt ?? startedAt),
+      endedAt && new Date(endedAt),
+    ],
   );
   onTestFinished(async () => void (await database.query('delete from incident')));
   return id;
@@ -183,6 +190,14 @@ describe('a model that is down', () => {
     const asked = world.upstream.requests.length;
     await probed(world);
     expect(world.upstream.requests).toHaveLength(asked);
+  });
+
+  it('is confirmed as well where only a few failed requests had shown it', async () => {
+    const world = await openWorld(database);
+    world.drift = { refuses: () => 500 };
+    const id = await incident(world.host.now() - minute, null, true);
+    await probed(world);
+    expect(await confirmedAt(id)).toBe(world.host.now());
   });
 
   it('is tried again when it is back, which takes no incident back', async () => {

@@ -158,6 +158,17 @@ describe('a model that has failed', () => {
     expect(assess(['available'], served, undefined, remembered, now).trouble).not.toEqual(trouble);
   });
 
+  it('is down where a probe of every route has failed as well, unless a route has responded since', () => {
+    const confirmed = { kind: 'degraded', cause: 'last_failed', failedAt: now - minute, confirmedAt: now - 1 } as const;
+    const last = traffic({ failed: 3, failedInRow: 3, failedAccounts: 1 });
+    expect(assess(['available'], last, undefined, confirmed, now).trouble).toEqual(trouble);
+    expect(assess(['available'], noTraffic, undefined, confirmed, now).trouble).toEqual(trouble);
+    const served = traffic({ failed: 3, answered: 1, failedInRow: 3, lastServedAt: now });
+    expect(assess(['available'], served, undefined, confirmed, now).trouble).not.toEqual(trouble);
+    const slow = { ...confirmed, cause: 'slow' } as const;
+    expect(assess(['available'], noTraffic, undefined, slow, now).trouble).toMatchObject({ kind: 'degraded' });
+  });
+
   it('is quiet after a quarter of an hour without requests, unless its routes take none', () => {
     const old = { ...remembered, failedAt: now - 15 * minute };
     expect(assess(['available'], noTraffic, undefined, old, now)).toMatchObject({ trouble, isQuiet: true });

@@ -3,7 +3,12 @@ import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost, type TestHost } from '#core/extension/testing/test-host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { listIncidents, removeOldIncidents } from '#core/business/model-health/incident-store.ts';
+import {
+  confirmIncident,
+  listIncidents,
+  readCurrentIncidents,
+  removeOldIncidents,
+} from '#core/business/model-health/incident-store.ts';
 import { readModelHealth } from '#core/business/model-health/model-health.ts';
 import { watchModels } from '#core/business/model-health/watch.ts';
 import { createTestDatabase } from '../../../support/database.ts';
@@ -115,6 +120,17 @@ describe('incidents', () => {
     );
     await watch(instance('c'), 60);
     expect(await incidents()).toMatchObject([{ model: 'dp/c', kind: 'down', cause: 'failing', lowestAnswered: 0.25 }]);
+  });
+
+  it('are down when a probe of every route has failed too, which later observations keep', async () => {
+    const failed = { model: 'dp/e', outcome: 'failed', status: 502, started_at: start } as const;
+    await new RecordBook(database).write(failed, failed, failed);
+    await watch(instance('e'), 60);
+    expect(await incidents()).toEqual([]);
+    const [suspected] = await readCurrentIncidents(database.fork());
+    await confirmIncident(database, suspected!, now);
+    await watch(instance('e'), 60);
+    expect(await incidents()).toMatchObject([{ kind: 'down', cause: 'failing', confirmedAt: start + 60_000 }]);
   });
 
   it('are not opened for requests that the gateway had no memory or connection for', async () => {

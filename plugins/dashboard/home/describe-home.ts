@@ -6,6 +6,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { listCredits } from '#core/business/outages/credit.ts';
 import { outagesSection } from '#core/business/outages/section.ts';
+import { findOpenOrder } from '#core/business/payments/order-view.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { hasLimits, placeLimits } from '#core/business/sales/section.ts';
 import { findWait, isOrdered, type Wait } from '#core/business/sales/waiting-list.ts';
@@ -16,6 +17,7 @@ import { type Range, readAccountUsage } from './account-usage.ts';
 import {
   describeCredits,
   describeGrant,
+  describeOrder,
   describePass,
   describeReminder,
   describeWait,
@@ -36,23 +38,26 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   if (account === undefined) throw new PageError(404, 'error.404.text');
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
-  const [usage, allowance, announcements, credits, wait] = await Promise.all([
+  const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
+  const [usage, allowance, announcements, credits, wait, order] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
     describeAnnouncements(request, now, 'customers'),
     host.section(outagesSection).credit ? listCredits(host.database, id, creditDays) : [],
     readWait(host, id),
+    buyPath === '' ? undefined : findOpenOrder(host.database, id),
   ]);
   const pass = passOf(account, now);
-  const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
+  const isUnderWay = wait !== undefined || order !== undefined;
   return {
     asOf: format.clock(new Date(now)).text,
     announcements,
     reminder: describeReminder(pass, now, buyPath, request),
     wait: wait && describeWait(wait, buyPath === '' ? '' : `/buy?days=${wait.days}`, request),
+    order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),
     credits: describeCredits(credits, request),
-    pass: { ...describePass(pass, now, request), ...(wait !== undefined && pass.kind === 'none' && { text: '' }) },
+    pass: { ...describePass(pass, now, request), ...(isUnderWay && pass.kind === 'none' && { text: '' }) },
     stub: {
       key: describeKey(account.key, t),
       baseUrl: `${host.service.baseUrl}/v1`,

@@ -1,3 +1,4 @@
+import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import type { Wait } from '#core/business/sales/waiting-list.ts';
 import type { CreditedTime } from '#core/business/outages/credit.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
@@ -98,6 +99,18 @@ export function describeWait({ position, reservedUntil }: Wait, path: string, { 
     title: t('home.reserved', { time: format.time(reservedUntil).text }),
     text: t('home.reserved_more'),
     action: path === '' ? undefined : { path, label: t('home.choose_plan') },
+  };
+}
+
+/** An order that is not paid yet, or whose payment is being checked. */
+export function describeOrder({ order: { code, price, currency, expiresAt }, view }: OpenOrder, { t, format }: Reader) {
+  const isPaid = view === 'seen' || view === 'wrong';
+  const values = { code, price: format.money(price, currency), time: format.dayTime(expiresAt).text };
+  return {
+    kind: 'info' as const,
+    title: t(isPaid ? 'home.order_checked' : 'home.order_waits', values),
+    text: isPaid ? t('home.order_checked_more') : t('home.order_waits_more', values),
+    action: { path: `/orders/${code}`, label: t('home.order_open') },
   };
 }
 

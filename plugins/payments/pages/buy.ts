@@ -15,7 +15,8 @@ import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { planOf } from './gift.ts';
-import { daysOf, nextOf, viewOf } from './order-view.ts';
+import { daysOf, nextOf } from './order-view.ts';
+import { viewOf } from '#core/business/payments/order-view.ts';
 
 /** Orders that are read to find an open one. */
 const recentOrders = 10;

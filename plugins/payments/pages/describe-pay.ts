@@ -7,7 +7,8 @@ import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
 import { planOf } from './gift.ts';
-import { describeDecision, describeRefunds, isOpenView, isWrong, type OrderView } from './order-view.ts';
+import { describeDecision, describeRefunds } from './order-view.ts';
+import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
 
 /** A note with an icon, as `views/parts/flash.eta` prints it. */
 interface Note {

@@ -3,30 +3,8 @@ import type { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { decisionDue } from '#core/business/payments/flags.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import type { FlagKind } from '#core/business/payments/order-types.ts';
-import { isPaymentSeen } from '#core/business/payments/seen.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-
-/** What a buyer is shown of an order. */
-export type OrderView =
-  | 'preparing'
-  | 'waiting'
-  | 'seen'
-  | 'expired'
-  | 'failed'
-  | 'cancelled'
-  | 'wrong'
-  /** Another amount was paid, the operator has decided, and nothing is to be paid any more. */
-  | 'decided'
-  | 'paid'
-  | 'refunded';
-
-/** Views that a payment may still change by itself. */
-const open = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
-
-export function isOpenView(view: OrderView): boolean {
-  return open.has(view);
-}
 
 /** An order that the reader owns. @throws PageError 404 for the order of another account, as for one that does not exist */
 export async function ownOrder(request: PageRequest): Promise<Order> {
@@ -34,36 +12,6 @@ export async function ownOrder(request: PageRequest): Promise<Order> {
   const order = await readOrder(host.database, { code: params['code'] ?? '' }, accountOf(request).id);
   if (order === undefined) throw new PageError(404, 'payments.order_unknown');
   return order;
-}
-
-/** @param isSeen a notification about it is being checked */
-export function viewOf(order: Order, isSeen = false): OrderView {
-  const { state, flags, attempt, expiresAt, readAt } = order;
-  if (state === 'paid' || state === 'refunded') return state;
-  if (flags.some(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt === undefined)) return 'wrong';
-  if (isSeen) return 'seen';
-  if (isDecided(order)) return 'decided';
-  if (state === 'expired' || state === 'failed' || state === 'cancelled') return state;
-  if (expiresAt <= readAt) return 'expired';
-  if (attempt?.charge === 'rejected') return 'failed';
-  return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
-}
-
-/** Money came that bought nothing, and what the operator said of it is all that follows. */
-function isDecided({ state, flags, payments }: Order): boolean {
-  if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
-  return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
-}
-
-/** Of flags and of payments: the amount, the currency, or the charge of the provider. */
-export function isWrong(name: string): boolean {
-  return name.startsWith('wrong_');
-}
-
-/** The view of an order, with a look at the notifications that are being checked. */
-export async function readView(order: Order, { host }: Pick<PageRequest, 'host'>): Promise<OrderView> {
-  const view = viewOf(order);
-  return isOpenView(view) ? viewOf(order, await isPaymentSeen(host.database, order.id)) : view;
 }
 
 /** Where the buyer of an order is led. */

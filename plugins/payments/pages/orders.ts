@@ -3,7 +3,8 @@ import type { IconName } from '#core/web/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { planOf } from './gift.ts';
-import { type OrderView, pathOf, viewOf } from './order-view.ts';
+import { pathOf } from './order-view.ts';
+import { type OrderView, viewOf } from '#core/business/payments/order-view.ts';
 
 const pageSize = 25;
 

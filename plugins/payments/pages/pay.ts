@@ -5,7 +5,8 @@ import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { describePay, describeState } from './describe-pay.ts';
-import { isOpenView, nextOf, ownOrder, pathOf, readView } from './order-view.ts';
+import { nextOf, ownOrder, pathOf } from './order-view.ts';
+import { isOpenView, readView } from '#core/business/payments/order-view.ts';
 
 /** Seconds between two looks at an order that waits, where JavaScript does not run. */
 const plainRefresh = 10;
@@ -27,7 +28,7 @@ export const payPage: Page = {
     parts: { state: viewPath('payments/state.eta') },
     async values(request) {
       const order = await ownOrder(request);
-      const view = await readView(order, request);
+      const view = await readView(order, request.host.database);
       return view === 'paid' || view === 'refunded'
         ? new Redirect(pathOf(order))
         : { view, state: describeState(order, view, request) };
@@ -35,7 +36,7 @@ export const payPage: Page = {
   },
   async show(request) {
     const order = await ownOrder(request);
-    const view = await readView(order, request);
+    const view = await readView(order, request.host.database);
     if (view === 'paid' || view === 'refunded') return new Redirect(pathOf(order));
     const refresh = isOpenView(view) ? { refreshSeconds: plainRefresh } : {};
     return { ...(await describePay(order, view, request)), ...refresh };

@@ -3,7 +3,8 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
 import { merchantOf } from './describe-pay.ts';
-import { ownOrder, viewOf } from './order-view.ts';
+import { ownOrder } from './order-view.ts';
+import { viewOf } from '#core/business/payments/order-view.ts';
 
 /** The QR code as a picture to save, while it can be paid. */
 export const qrDownload: Page = {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Wait } from '#core/business/sales/waiting-list.ts';
+import type { Order } from '#core/business/payments/order.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import {
   describeGrant,
+  describeOrder,
   describePass,
   describeReminder,
   describeWait,
@@ -95,6 +97,21 @@ const wait: Wait = {
   position: 3,
   ordered: [],
 };
+
+describe('an order', () => {
+  const order = { code: 'ORD-1', price: 25_000, currency: 'IDR', expiresAt: new Date(now + hour) } as Order;
+
+  it('that is not paid is on the page with its price, in both languages', () => {
+    const shown = describeOrder({ order, view: 'waiting' }, reader());
+    expect(shown.title).toMatch(/^Order ORD-1 waits for your payment of .*25[.,]000\.$/);
+    expect(shown.action.path).toBe('/orders/ORD-1');
+    expect(describeOrder({ order, view: 'preparing' }, reader('id')).title).toMatch(/menunggu pembayaran/);
+  });
+
+  it.each(['seen', 'wrong'] as const)('whose payment is %s is being checked', (view) => {
+    expect(describeOrder({ order, view }, reader()).title).toBe('Your payment for order ORD-1 is being checked.');
+  });
+});
 
 describe('the waiting list', () => {
   it('is on the page with the number of the account, in both languages', () => {

@@ -1,0 +1,73 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { listOrders, type Order } from './order.ts';
+import { isPaymentSeen } from './seen.ts';
+
+/** What a buyer is shown of an order. */
+export type OrderView =
+  | 'preparing'
+  | 'waiting'
+  | 'seen'
+  | 'expired'
+  | 'failed'
+  | 'cancelled'
+  | 'wrong'
+  /** Another amount was paid, the operator has decided, and nothing is to be paid any more. */
+  | 'decided'
+  | 'paid'
+  | 'refunded';
+
+/** Views that a payment may still change by itself. */
+const open = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
+
+export function isOpenView(view: OrderView): boolean {
+  return open.has(view);
+}
+
+/** @param isSeen a notification about it is being checked */
+export function viewOf(order: Order, isSeen = false): OrderView {
+  const { state, flags, attempt, expiresAt, readAt } = order;
+  if (state === 'paid' || state === 'refunded') return state;
+  if (flags.some(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt === undefined)) return 'wrong';
+  if (isSeen) return 'seen';
+  if (isDecided(order)) return 'decided';
+  if (state === 'expired' || state === 'failed' || state === 'cancelled') return state;
+  if (expiresAt <= readAt) return 'expired';
+  if (attempt?.charge === 'rejected') return 'failed';
+  return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
+}
+
+/** Money came that bought nothing, and what the operator said of it is all that follows. */
+function isDecided({ state, flags, payments }: Order): boolean {
+  if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
+  return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
+}
+
+/** Of flags and of payments: the amount, the currency, or the charge of the provider. */
+export function isWrong(name: string): boolean {
+  return name.startsWith('wrong_');
+}
+
+/** The view of an order, with a look at the notifications that are being checked. */
+export async function readView(order: Order, database: Pick<Database, 'query'>): Promise<OrderView> {
+  const view = viewOf(order);
+  return isOpenView(view) ? viewOf(order, await isPaymentSeen(database, order.id)) : view;
+}
+
+/** Orders that are read to find an open one. */
+const recentOrders = 10;
+
+/** An order that is not over for its buyer. */
+export interface OpenOrder {
+  readonly order: Order;
+  readonly view: OrderView;
+}
+
+/** The newest order that the buyer can pay, or whose payment is being checked. */
+export async function findOpenOrder(
+  database: Pick<Database, 'query'>,
+  accountId: string,
+): Promise<OpenOrder | undefined> {
+  const { orders } = await listOrders(database, { accountId }, undefined, recentOrders);
+  const found = orders.find((order) => ['waiting', 'preparing', 'wrong'].includes(viewOf(order)));
+  return found && { order: found, view: await readView(found, database) };
+}

@@ -1,3 +1,6 @@
+import { hasOpenVouchers } from '#core/business/accounts/voucher-batches.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { inBackground } from '#core/platform/background.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
@@ -35,12 +38,35 @@ const redeemForm = defineForm({
   },
 });
 
+/** Ms after which a look at the vouchers is repeated. */
+const lookEvery = 60_000;
+
+/** Whether there is a code to redeem, as this instance knows: menus do not wait for the database. */
+class OpenVouchers {
+  areThere = false;
+  #lookedAt = -Infinity;
+
+  refresh(host: Host): void {
+    if (host.monotonic() - this.#lookedAt < lookEvery) return;
+    this.#lookedAt = host.monotonic();
+    inBackground(host.log, 'looking for open vouchers', async () => {
+      this.areThere = await hasOpenVouchers(host.database);
+    });
+  }
+}
+
 /** Where a code becomes days. A link may carry the code: `/redeem?code=…`; nothing is redeemed before the button is pressed. */
 export const redeemPage: Page = {
   path: '/redeem',
   role: 'account',
   layout: 'plain',
   title: 'vouchers.title',
+  navigation: { label: 'vouchers.title', icon: 'plus', order: 15, place: 'menu' },
+  isListed(host) {
+    const open = host.keep('vouchers/open', () => new OpenVouchers());
+    open.refresh(host);
+    return open.areThere;
+  },
   template: viewPath('vouchers/redeem.eta'),
   show: ({ form, query }) => ({
     code: form.values['code'] ?? (query['code'] ?? '').slice(0, longestInput),

@@ -32,6 +32,8 @@ export interface Page {
   readonly note?: string;
   /** How its layout lists it: the key of a text, or more. Left out for pages that are not listed. */
   readonly navigation?: string | Navigation | readonly Navigation[];
+  /** False while its layout does not list it. Asked for every page that is shown; listed when left out. */
+  isListed?(host: Host): boolean;
   /**
    * Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.icon`, `it.asset` and `it.formToken`.
    * Omit it if `show` only returns a Redirect, a Download or nothing.

@@ -20,8 +20,9 @@ export function defaultLayout(role: Role): NonNullable<Page['layout']> {
 export function describeShell(pages: readonly Page[], visit: Visit, layout: NonNullable<Page['layout']>) {
   const { t, path, account } = visit;
   const role = rolesOfLayouts[layout];
+  const listedPages = pages.filter((page) => page.isListed?.(visit.host) ?? true);
   const listed = (place: 'main' | 'menu', of = role) =>
-    of === undefined ? [] : listNavigation(pages, { role: of, place }, path, t);
+    of === undefined ? [] : listNavigation(listedPages, { role: of, place }, path, t);
   const has = (name: keyof typeof wellKnownPaths) => pages.some((page) => page.path === wellKnownPaths[name]);
   const at = (name: keyof typeof wellKnownPaths, isShown = true) => (isShown && has(name) ? wellKnownPaths[name] : '');
   const main = listed('main');

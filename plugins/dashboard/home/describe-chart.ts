@@ -63,12 +63,12 @@ function barOf(time: { iso: string; text: string }, counts: readonly HourSum[], 
 }
 
 /** The most used models. @param ranked the most used first */
-export function describeModels(ranked: readonly { name: string; requests: number }[], { t, format }: Reader) {
+export function describeModels(ranked: readonly { name: string | null; requests: number }[], { t, format }: Reader) {
   const most = ranked[0]?.requests ?? 1;
   const others = ranked.length - listedModels;
   return {
     list: ranked.slice(0, listedModels).map(({ name, requests }) => ({
-      name,
+      name: name ?? t('home.models.without'),
       requests: format.number(requests),
       share: Math.max(1, Math.round((requests / most) * 1000)),
     })),

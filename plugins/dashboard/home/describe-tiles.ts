@@ -1,11 +1,14 @@
 import type { AccountAllowance } from '#core/business/accounts/allowance.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { mergeHistograms, quantile } from '#core/gateway/records/latency-histogram.ts';
+import { mergeHistograms, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 import { usageHour } from '#core/gateway/records/usage.ts';
 import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** Answers of which a percentile says something. */
+const leastTimed = 20;
 
 /** Units of a spark's width; CSS stretches it. */
 const sparkWidth = 200;
@@ -101,10 +104,15 @@ function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): Fig
     label: t('home.tile.first_token'),
     value: shown?.value ?? '—',
     unit: shown?.unit ?? '',
-    note: slow === undefined ? t('home.tile.none') : t('home.tile.under', { duration: format.duration(slow).text }),
+    note: slow === undefined ? t('home.tile.none') : describeSlowEnd(slow, sizeOf(all), { t, format }),
     // An hour without requests has no value; it is not zero.
     spark: sparkOf(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
   };
+}
+
+function describeSlowEnd(slow: number, answers: number, { t, format }: Reader): string {
+  if (answers < leastTimed) return t('home.tile.of_answers', { count: answers });
+  return t('home.tile.under', { duration: format.duration(slow).text });
 }
 
 function sparkOf(values: readonly number[]): FigureTile['spark'] {

@@ -26,11 +26,11 @@ export function sumHours(rows: readonly UsageRow[], count: number, now: number):
   });
 }
 
-/** Requests by model since this hour, the most used first. Requests that are no model calls are left out. */
-export function sumModels(rows: readonly UsageRow[], since: number): { name: string; requests: number }[] {
-  const models = new Map<string, number>();
+/** Requests by model since this hour, the most used first; null stands for those without a model that exists. */
+export function sumModels(rows: readonly UsageRow[], since: number): { name: string | null; requests: number }[] {
+  const models = new Map<string | null, number>();
   for (const { hour, model, requests } of rows)
-    if (model !== null && hour >= since) models.set(model, (models.get(model) ?? 0) + requests);
+    if (hour >= since) models.set(model, (models.get(model) ?? 0) + requests);
   return [...models].map(([name, requests]) => ({ name, requests })).toSorted((a, b) => b.requests - a.requests);
 }
 

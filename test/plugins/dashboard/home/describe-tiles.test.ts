@@ -58,6 +58,11 @@ describe('the figures of 24 hours', () => {
     expect(firstToken?.note).toMatch(/^95% under 1\.98.s$/);
   });
 
+  it('name no slow end of a few answers', () => {
+    const { firstToken } = figures([row(2, { requests: 1, firstContent: [[44, 1]] })]);
+    expect(firstToken).toMatchObject({ value: '0.63', note: 'Of 1 answer' });
+  });
+
   it('are dashes and zeros before the first request', () => {
     const { requests, errors, firstToken } = figures([]);
     expect([requests?.value, errors?.value, firstToken?.value]).toEqual(['0', '—', '—']);
@@ -99,7 +104,7 @@ describe('the rate limit', () => {
   });
 });
 
-it('ranks models by their requests in the range, and leaves out what is no model call', () => {
+it('ranks models by their requests in the range, those without a model included, so that they add up', () => {
   const rows = [
     row(0, { requests: 5, model: 'dp/two' }),
     row(1, { requests: 4 }),
@@ -108,6 +113,7 @@ it('ranks models by their requests in the range, and leaves out what is no model
     row(30, { requests: 90, model: 'dp/old' }),
   ];
   expect(sumModels(rows, thisHour - 23 * 3_600_000)).toEqual([
+    { name: null, requests: 50 },
     { name: 'dp/one', requests: 8 },
     { name: 'dp/two', requests: 5 },
   ]);

@@ -1,20 +1,26 @@
+import { plansSection } from '#core/business/accounts/plans.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { axisBar, latencyBar, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 const day = 86_400_000;
-const length = 7 * day;
-const left = 4 * day + 7 * 3_600_000 + 12 * 60_000 + 45_000;
+/** Of the sample pass: 4 d 07:12:45 of 7 days. */
+const leftShare = 371_565 / 604_800;
 
-/** What a pass looks like. Its countdown stands still. */
+/** What a pass that is sold here looks like: the recommended one, or the one in the middle. Its countdown stands still. */
 export function samplePass({ host, t, format }: PageRequest) {
+  const plans = host.section(plansSection);
+  const sold = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];
+  const days = sold?.days ?? 7;
+  const length = days * day;
+  const left = Math.round((leftShare * length) / 1_000) * 1_000;
   const now = host.now();
   const end = now + left;
   return {
-    label: t('landing.sample.label', { count: 7 }),
+    label: t('landing.sample.label', { count: days }),
     status: { text: t('landing.sample') },
     remaining: format.remaining(left),
-    ticks: ticks(7, end - length, end, now),
+    ticks: ticks(days, end - length, end, now),
     starts: { label: t('landing.sample.started'), ...format.shortDay(new Date(end - length)) },
     ends: { label: t('landing.sample.ends'), ...format.dayTime(new Date(end)) },
   };

@@ -159,6 +159,13 @@ describe('front page', () => {
     expect(page).toContain(`<p class="soft">${label}</p>`);
   });
 
+  it.each([
+    ['plans: [{ days: 1, price: 18000 }]', 1],
+    ['plans: [{ days: 3, price: 48000 }, { days: 30, price: 300000, recommended: true }]', 30],
+  ])('the front page shows a pass that is sold as the sample: %s', async (yaml, days) => {
+    expect(await pageOf({ yaml })).toContain(`${days}-day pass`);
+  });
+
   it('the front page is in Indonesian for browsers that prefer it', async () => {
     const page = await pageOf({}, '/', { 'accept-language': 'id-ID,id;q=0.9,en;q=0.8' });
     expect(page).toMatch(/<html lang="id".*<h1>Satu API key untuk semua model, bayar per hari\.<\/h1>/s);

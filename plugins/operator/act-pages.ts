@@ -1,3 +1,4 @@
+import { signInName } from './accounts/account-page.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
@@ -117,7 +118,7 @@ async function choicesOf(
   const signIns = await listIdentities(host.database, id);
   const options = signIns.map(({ provider, email, name: who }) => ({
     value: provider,
-    label: `${provider} (${email ?? who})`,
+    label: `${signInName(provider, t)} (${email ?? who})`,
   }));
   return { choice: { label: t('operator.signs_in'), hint: '', options } };
 }

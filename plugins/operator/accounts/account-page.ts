@@ -133,7 +133,7 @@ function aboutOf(
   return {
     text: [
       name === '' ? undefined : email,
-      ...providers,
+      ...[...providers].map((provider) => signInName(provider, t)),
       t('operator.customer_since', { day: format.day(createdAt).text }),
     ]
       .filter((part) => part !== undefined)
@@ -179,7 +179,9 @@ function factsOf(
     ...fact('operator.requests_ever', format.number(requestCount)),
     ...fact(
       'operator.signs_in',
-      signIns.identities.map(({ provider, email, name: who }) => `${provider} (${email ?? who})`).join(', '),
+      signIns.identities
+        .map(({ provider, email, name: who }) => `${signInName(provider, t)} (${email ?? who})`)
+        .join(', '),
     ),
     ...fact('operator.sessions', format.number(signIns.sessions)),
     ...fact('operator.role', isOperatorAddress(host, record.email) ? t('operator.role_operator') : ''),
@@ -190,6 +192,11 @@ function factsOf(
 function describePlan({ days, label, unnamedDays }: PeriodRecord, t: PageRequest['t']): string {
   if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
   return days === undefined ? label : `${t('operator.days', { count: days })}, ${label}`;
+}
+
+/** Local sign-in is no provider with a name. */
+export function signInName(provider: string, t: PageRequest['t']): string {
+  return provider === 'local' ? t('operator.local_sign_in') : provider;
 }
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;

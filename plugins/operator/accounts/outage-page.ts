@@ -126,7 +126,7 @@ export const outagePage: Page = {
   template: viewPath('operator/outage.eta'),
   styles: ['operator.css', 'tables.css'],
   async show(request) {
-    const { t, query, form: sent, format, host } = request;
+    const { t, query, form: sent, host } = request;
     const asked = (name: string) => String(sent.values[name] ?? query[name] ?? '');
     const [since, until, model] = [asked('since'), asked('until'), asked('model')];
     const { error, accounts } = await preview(request, since, until, model);
@@ -139,7 +139,6 @@ export const outagePage: Page = {
       since,
       until,
       model,
-      zone: t('operator.outage.zone', { zone: format.timeZone }),
       models: host.catalog.models.map(({ publicName }) => publicName),
       error,
       isAsked: accounts !== undefined,

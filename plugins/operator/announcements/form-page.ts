@@ -96,7 +96,7 @@ export async function requireAnnouncement({ host, params }: PageRequest): Promis
 type Draft = Pick<StoredAnnouncement, 'kind' | 'audience' | 'from' | 'until'> & Partial<StoredAnnouncement>;
 
 function describe(request: PageRequest, { id, kind, audience, model, text: said, from, until }: Draft) {
-  const { t, host, format, form } = request;
+  const { t, host, form } = request;
   const value = (name: string, otherwise: string) => form.values[name] ?? otherwise;
   const choices = <const Name extends string>(name: string, names: readonly Name[], labels: string, chosen: string) =>
     names.map((one) => ({ value: one, label: t(`${labels}.${one}`), isChosen: value(name, chosen) === one }));
@@ -117,6 +117,5 @@ function describe(request: PageRequest, { id, kind, audience, model, text: said,
     textEn: value('text_en', said?.en ?? ''),
     textId: value('text_id', said?.id ?? ''),
     canMail: sendsMail(host.section),
-    zone: t('operator.outage.zone', { zone: format.timeZone }),
   };
 }

@@ -92,8 +92,8 @@ function giftFacts({ isGift, gift }: Order, redeemer: AccountRecord | undefined,
 }
 
 function factsOf(order: Order, { t, format }: PageRequest) {
-  const { days, label, price, currency, provider, createdAt, expiresAt, paidAt, period } = order;
-  const plan = t('operator.days', { count: days });
+  const { days, label, isGift, price, currency, provider, createdAt, expiresAt, paidAt, period } = order;
+  const plan = t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
   const time = (value: Date) => format.time(value).text;
   return [
     { name: t('operator.fact.plan'), value: label === undefined ? plan : `${plan}, ${label}` },

@@ -1,4 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
@@ -22,8 +23,12 @@ export function overviewPage(
   const values = async (request: PageRequest) => {
     const sources = await readSources(gateway, request.host);
     const span = spanOf(request);
+    const zone = request.host.section(service).time_zone;
     return {
       heading: request.t(`operator.span_heading.${span}`),
+      // Days are those of the service, times those of the reader.
+      daysZone:
+        zone === request.format.timeZone ? '' : request.t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
       spans: describeSpans(span, request),
       tiles: await describeTiles(request, running, span),
       ...(await describeNeeds(gateway, request, sources)),

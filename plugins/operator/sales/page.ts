@@ -77,7 +77,11 @@ function waitingState(
 
 function daysTable(days: readonly SalesDayRow[], request: PageRequest): TableSection {
   return describeTable(request, 'limits', 'operator.sales_days', days, [
-    { label: 'operator.sales_day', at: 'title', cell: ({ day }) => day },
+    {
+      label: 'operator.sales_day',
+      at: 'title',
+      cell: ({ day }) => ({ text: request.format.shortDay(new Date(`${day}T12:00:00Z`)).text, iso: day }),
+    },
     { label: 'operator.fact.plan', at: 'note', cell: (row) => planName(row.days, request) },
     { label: 'operator.sales_limit', isNumber: true, at: 'end', cell: ({ max }) => max },
     { label: 'operator.sales_held', isNumber: true, isNamed: true, at: 'note-end', cell: ({ held }) => held },

@@ -41,7 +41,7 @@ describe('the page that deletes an account', () => {
     );
     const code = (await buy(browser)).split('/').at(-1);
     const { text } = await browser.get(path);
-    expect(text).toMatch(/Your remaining paid time: 2\sd\s23:59:\d\d, until \d+ \w+ \d{4}/);
+    expect(text).toMatch(/Your remaining time: 2\sd\s23:59:\d\d, until \d+ \w+ \d{4}/);
     expect(text).toContain(`Order ${code} for Rp\u00a095.000. It is cancelled; do not pay it.`);
   });
 

@@ -59,7 +59,16 @@ it('names a severity and a runbook for each alert, and an alert for each runbook
 });
 
 it('tells operators in runbooks only of commands, pages and metrics that exist', async () => {
-  const commands = new Set([...registry.commands.keys(), 'start', 'check', 'doctor', 'schema', 'migrate', 'restore']);
+  const commands = new Set([
+    ...registry.commands.keys(),
+    'start',
+    'reload',
+    'check',
+    'doctor',
+    'schema',
+    'migrate',
+    'restore',
+  ]);
   const pages = new Set(registry.pages.map(({ path }) => path));
   const texts = await Promise.all(
     alerts.map(({ annotations: { runbook } }) => readFile(new URL(`../${runbook}`, docs), 'utf8')),

@@ -260,10 +260,14 @@ describe('while the database does not answer', () => {
       await directory.findByDigest(digest);
     }
     line.failure = undefined;
+    const before = line.queries;
     await vi.waitFor(
       async () => {
-        line.now += 60_000;
-        await directory.findByDigest(digest);
+        // Not while one reads: the clocks would seem to have moved against each other.
+        if (line.queries === before) {
+          line.now += 60_000;
+          await directory.findByDigest(digest);
+        }
         expect(line.logged).toHaveLength(2);
       },
       { timeout: 15_000 },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Covering } from './covering.ts';
-import { folders } from './folders.ts';
+import { folders, type MutatedFolder } from './folders.ts';
 
 const covering = new Covering(join(import.meta.dirname, '../..'));
 
@@ -15,6 +15,15 @@ it('tests that load a gateway reach all of its plugins', () => {
   const tests = ['test/plugins/sign-in/sign-ins-page.integration.test.ts', 'test/core/web/sessions/device.test.ts'];
   expect(covering.testsThatReach('plugins/sign-in/sign-ins-page.ts', tests)).toEqual([tests[0]]);
 });
+
+it.each(['mail', 'payments', 'sign-in', 'upstream'])(
+  'the tests of doctor are run on its check of plugins/%s',
+  (plugin) => {
+    const folder = folders.find(({ name }) => name === `plugins/${plugin}`) as MutatedFolder;
+    const tests = covering.testsThatReach(`${folder.name}/diagnosis.ts`, covering.testsOf(folder));
+    expect(tests).toContain('test/core/process/commands/doctor.integration.test.ts');
+  },
+);
 
 it('tests that start a process reach everything', () => {
   const tests = ['test/core/process/commands.integration.test.ts'];

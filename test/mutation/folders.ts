@@ -5,9 +5,12 @@ export interface MutatedFolder {
   readonly tests: readonly string[];
 }
 
+/** Of the checks that plugins give `daypass doctor`, together with what has to be registered for them. */
+const doctorTests = 'test/core/process/commands/doctor.';
+
 export const folders: readonly MutatedFolder[] = [
   { name: 'core/platform/shared', tests: ['test/core/platform/shared/'] },
-  { name: 'plugins/upstream', tests: ['test/plugins/upstream/'] },
+  { name: 'plugins/upstream', tests: ['test/plugins/upstream/', doctorTests] },
   { name: 'core/platform/jobs', tests: ['test/core/platform/jobs/'] },
   {
     name: 'core/platform/database',
@@ -19,8 +22,8 @@ export const folders: readonly MutatedFolder[] = [
   },
   { name: 'plugins/auth', tests: ['test/plugins/auth.'] },
   { name: 'core/config', tests: ['test/core/config/'] },
-  { name: 'plugins/sign-in', tests: ['test/plugins/sign-in/'] },
-  { name: 'plugins/mail', tests: ['test/plugins/mail/'] },
+  { name: 'plugins/sign-in', tests: ['test/plugins/sign-in/', doctorTests] },
+  { name: 'plugins/mail', tests: ['test/plugins/mail/', doctorTests] },
   {
     name: 'core/business/accounts',
     tests: ['test/core/business/accounts/', 'test/plugins/accounts/', 'test/core/business/operator-actions.'],
@@ -30,7 +33,7 @@ export const folders: readonly MutatedFolder[] = [
     name: 'core/business/payments',
     tests: ['test/core/business/payments/', 'test/plugins/payments/', 'test/plugins/payment-providers/'],
   },
-  { name: 'plugins/payments', tests: ['test/plugins/payments/', 'test/plugins/payment-providers/'] },
+  { name: 'plugins/payments', tests: ['test/plugins/payments/', 'test/plugins/payment-providers/', doctorTests] },
   { name: 'plugins/midtrans', tests: ['test/plugins/payment-providers/'] },
   { name: 'plugins/xendit', tests: ['test/plugins/payment-providers/'] },
 ];

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { type Server, server as createHapi } from '@hapi/hapi';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type BellProviders, buildProvider, clientSecretOf } from '../../../plugins/sign-in/providers/build.ts';
 import { fromBell, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
 import { providerTitles } from '../../../plugins/sign-in/provider-titles.ts';
@@ -44,6 +44,21 @@ describe('a provider of bell', () => {
 });
 
 describe('a profile of bell', () => {
+  it('is waited for until twenty seconds have passed, with all its calls', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { provider } = build('gitlab');
+    vi.stubGlobal('fetch', () => new Promise(() => undefined));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const ended = vi.fn<(error: Error) => void>();
+    const asking = provider.profile.call(provider as never, { token: 't' } as never, {}, vi.fn<never>(), {} as never);
+    void Promise.resolve(asking).catch(ended);
+    await vi.advanceTimersByTimeAsync(19_999);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ message: 'no answer within 20000 ms' }));
+  });
+
   it.each([
     ['verified by OpenID Connect', 'okta', { email_verified: true }, false, 'a@example.com'],
     ['verified in the words of Discord', 'discord', { verified: true }, false, 'a@example.com'],

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { insertAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
@@ -23,11 +23,12 @@ async function signIn(email: string, next = '') {
   return { browser, reply };
 }
 
-/** The fields of the form, and the cookie that they belong to. */
-async function fields() {
+/** The fields of a form on the page, and the cookie that they belong to. */
+async function fields(action = '/sign-in') {
   const browser = client();
   const { text } = await browser.get('/sign-in');
-  const form_token = /action="\/sign-in"[^]*?name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  const [, form = ''] = text.split(`action="${action}"`);
+  const form_token = /name="form_token" value="([^"]+)"/.exec(form)?.[1] ?? '';
   return { form_token, cookie: browser.cookies.get('dp_session') ?? '' };
 }
 
@@ -77,7 +78,7 @@ describe('local sign-in', () => {
     expect([reply.status, reply.location]).toEqual([303, '/dashboard']);
   });
 
-  it('leads to the demo account, where the requests of the printed key are', async () => {
+  it('leads to the demo account, where the requests of the printed key are, while there is one', async () => {
     expect((await client().get('/sign-in')).text).not.toContain('/sign-in/demo');
     const key = generateApiKey('dp');
     const { accountId } = await gateway.database
@@ -89,6 +90,11 @@ describe('local sign-in', () => {
     expect([reply.status, reply.location]).toEqual([303, '/dashboard/requests']);
     const sessions = await gateway.database.query('select 1 from session where account_id = ?', [accountId]);
     expect(sessions).toHaveLength(1);
+    const { cookie, ...form } = await fields('/sign-in/demo');
+    await rm(join(gateway.gateway.host.dataFolder, 'demo-key'));
+    const late = client();
+    late.cookies.set('dp_session', cookie);
+    expect((await late.post('/sign-in/demo', form)).status).toBe(404);
   });
 
   it('is marked as one for trying out', async () => {

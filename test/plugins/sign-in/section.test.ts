@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { CheckContext } from '#core/config/section.ts';
+import { keepFixed } from '#core/extension/validation/fixed.ts';
 import { localSection } from '../../../plugins/sign-in/local-section.ts';
 import { providerTitles } from '../../../plugins/sign-in/provider-titles.ts';
 import { configuredProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
@@ -43,6 +44,29 @@ describe('sign_in', () => {
   it('refuses a provider that does not exist', () => {
     expect(mistakes({ gogle: app() })).toEqual(['sign_in.gogle is not a known provider']);
     expect(mistakes({ constructor: app() })).toEqual(['sign_in.constructor is not a known provider']);
+  });
+
+  it.each([
+    ['auth0', { domain: 'acme.eu.auth0.com' }, []],
+    ['auth0', {}, ['sign_in.auth0.config.domain is missing']],
+    ['auth0', { domain: 'https://acme.auth0.com' }, ['sign_in.auth0.config.domain is not the name of a host']],
+    ['okta', { uri: 'https://acme.okta.com', authorizationServerId: 'a' }, []],
+    ['okta', { uri: 'acme.okta.com' }, ['sign_in.okta.config.uri is not a URL']],
+    ['okta', { uri: 'https://acme.okta.com', url: 'x' }, ['sign_in.okta.config.url is not a known key']],
+    ['gitlab', { whatever: 'bell has no list of its keys' }, []],
+  ])('checks what %s needs: %j', (name, config, wrong) => {
+    expect(mistakes({ [name]: app({ config }) })).toEqual(wrong);
+  });
+
+  it('does not check what a provider needs that is off', () => {
+    expect(mistakes({ auth0: app({ client_id: '', client_secret: '' }) })).toEqual([]);
+  });
+
+  it('stays as it is in a running gateway, which has the routes of its providers', () => {
+    const [running, next] = [{ google: app() }, { github: app() }].map((value) => ({ get: () => value }));
+    const { config, postponed } = keepFixed(next as never, running as never, [signInSection]);
+    expect(postponed).toEqual(['sign_in']);
+    expect(config.get(signInSection)).toEqual({ google: app() });
   });
 
   it.each([

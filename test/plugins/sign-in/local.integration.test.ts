@@ -111,6 +111,14 @@ describe('local sign-in', () => {
     expect(reply.text).toContain('value="Taken@example.com"');
   });
 
+  it.each([
+    ['an address of 321 characters', { email: `a@${'b'.repeat(319)}` }],
+    ['a name of 101 characters', { email: 'long@example.com', name: 'x'.repeat(101) }],
+    ['an address without @', { email: 'example.com' }],
+  ])('refuses %s', async (_what, values) => {
+    expect((await client().submit('/sign-in', '/sign-in', values)).status).toBe(422);
+  });
+
   it('refuses a blocked account', async () => {
     await signIn('blocked@example.com');
     await gateway.database.query(`update account set blocked_at = now() where email = 'blocked@example.com'`);

@@ -58,6 +58,16 @@ describe('sign_in', () => {
     expect(mistakes({ [name]: app({ config }) })).toEqual(wrong);
   });
 
+  it.each([
+    ['auth0', 'domain: example.auth0.com'],
+    ['okta', 'uri: https://id.example.com'],
+  ])('gives an example of what %s needs', (name, example) => {
+    const advice: unknown[] = [];
+    const report = (_path: unknown, _wrong: string, help?: string) => void advice.push(help);
+    signInSection.check?.({ [name]: app() }, report, { isProduction: false } as CheckContext);
+    expect(advice).toEqual([expect.stringContaining(`add config: { ${example} }`)]);
+  });
+
   it('does not check what a provider needs that is off', () => {
     expect(mistakes({ auth0: app({ client_id: '', client_secret: '' }) })).toEqual([]);
   });

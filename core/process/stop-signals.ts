@@ -23,7 +23,7 @@ const sameSignal = 2_000;
 /** What ended a process that serves: a signal, or what became of its supervisor or of its place. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
 
-/** What a supervisor tells a worker, which has no signals of its own to count. */
+/** What a supervisor tells a worker, which receives no signals and so cannot count them. */
 export type StopOrder = StopCause | 'hurry' | 'end';
 
 export interface SignalSource {

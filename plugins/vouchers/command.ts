@@ -154,7 +154,7 @@ function time(at: number | null): string | undefined {
 function defineRevoke(parser: Parser, context: CommandContext): void {
   parser
     .command('revoke')
-    .description('withdraw what is not redeemed of a batch, one code, or a gift; redeemed days stay')
+    .description('withdraw the unredeemed codes of a batch, a single code, or that of a gift; redeemed days stay')
     .argument('<batch-or-code>', 'id of a batch, a code, or the order of a gift', parseLine)
     .requiredOption('--note <text>', 'reason, for the record', parseLine)
     .action((handle: string, { note }: { note: string }) =>

@@ -86,7 +86,7 @@ export async function* listVouchers(
 }
 
 /**
- * Withdraws what is not redeemed: of a batch, one code, or the code of a gift. Days that were redeemed stay; `account days` takes
+ * Withdraws unredeemed codes: all of a batch, a single one, or that of a gift. Days that were redeemed stay; `account days` takes
  * them back.
  *
  * @param handle id of a batch, a code, or the code of the order of a gift

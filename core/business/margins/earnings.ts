@@ -5,8 +5,8 @@ import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-mo
 import type { PlanName } from './read-usage.ts';
 
 /**
- * What an order has brought, and the time that it is earned in: that of the days, for a gift those of whoever redeems it. A gift that
- * nobody redeems is earned when it expires or is withdrawn, and nothing before.
+ * The revenue of an order, and the time over which it is earned: the time of its days, which belong to the redeemer of a gift. A gift
+ * that nobody redeems is earned when it expires or is withdrawn, not before.
  */
 export interface Earning {
   /** The account that has the days; the buyer without any. */

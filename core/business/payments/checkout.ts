@@ -36,7 +36,7 @@ interface Offer {
 export interface OrderOptions {
   /** Of the buyer, whose network is limited as well; left out for a program. */
   readonly address?: string | undefined;
-  /** The days are for whoever redeems the order's code. */
+  /** The account that redeems the code gets the days, not the buyer. */
   readonly isGift?: boolean | undefined;
 }
 

@@ -55,7 +55,7 @@ export const PlanOrder = defineEntity({
     label: impersonal(p.text().nullable()),
     limits: impersonal(p.json<RateLimits>().nullable()),
     provider: impersonal(p.text()),
-    /** Its days are for whoever redeems its voucher, not for the buyer. */
+    /** The account that redeems the voucher gets the days, not the buyer. */
     isGift: p.boolean().default(false),
     state: p.enum(orderStates).default('created'),
     /** Paid after it had expired, failed or been cancelled. */

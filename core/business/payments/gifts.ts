@@ -6,8 +6,8 @@ import { codeOf, digestOf } from '../accounts/vouchers.ts';
 import type { Order } from './order-types.ts';
 
 /*
- * Gifts: orders whose days are for whoever redeems a code. The payment makes a voucher of the order, which is redeemed as all
- * vouchers are. Its code is the HMAC of the order's id with a secret of the gateway: it is kept nowhere, and made again for each page
+ * Gifts: orders whose days go to the account that redeems a code. The payment creates a voucher for the order, which is redeemed like any
+ * other. Its code is the HMAC of the order's id with a secret of the gateway: it is kept nowhere, and made again for each page
  * and mail that shows it to the buyer (docs/decisions/0051).
  */
 

@@ -13,7 +13,7 @@ export interface Movement {
   readonly accountId: string;
   readonly days: number;
   readonly label: string | undefined;
-  /** The days are of whoever redeems them, not of the account. */
+  /** The account that redeems the gift gets the days, not the buyer. */
   readonly isGift: boolean;
   readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
   readonly currency: string;

@@ -20,7 +20,7 @@ export interface Order {
   readonly label: string | undefined;
   readonly limits: RateLimits | undefined;
   readonly provider: string;
-  /** Its days are for whoever redeems its code. */
+  /** The account that redeems the code gets the days, not the buyer. */
   readonly isGift: boolean;
   /** Undefined until a gift is paid. */
   readonly gift: Gift | undefined;

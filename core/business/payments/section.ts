@@ -26,7 +26,7 @@ export const paymentsSection = defineSection({
         type: 'boolean',
         default: false,
         description:
-          'Whether passes can be bought as gifts: the buyer gets a code, and whoever redeems it within a year gets the days.',
+          'Whether passes can be bought as gifts: the buyer gets a code, and the account that redeems it within a year gets the days.',
       },
       decision_hours: {
         type: 'integer',

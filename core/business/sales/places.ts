@@ -4,7 +4,7 @@ import type { Database } from '#core/platform/database/database.ts';
 
 /*
  * A place is held by an account, not by an order: with a pass that runs or is to run, with an order that may still be paid, or with a
- * reservation. A gift holds one of its own from the order on, until an account redeems it. Nothing but these rows says who holds one,
+ * reservation. A gift holds a separate one from the order until an account redeems it. Nothing but these rows says who holds one,
  * so no count of places can be wrong. A new order and a reservation take a place under one lock, after counting under it. Everything
  * else either keeps a place (an open order that is paid, a gift that is redeemed, each in one transaction) or does not ask for one:
  * money that came late, days that the operator adds, other vouchers.

@@ -38,7 +38,7 @@ interface Stages {
 /**
  * Refuses a canary whose stages would change what the stages of the other configuration use as well.
  *
- * @throws CanaryRefused naming the options, or what is missing to tell accounts apart
+ * @throws CanaryRefused naming the options, or saying that accounts cannot be told apart, and why
  */
 export function requireDivisibleStages(next: Stages, base: Stages): void {
   if (base.pipeline.accountOf === undefined)

@@ -88,7 +88,7 @@ export class ExchangeHandler {
     return previous;
   }
 
-  /** New exchanges of the accounts that it takes use this from now on; those of all others do not. */
+  /** From now on, new exchanges of the accounts in the canary use this; all other exchanges do not. */
   serveCanary(canary: CanaryServing | undefined): void {
     this.#canary = canary;
   }

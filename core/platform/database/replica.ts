@@ -68,7 +68,7 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #samples: Sample[] = [];
   readonly #reminder = new Throttle(remindEvery);
   readonly #timer: NodeJS.Timeout;
-  /** Until it has settled, nobody knows whether the replica is of use. */
+  /** Until it has settled, it is unknown whether the replica can be used. */
   readonly #first: Promise<void>;
   /** Rejects when the replica does not answer a measurement: what waits for it is asked of the primary. */
   #silence = silence();

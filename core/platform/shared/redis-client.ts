@@ -152,7 +152,7 @@ export function createCluster({ cluster = [], ...address }: RedisAddress, settin
   return new Cluster(cluster, {
     ...settings,
     dnsLookup: (host, callback) => callback(null, host),
-    // One whose other nodes do not answer is of use all the same.
+    // A cluster is usable even if its other nodes do not answer.
     enableReadyCheck: false,
     redisOptions: { ...settings.redisOptions, ...address } as Omit<typeof options, 'retryStrategy'>,
   });

@@ -58,11 +58,11 @@ interface Measure {
   readonly alpha: number;
   readonly worse: number;
   readonly margin: number;
-  /** Accounts beside what is expected of them. @param margin is expected of those of the canary on top */
+  /** Accounts beside their expectations. @param margin added to the expectations of accounts in the canary */
   excessOf(accounts: readonly ComparedAccount[], margin: number): Excess[];
 }
 
-/** An account beside what is expected of it, by what it sent before the canary and by what all send now. */
+/** An account beside its expectation, which follows from its requests before the canary and the requests of all accounts now. */
 interface Excess {
   readonly isCanary: boolean;
   /** How surprising it is, at most `largestScore`: a single odd account says only a little. */

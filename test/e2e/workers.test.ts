@@ -90,6 +90,22 @@ const untilReady = () =>
     interval: 50,
   });
 
+/** Forty requests that run until they are released, and how many of them each worker has. */
+async function holdForty() {
+  const held = Promise.withResolvers<void>();
+  gate = held.promise;
+  const asked = Array.from({ length: 40 }, ask);
+  const running = await vi.waitFor(
+    async () => {
+      const counts = await metric('requests_running');
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40);
+      return counts;
+    },
+    { timeout: 30_000 },
+  );
+  return { asked, running, release: () => held.resolve() };
+}
+
 describe.skipIf(redisUrl === undefined)('two workers', () => {
   beforeAll(async () => {
     upstream = await createUpstream(answer, { keeps: false });
@@ -105,40 +121,25 @@ describe.skipIf(redisUrl === undefined)('two workers', () => {
 
   it('share the requests, and the metrics have those of both', async () => {
     await untilReady();
-    const held = Promise.withResolvers<void>();
-    gate = held.promise;
-    const asked = Array.from({ length: 40 }, ask);
-    await vi.waitFor(
-      async () => {
-        const running = await metric('requests_running');
-        expect(running.reduce((sum, count) => sum + count, 0)).toBe(40);
-        expect(Math.min(...running)).toBeGreaterThan(0);
-      },
-      { timeout: 30_000 },
-    );
-    held.resolve();
+    const { asked, running, release } = await holdForty();
+    expect(Math.min(...running)).toBeGreaterThan(0);
+    release();
     expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
     expect(await metric('worker_up')).toEqual([1, 1]);
   });
 
   it('lose only the requests of the one that is killed, which is started again', async () => {
     await untilReady();
-    const held = Promise.withResolvers<void>();
-    gate = held.promise;
-    const asked = Array.from({ length: 40 }, ask);
-    await vi.waitFor(
-      async () => {
-        const running = await metric('requests_running');
-        expect(running.reduce((sum, count) => sum + count, 0)).toBe(40);
-      },
-      { timeout: 30_000 },
-    );
-    const [lost = 0] = await metric('requests_running');
+    const {
+      asked,
+      running: [lost = 0],
+      release,
+    } = await holdForty();
     const [first] = await describeWorkers();
     process.kill(first?.process ?? 0, 'SIGKILL');
     gate = Promise.resolve();
     expect(await ask()).toBe(200);
-    held.resolve();
+    release();
     const ends = await Promise.all(asked);
     expect(ends.filter((end) => end === 'broken')).toHaveLength(lost);
     expect(ends.filter((end) => end === 200)).toHaveLength(40 - lost);

@@ -36,6 +36,12 @@ const released = [
     key: 'dp-Jk9OwvTLPWZLtMhmYgSKfyky4vEBaRpsOin3dkn7ql706HPlF',
     order: 'ORD-N46S1Q38',
   },
+  {
+    version: '0.4.0',
+    commit: 'd90eb4d760c850a99e95452e9a6101642c7be746',
+    key: 'dp-EDOYKgVtRXAcRhZKmDPUjZgb8o6OsSU7kKSNfsLu1LQ33TZas',
+    order: 'ORD-95CCPJH6',
+  },
 ] as const;
 
 const yaml = `pipeline: [auth, plan, rate-limit, cache, format, upstream, log]

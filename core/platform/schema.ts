@@ -92,3 +92,60 @@ type IsThere<Property, Name, Required> = Name extends Required
     : false;
 
 type Flat<T> = { [Name in keyof T]: T[Name] };
+
+/** What holds for a value besides its type. */
+type Rules = Omit<JsonSchema, 'type' | 'description' | 'properties' | 'additionalProperties'>;
+/** Rules, names of required members, or a description. */
+type Part = Rules | readonly string[] | string | undefined;
+type Members = Readonly<Record<string, JsonSchema>>;
+type OfType<Type, R> = R & { readonly type: Type };
+type OfMembers<P, R> = {
+  readonly type: 'object';
+  readonly properties: P;
+  readonly additionalProperties: false;
+} & RulesOf<R>;
+type RulesOf<R> = R extends readonly string[] ? { readonly required: R } : R;
+
+/** `integer({ minimum: 1, default: 3 }, 'Days.')` is `{ type: 'integer', minimum: 1, default: 3, description: 'Days.' }`. */
+interface Notation<Type extends SchemaType> {
+  (description?: string): OfType<Type, unknown>;
+  <const R extends Rules>(rules: R, description?: string): OfType<Type, R>;
+}
+
+function notation<Type extends SchemaType>(type: Type): Notation<Type> {
+  return (...parts: readonly Part[]) => withRules({ type }, parts) as OfType<Type, never>;
+}
+
+function withRules(schema: JsonSchema, parts: readonly Part[]): JsonSchema {
+  const rules = parts.map((part) =>
+    typeof part === 'string' ? { description: part } : Array.isArray(part) ? { required: part } : part,
+  );
+  return Object.assign({ ...schema }, ...rules);
+}
+
+export const string = notation('string');
+export const integer = notation('integer');
+export const number = notation('number');
+export const boolean = notation('boolean');
+export const array = notation('array');
+
+/**
+ * An object that has these members and no others: `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. Before them come the
+ * names of the required ones or other rules, and the description.
+ */
+export function object<const P extends Members>(properties: P): OfMembers<P, unknown>;
+export function object<const P extends Members>(description: string, properties: P): OfMembers<P, unknown>;
+export function object<const P extends Members, const R extends Rules | readonly (keyof P & string)[]>(
+  rules: R,
+  properties: P,
+): OfMembers<P, R>;
+export function object<const P extends Members, const R extends Rules | readonly (keyof P & string)[]>(
+  rules: R,
+  description: string,
+  properties: P,
+): OfMembers<P, R>;
+export function object(...parts: readonly (Part | Members)[]): unknown {
+  const properties = parts.at(-1) as Members;
+  const rules = parts.slice(0, -1) as readonly Part[];
+  return withRules({ type: 'object', properties, additionalProperties: false }, rules);
+}

@@ -3,6 +3,7 @@ import { publishEvents, removeOldEvents } from '#core/business/accounts/account-
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { cleanRecords, recentlyDeleted } from '#core/business/accounts/deletion.ts';
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 /** Finds what the relay has missed: notifications are lost while the connection to PostgreSQL is down. */
 export const publishJob: JobDefinition = {
@@ -48,12 +49,7 @@ const margin = 0.1;
 export const planEndJob: JobDefinition<{ accountId: string }> = {
   name: 'plan-end',
   description: 'Records that the plan of an account has ended, or ends within 24 hours.',
-  data: {
-    type: 'object',
-    properties: { accountId: { type: 'string' } },
-    required: ['accountId'],
-    additionalProperties: false,
-  },
+  data: object(['accountId'], { accountId: string() }),
   async run({ accountId }, host) {
     await recordPlanEnd(host.database, accountId);
   },

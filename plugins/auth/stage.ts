@@ -12,6 +12,7 @@ import { setupCommand, setupShellOf } from '#core/web/pages/setup-command.ts';
 import { identify, presentedAccessToken, presentedKeys } from './credentials.ts';
 import { failedAuthentications } from './failures.ts';
 import { createTokenHolder } from './token-holder.ts';
+import { integer, object } from '#core/platform/schema.ts';
 
 /**
  * Authenticates the caller by API key, before the body is read. One valid key is enough; with keys of several accounts, the
@@ -31,31 +32,20 @@ export const auth = defineStage({
   name: 'auth',
   description: 'Identifies callers by their API key.',
   writes: [principal],
-  options: {
-    type: 'object',
-    properties: {
-      cache_seconds: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 3600,
-        default: 60,
-        description:
-          'Seconds for which a key is cached. A rotated key is rejected immediately, regardless of this value.',
+  options: object({
+    cache_seconds: integer(
+      { minimum: 0, maximum: 3600, default: 60 },
+      'Seconds for which a key is cached. A rotated key is rejected immediately, regardless of this value.',
+    ),
+    failures: object(
+      { default: {} },
+      'Failed authentications of one address (IPv6: one /64 network), after which further ones get 429. Valid keys are not affected.',
+      {
+        limit: integer({ minimum: 1, maximum: 100_000, default: 60 }, 'Failures per period.'),
+        period: integer({ minimum: 1, maximum: 86_400, default: 60 }, 'Seconds.'),
       },
-      failures: {
-        type: 'object',
-        description:
-          'Failed authentications of one address (IPv6: one /64 network), after which further ones get 429. Valid keys are not affected.',
-        default: {},
-        properties: {
-          limit: { type: 'integer', minimum: 1, maximum: 100_000, default: 60, description: 'Failures per period.' },
-          period: { type: 'integer', minimum: 1, maximum: 86_400, default: 60, description: 'Seconds.' },
-        },
-        additionalProperties: false,
-      },
-    },
-    additionalProperties: false,
-  },
+    ),
+  }),
   documentation: (_options, { service }) => ({
     headers: [
       {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { defineSection } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { integer, object, string } from '#core/platform/schema.ts';
 
 const hour = 3_600_000;
 /** Ms between two backups. */
@@ -9,33 +10,24 @@ export const intervals = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
 /** `backup` in gateway.yaml. Without `every`, backups are taken by `daypass backup` only. */
 export const backupSection = defineSection({
   name: 'backup',
-  schema: {
-    type: 'object',
-    description:
-      'Backups of the database and of the records that wait for it, while the gateway runs. None by schedule without `every`.',
-    default: {},
-    properties: {
-      every: {
-        type: 'string',
-        enum: ['hour', 'day', 'week'],
-        description: 'How often a backup is taken. The first one follows the start if the folder has none.',
-      },
-      keep: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 10_000,
-        default: 7,
-        description: 'Backups that are kept in the folder; older ones are deleted after a new one is complete.',
-      },
-      to: {
-        type: 'string',
-        minLength: 1,
-        default: 'backups',
-        description: 'Folder for backups, relative to the data folder. Better on another disk or machine.',
-      },
+  schema: object(
+    { default: {} },
+    'Backups of the database and of the records that wait for it, while the gateway runs. None by schedule without `every`.',
+    {
+      every: string(
+        { enum: ['hour', 'day', 'week'] },
+        'How often a backup is taken. The first one follows the start if the folder has none.',
+      ),
+      keep: integer(
+        { minimum: 1, maximum: 10_000, default: 7 },
+        'Backups that are kept in the folder; older ones are deleted after a new one is complete.',
+      ),
+      to: string(
+        { minLength: 1, default: 'backups' },
+        'Folder for backups, relative to the data folder. Better on another disk or machine.',
+      ),
     },
-    additionalProperties: false,
-  },
+  ),
 });
 
 /** The folder of backups. */

@@ -4,6 +4,7 @@ import { cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';
+import { integer, object } from '#core/platform/schema.ts';
 
 const header = 'x-service-cache';
 /** Seconds: identical requests wait up to two minutes for the first, and then for the store. */
@@ -21,26 +22,16 @@ export const cacheStage = defineStage({
   description: 'Caches responses to requests with the header X-Service-Cache: SECONDS.',
   reads: [principal],
   writes: [cacheStatus, cachedCall],
-  options: {
-    type: 'object',
-    properties: {
-      max_age: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 31_536_000,
-        default: 86_400,
-        description: 'Maximum seconds that a client can request.',
-      },
-      max_bytes: {
-        type: 'integer',
-        minimum: 1,
-        maximum: bounds.cachedReply,
-        default: 1_048_576,
-        description: 'Maximum bytes of a cached response.',
-      },
-    },
-    additionalProperties: false,
-  },
+  options: object({
+    max_age: integer(
+      { minimum: 1, maximum: 31_536_000, default: 86_400 },
+      'Maximum seconds that a client can request.',
+    ),
+    max_bytes: integer(
+      { minimum: 1, maximum: bounds.cachedReply, default: 1_048_576 },
+      'Maximum bytes of a cached response.',
+    ),
+  }),
   documentation: ({ max_age: seconds }) => ({
     headers: [
       { name: 'X-Service-Cache', in: 'request', text: 'cache.docs.ask', values: { seconds }, example: '3600' },

@@ -1,29 +1,22 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { defineSection, type SectionValue } from '#core/config/section.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 /** The section `dashboard`: what customers see on their pages. */
 export const dashboardSection = defineSection({
   name: 'dashboard',
-  schema: {
-    type: 'object',
-    description: 'What customers see on their pages.',
-    default: {},
-    properties: {
-      routes: {
-        enum: ['names', 'numbers', 'hidden'],
-        default: 'names',
-        description:
-          'How customers see routes: `openai/gpt-5` (names), "Route 1" by place in the list of the model (numbers), or not at all (hidden). Operators see names.',
-      },
-      higher_limits: {
-        type: 'string',
-        pattern: '^(mailto:|https?://)\\S+$',
-        description:
-          'Where customers ask for higher limits: a mailto: or https: URL. Default: `service.contact`, if there is one.',
-      },
+  schema: object({ default: {} }, 'What customers see on their pages.', {
+    routes: {
+      enum: ['names', 'numbers', 'hidden'],
+      default: 'names',
+      description:
+        'How customers see routes: `openai/gpt-5` (names), "Route 1" by place in the list of the model (numbers), or not at all (hidden). Operators see names.',
     },
-    additionalProperties: false,
-  },
+    higher_limits: string(
+      { pattern: '^(mailto:|https?://)\\S+$' },
+      'Where customers ask for higher limits: a mailto: or https: URL. Default: `service.contact`, if there is one.',
+    ),
+  }),
 });
 
 /** How customers see routes. */

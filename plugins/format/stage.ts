@@ -20,6 +20,7 @@ import { isUpload, openUpload } from './routes/upload/open-upload.ts';
 import { ReasoningStore } from './state/kept-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ThreadStore } from './state/threads.ts';
+import { number, object } from '#core/platform/schema.ts';
 
 /** A request to count tokens that has gone to a route. */
 const countRequest = defineFact<ClientRequest>('count_request');
@@ -52,20 +53,12 @@ export const formatStage = defineStage({
   name: 'format',
   description: 'Parses the request in the client’s format and prepares it for the routes of its model.',
   writes: [adapter],
-  options: {
-    type: 'object',
-    properties: {
-      keep_reasoning_hours: {
-        type: 'number',
-        minimum: 0,
-        maximum: 720,
-        default: 24,
-        description:
-          'Hours for which the reasoning before tool calls is kept for Chat clients, which do not return it; 0 keeps none.',
-      },
-    },
-    additionalProperties: false,
-  },
+  options: object({
+    keep_reasoning_hours: number(
+      { minimum: 0, maximum: 720, default: 24 },
+      'Hours for which the reasoning before tool calls is kept for Chat clients, which do not return it; 0 keeps none.',
+    ),
+  }),
   create({ keep_reasoning_hours: hours }, host) {
     const store = new ResponsesStore(host);
     const reasoning = new ReasoningStore(host, hours);

@@ -7,6 +7,7 @@ import { ContentLines, Excerpt } from './content.ts';
 import { openLog } from './open-log.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';
+import { boolean, integer, object } from '#core/platform/schema.ts';
 
 const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
 
@@ -20,47 +21,25 @@ export const logStage = defineStage({
   after: ['auth', 'plan', 'rate-limit', 'cache', 'format', 'upstream'],
   expectedFor: 'recording requests',
   shared: ['keep_days', 'max_journal_bytes', 'late_after'],
-  options: {
-    type: 'object',
-    properties: {
-      keep_days: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 3650,
-        default: 30,
-        description: 'Days to keep records, not counting today.',
-      },
-      max_journal_bytes: {
-        type: 'integer',
-        minimum: 16_777_216,
-        default: 1_073_741_824,
-        description:
-          'Maximum bytes of records on disk waiting for the database. Over the limit, requests are served but not recorded.',
-      },
-      late_after: {
-        type: 'integer',
-        minimum: 5,
-        maximum: 3600,
-        default: 15,
-        description:
-          'Seconds that a record may wait for the database before the health check `records` fails. A database that refuses records fails it at once.',
-      },
-      content: {
-        type: 'boolean',
-        default: false,
-        description: 'Also records prompts and responses, for as many days as the records. Inform your users.',
-      },
-      max_content_bytes: {
-        type: 'integer',
-        minimum: 1,
-        maximum: bounds.loggedContent,
-        default: 65_536,
-        description:
-          'Maximum bytes of each prompt and response that `content` records; longer ones are truncated and marked.',
-      },
-    },
-    additionalProperties: false,
-  },
+  options: object({
+    keep_days: integer({ minimum: 1, maximum: 3650, default: 30 }, 'Days to keep records, not counting today.'),
+    max_journal_bytes: integer(
+      { minimum: 16_777_216, default: 1_073_741_824 },
+      'Maximum bytes of records on disk waiting for the database. Over the limit, requests are served but not recorded.',
+    ),
+    late_after: integer(
+      { minimum: 5, maximum: 3600, default: 15 },
+      'Seconds that a record may wait for the database before the health check `records` fails. A database that refuses records fails it at once.',
+    ),
+    content: boolean(
+      { default: false },
+      'Also records prompts and responses, for as many days as the records. Inform your users.',
+    ),
+    max_content_bytes: integer(
+      { minimum: 1, maximum: bounds.loggedContent, default: 65_536 },
+      'Maximum bytes of each prompt and response that `content` records; longer ones are truncated and marked.',
+    ),
+  }),
   create(options, host) {
     const requestLog = host.keep('log/journal', () => createRequestLog(host));
     const { journal } = requestLog;

@@ -1,4 +1,5 @@
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 const origins = { sandbox: 'https://api.sandbox.midtrans.com', production: 'https://api.midtrans.com' };
 const sandboxKey = /^SB-/;
@@ -7,38 +8,24 @@ const clientKey = /^(SB-)?Mid-client-/;
 /** The section `midtrans`. */
 export const midtransSection = defineSection({
   name: 'midtrans',
-  schema: {
-    type: 'object',
-    description: 'Account at Midtrans (Core API, QRIS), used when `payments.provider` is midtrans.',
-    default: {},
-    properties: {
-      server_key: {
-        type: 'string',
-        writeOnly: true,
-        maxLength: 200,
-        pattern: '^[!-~]*$',
-        description:
-          'Server key, from Settings, Access Keys: SB-Mid-server-… of the sandbox, Mid-server-… of production.',
-      },
-      merchant_id: {
-        type: 'string',
-        pattern: '^[A-Za-z0-9]+$',
-        description: 'Merchant id, such as G123456789. Notifications for another id are rejected.',
-      },
-      acquirer: {
-        type: 'string',
-        enum: ['gopay', 'airpay shopee'],
-        default: 'gopay',
-        description: 'Bank or wallet that issues the QR codes; it must be active for the account.',
-      },
-      base_url: {
-        type: 'string',
-        pattern: '^https?://[^\\s/]+$',
-        description: 'Origin of the API, for tests. Default: sandbox or production, as the key says.',
-      },
-    },
-    additionalProperties: false,
-  },
+  schema: object({ default: {} }, 'Account at Midtrans (Core API, QRIS), used when `payments.provider` is midtrans.', {
+    server_key: string(
+      { writeOnly: true, maxLength: 200, pattern: '^[!-~]*$' },
+      'Server key, from Settings, Access Keys: SB-Mid-server-… of the sandbox, Mid-server-… of production.',
+    ),
+    merchant_id: string(
+      { pattern: '^[A-Za-z0-9]+$' },
+      'Merchant id, such as G123456789. Notifications for another id are rejected.',
+    ),
+    acquirer: string(
+      { enum: ['gopay', 'airpay shopee'], default: 'gopay' },
+      'Bank or wallet that issues the QR codes; it must be active for the account.',
+    ),
+    base_url: string(
+      { pattern: '^https?://[^\\s/]+$' },
+      'Origin of the API, for tests. Default: sandbox or production, as the key says.',
+    ),
+  }),
   check({ base_url }, report, { production }) {
     if (base_url !== undefined && production !== undefined)
       report(

@@ -8,6 +8,7 @@ import {
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { boolean, integer, object, string } from '#core/platform/schema.ts';
 
 /** What a page asks before something is done. Texts are ready to be printed. */
 export interface ActionQuestion {
@@ -81,19 +82,15 @@ export function actionPage(definition: ActionDefinition): Page {
   const kind = actionKind(action);
   const needsNote = kind.input.required?.includes('note') === true;
   const form = defineForm({
-    fields: {
-      type: 'object',
-      properties: {
-        note: { type: 'string', minLength: needsNote ? 1 : 0, maxLength: longestNote, pattern: needsNote ? '\\S' : '' },
-        days: { type: 'integer', minimum: -365, maximum: 365 },
-        amount: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-        choice: { type: 'string', maxLength: 40 },
-        line: { type: 'string', maxLength: 320 },
-        manual: { type: 'boolean' },
-        route: { type: 'string', maxLength: 300 },
-      },
-      required: needsNote ? ['note'] : [],
-    },
+    fields: object(needsNote ? ['note'] : [], {
+      note: string({ minLength: needsNote ? 1 : 0, maxLength: longestNote, pattern: needsNote ? '\\S' : '' }),
+      days: integer({ minimum: -365, maximum: 365 }),
+      amount: integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      choice: string({ maxLength: 40 }),
+      line: string({ maxLength: 320 }),
+      manual: boolean(),
+      route: string({ maxLength: 300 }),
+    }),
     once: true,
     async submit({ note = '', days = 0, amount, choice = '', line = '', manual = false, route = '' }, request) {
       const input = { note: note.trim(), days, amount, choice, line: line.trim(), isManual: manual, route };

@@ -10,6 +10,7 @@ import { notificationJob, processNotification } from '#core/business/payments/pr
 import { removeOldNotifications } from '#core/business/payments/inbox.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 /** Seconds between sweeps. */
 const sweepInterval = 15;
@@ -17,7 +18,7 @@ const sweepInterval = 15;
 const check: JobDefinition<{ reference: string }> = {
   name: checkJob,
   description: 'Reads the status of one payment at its provider, when the database has a check due.',
-  data: { type: 'object', properties: { reference: { type: 'string' } }, required: ['reference'] },
+  data: object(['reference'], { reference: string() }),
   attempts: 1,
   run: ({ reference }, host) => checkPayment(host, reference),
 };
@@ -25,7 +26,7 @@ const check: JobDefinition<{ reference: string }> = {
 const notification: JobDefinition<{ id: string }> = {
   name: notificationJob,
   description: 'Processes a notification of a payment provider again.',
-  data: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  data: object(['id'], { id: string() }),
   attempts: 1,
   run: ({ id }, host) => processNotification(host, id),
 };

@@ -4,6 +4,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Entitlement, entitlement, principal } from '#core/gateway/facts.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
+import { integer, object } from '#core/platform/schema.ts';
 
 /**
  * Seconds for which an account that is refused counts as read: the clock of the database may have been set back since, and nobody
@@ -22,19 +23,12 @@ export const plan = defineStage({
   description: 'Requires an active plan for model calls.',
   reads: [principal],
   writes: [entitlement],
-  options: {
-    type: 'object',
-    properties: {
-      grace: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 2_592_000,
-        default: 0,
-        description: 'Grace period: seconds for which model calls still work after a plan ends.',
-      },
-    },
-    additionalProperties: false,
-  },
+  options: object({
+    grace: integer(
+      { minimum: 0, maximum: 2_592_000, default: 0 },
+      'Grace period: seconds for which model calls still work after a plan ends.',
+    ),
+  }),
   async create({ grace }, host) {
     const directory = accountDirectory(host);
     await directory.ready();

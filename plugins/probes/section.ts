@@ -1,46 +1,27 @@
 import { defineSection } from '#core/config/section.ts';
+import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 /** `probes` in gateway.yaml. */
 export const probesSection = defineSection({
   name: 'probes',
-  schema: {
-    type: 'object',
-    default: {},
-    description:
-      'Tries each route with tiny requests, to find out whether it still does what it declares. Off by default, because vendors bill them.',
-    properties: {
-      enabled: { type: 'boolean', default: false, description: 'True to try the routes.' },
-      every_hours: {
-        type: 'number',
-        minimum: 1,
-        maximum: 720,
-        default: 24,
-        description: 'Hours between two probes of a route.',
-      },
-      daily_tokens: {
-        type: 'integer',
-        minimum: 1000,
-        maximum: 100_000_000,
-        default: 50_000,
-        description:
-          'Tokens that the probes of one upstream may take in 24 hours, input and output together. What does not fit waits.',
-      },
-      context_every_days: {
-        type: 'number',
-        minimum: 0,
-        maximum: 365,
-        default: 7,
-        description:
-          'Days between two prompts that fill the declared context window (`max_input_tokens`); 0 for none. Such a prompt must fit into `daily_tokens`.',
-      },
-      on_drift: {
-        type: 'string',
-        enum: ['flag', 'last'],
-        default: 'flag',
-        description:
-          'What happens to a route that no longer does what it declares: it is reported, or also tried after the other routes of its model. Changed fingerprints are only reported.',
-      },
+  schema: object(
+    { default: {} },
+    'Tries each route with tiny requests, to find out whether it still does what it declares. Off by default, because vendors bill them.',
+    {
+      enabled: boolean({ default: false }, 'True to try the routes.'),
+      every_hours: number({ minimum: 1, maximum: 720, default: 24 }, 'Hours between two probes of a route.'),
+      daily_tokens: integer(
+        { minimum: 1000, maximum: 100_000_000, default: 50_000 },
+        'Tokens that the probes of one upstream may take in 24 hours, input and output together. What does not fit waits.',
+      ),
+      context_every_days: number(
+        { minimum: 0, maximum: 365, default: 7 },
+        'Days between two prompts that fill the declared context window (`max_input_tokens`); 0 for none. Such a prompt must fit into `daily_tokens`.',
+      ),
+      on_drift: string(
+        { enum: ['flag', 'last'], default: 'flag' },
+        'What happens to a route that no longer does what it declares: it is reported, or also tried after the other routes of its model. Changed fingerprints are only reported.',
+      ),
     },
-    additionalProperties: false,
-  },
+  ),
 });

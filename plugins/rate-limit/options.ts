@@ -1,5 +1,5 @@
 import type { RateLimits } from '#core/gateway/facts.ts';
-import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import { integer, number, object, type Infer, type JsonSchema } from '#core/platform/schema.ts';
 import type { Limits } from '#core/platform/shared/shared.ts';
 
 const atMost = 1_000_000_000;
@@ -7,41 +7,25 @@ const atMost = 1_000_000_000;
 /** An allowance: requests per period, with a burst. */
 function allowance(limit: number, burst: number) {
   return {
-    limit: { type: 'integer', minimum: 1, maximum: atMost, default: limit, description: 'Requests per period.' },
-    period: { type: 'number', minimum: 1, maximum: 86_400, default: 60, description: 'Seconds.' },
-    burst: {
-      type: 'integer',
-      minimum: 1,
-      maximum: atMost,
-      default: burst,
-      description: 'Maximum burst: requests that may be sent at once after a pause.',
-    },
+    limit: integer({ minimum: 1, maximum: atMost, default: limit }, 'Requests per period.'),
+    period: number({ minimum: 1, maximum: 86_400, default: 60 }, 'Seconds.'),
+    burst: integer(
+      { minimum: 1, maximum: atMost, default: burst },
+      'Maximum burst: requests that may be sent at once after a pause.',
+    ),
   } as const satisfies Record<string, JsonSchema>;
 }
 
 /** The options of the stage. */
-export const optionsSchema = {
-  type: 'object',
-  properties: {
-    ...allowance(60, 20),
-    concurrent: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1_000_000,
-      default: 8,
-      description: 'Requests in flight at the same time.',
-    },
-    other: {
-      type: 'object',
-      description:
-        'The allowance for requests other than model calls: lists, the key, token counts, stored responses. Never narrower than that for model calls.',
-      default: {},
-      properties: allowance(600, 100),
-      additionalProperties: false,
-    },
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+export const optionsSchema = object({
+  ...allowance(60, 20),
+  concurrent: integer({ minimum: 1, maximum: 1_000_000, default: 8 }, 'Requests in flight at the same time.'),
+  other: object(
+    { default: {} },
+    'The allowance for requests other than model calls: lists, the key, token counts, stored responses. Never narrower than that for model calls.',
+    allowance(600, 100),
+  ),
+});
 
 export type RateLimitOptions = Infer<typeof optionsSchema>;
 

@@ -4,6 +4,7 @@ import { aliases, models } from '#core/config/sections/models-section.ts';
 import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { array, object, string } from '#core/platform/schema.ts';
 
 /** The remedy for a name that is not plain, for messages. */
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
@@ -13,64 +14,42 @@ export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9][\w./:@+-]*$/.test(name) && !/@[A-Z_]+@/.test(name);
 }
 
-const modelName = { type: 'string', minLength: 1 } as const;
+const modelName = string({ minLength: 1 });
 
 /** The models of tools that speak one format. */
 const modelsOf = (format: string) =>
-  ({
-    type: 'object',
-    description: `The same for tools that speak ${format}.`,
-    properties: {
-      model: { ...modelName, description: 'Name of a model. Default: that of all formats.' },
-      small_model: {
-        ...modelName,
-        description: 'Name of a model for titles and summaries. Default: that of all formats.',
-      },
-    },
-    additionalProperties: false,
-  }) as const;
+  object(`The same for tools that speak ${format}.`, {
+    model: string(modelName, 'Name of a model. Default: that of all formats.'),
+    small_model: string(modelName, 'Name of a model for titles and summaries. Default: that of all formats.'),
+  });
 
 /** The section `setup`: what tools are set up with. */
 export const setupSection = defineSection({
   name: 'setup',
-  schema: {
-    type: 'object',
-    description: 'Models that tools are set up with, by /setup.sh, /setup.ps1 and the page that shows their settings.',
-    default: {},
-    properties: {
-      model: {
-        ...modelName,
-        description:
-          'Name of a model, as in models or aliases. Default, for each format: the first model whose primary route speaks it, or else the first that holds conversations.',
-      },
-      small_model: {
-        ...modelName,
-        description:
-          'Name of a model for titles and summaries. Default: the same among models with a word such as mini, haiku or flash in their names, or else the model itself.',
-      },
-      former_names: {
-        type: 'array',
-        description:
-          'Names that the service had before, the latest first. The scripts take out what customers have set up under them.',
-        default: [],
-        maxItems: 20,
-        items: { type: 'string', minLength: 1, maxLength: 100 },
-      },
-      formats: {
-        type: 'object',
-        description: 'Models of tools by the format that they speak.',
-        default: {},
-        properties: {
-          chat: modelsOf('Chat Completions'),
-          responses: modelsOf('Responses'),
-          messages: modelsOf('Messages'),
-          gemini: modelsOf('Gemini'),
-        },
-        additionalProperties: false,
-      },
+  schema: object(
+    { default: {} },
+    'Models that tools are set up with, by /setup.sh, /setup.ps1 and the page that shows their settings.',
+    {
+      model: string(
+        modelName,
+        'Name of a model, as in models or aliases. Default, for each format: the first model whose primary route speaks it, or else the first that holds conversations.',
+      ),
+      small_model: string(
+        modelName,
+        'Name of a model for titles and summaries. Default: the same among models with a word such as mini, haiku or flash in their names, or else the model itself.',
+      ),
+      former_names: array(
+        { default: [], maxItems: 20, items: string({ minLength: 1, maxLength: 100 }) },
+        'Names that the service had before, the latest first. The scripts take out what customers have set up under them.',
+      ),
+      formats: object({ default: {} }, 'Models of tools by the format that they speak.', {
+        chat: modelsOf('Chat Completions'),
+        responses: modelsOf('Responses'),
+        messages: modelsOf('Messages'),
+        gemini: modelsOf('Gemini'),
+      }),
     },
-    additionalProperties: false,
-  },
+  ),
   check(settings, report, context) {
     const known = knownNames(context);
     if (known === undefined) return;

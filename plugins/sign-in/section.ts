@@ -2,45 +2,36 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Infer } from '#core/platform/schema.ts';
+import { array, boolean, object, string, type Infer } from '#core/platform/schema.ts';
 import { providerConfig, providerTitles } from './provider-titles.ts';
 
-const url = { type: 'string', pattern: '^https?://[^\\s/]\\S*$', description: 'URL.' } as const;
+const url = string({ pattern: '^https?://[^\\s/]\\S*$' }, 'URL.');
 
 /** One provider in gateway.yaml. */
-const providerSchema = {
-  type: 'object',
-  properties: {
-    client_id: {
-      type: 'string',
-      maxLength: 1000,
-      description: 'Client id of the app that you registered at the provider. Without it the provider is off.',
-    },
-    client_secret: { type: 'string', maxLength: 5000, writeOnly: true, description: 'Client secret of that app.' },
-    title: { type: 'string', minLength: 1, maxLength: 40, description: 'Name on the button; default: the provider’s.' },
-    scope: { type: 'array', items: { type: 'string' }, description: 'Scopes instead of the provider’s usual ones.' },
-    trust_email: {
-      type: 'boolean',
-      default: false,
-      description:
-        'The provider returns only verified e-mail addresses. Needed for providers that do not send email_verified; never for google and github.',
-    },
-    config: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description:
-        'What @hapi/bell wants to know of some providers: { uri: https://github.example.com }, { domain: … }.',
-    },
-    endpoints: {
-      type: 'object',
-      description: 'Other URLs of the provider, for tests; refused in production.',
-      properties: { authorize: url, token: url, profile: url, emails: url },
-      additionalProperties: false,
-    },
+const providerSchema = object(['client_id', 'client_secret'], {
+  client_id: string(
+    { maxLength: 1000 },
+    'Client id of the app that you registered at the provider. Without it the provider is off.',
+  ),
+  client_secret: string({ maxLength: 5000, writeOnly: true }, 'Client secret of that app.'),
+  title: string({ minLength: 1, maxLength: 40 }, 'Name on the button; default: the provider’s.'),
+  scope: array({ items: string() }, 'Scopes instead of the provider’s usual ones.'),
+  trust_email: boolean(
+    { default: false },
+    'The provider returns only verified e-mail addresses. Needed for providers that do not send email_verified; never for google and github.',
+  ),
+  config: {
+    type: 'object',
+    additionalProperties: string(),
+    description: 'What @hapi/bell wants to know of some providers: { uri: https://github.example.com }, { domain: … }.',
   },
-  required: ['client_id', 'client_secret'],
-  additionalProperties: false,
-} as const;
+  endpoints: object('Other URLs of the provider, for tests; refused in production.', {
+    authorize: url,
+    token: url,
+    profile: url,
+    emails: url,
+  }),
+});
 
 /** The settings of one provider. */
 export type ProviderSettings = Infer<typeof providerSchema>;

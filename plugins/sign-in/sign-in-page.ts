@@ -8,18 +8,15 @@ import { admit, maySignIn } from './admit.ts';
 import { isLocalSignInOn } from './local-section.ts';
 import { offeredProviders } from './offered.ts';
 import { nextPath } from './next-path.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 /** Signs a person in by the name and e-mail address that they type: the users of this machine are trusted. */
 const localForm = defineForm({
-  fields: {
-    type: 'object',
-    properties: {
-      name: { type: 'string', maxLength: 100 },
-      email: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 },
-      next: { type: 'string', maxLength: 2000 },
-    },
-    required: ['email'],
-  },
+  fields: object(['email'], {
+    name: string({ maxLength: 100 }),
+    email: string({ pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 }),
+    next: string({ maxLength: 2000 }),
+  }),
   async submit({ name = '', email, next }, request) {
     requireLocal(request);
     if (!(await maySignIn(request.host, request.address))) throw new PageError(429, 'sign_in.too_many');
@@ -34,7 +31,7 @@ const localForm = defineForm({
 /** Signs in to the account whose key the gateway printed at its start, so that a first request is seen on the dashboard. */
 const demoForm = defineForm({
   path: `${signInPath}/demo`,
-  fields: { type: 'object', properties: { next: { type: 'string', maxLength: 2000 } } },
+  fields: object({ next: string({ maxLength: 2000 }) }),
   async submit({ next }, request) {
     requireLocal(request);
     const demo = await findDemoAccount(request.host);

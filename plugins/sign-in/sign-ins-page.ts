@@ -7,9 +7,10 @@ import { describeDevice } from '#core/web/sessions/device.ts';
 import { linkPurpose } from './link-intent.ts';
 import { startUrl } from './offered.ts';
 import { configuredProviders, titleOf } from './section.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 const path = '/account/sign-ins';
-const id = { type: 'string', minLength: 1, maxLength: 300 } as const;
+const id = string({ minLength: 1, maxLength: 300 });
 
 /**
  * Answers with a link that carries the intent, rather than with a redirect: the content security policy lets forms lead
@@ -17,7 +18,7 @@ const id = { type: 'string', minLength: 1, maxLength: 300 } as const;
  */
 const linkForm = defineForm({
   path: `${path}/link`,
-  fields: { type: 'object', properties: { provider: id }, required: ['provider'] },
+  fields: object(['provider'], { provider: id }),
   submit({ provider }, request) {
     const found = configuredProviders(request.host).find(({ name }) => name === provider);
     if (found === undefined) throw new PageError(404, 'sign_in.unknown');
@@ -28,7 +29,7 @@ const linkForm = defineForm({
 
 const unlinkForm = defineForm({
   path: `${path}/unlink`,
-  fields: { type: 'object', properties: { provider: id, subject: id }, required: ['provider', 'subject'] },
+  fields: object(['provider', 'subject'], { provider: id, subject: id }),
   async submit(identity, request) {
     const result = await unlinkIdentity(request.host.database, accountOf(request).id, identity);
     if (result === 'not_found') throw new PageError(404, 'sign_in.unknown');
@@ -38,7 +39,7 @@ const unlinkForm = defineForm({
 
 const revokeForm = defineForm({
   path: `${path}/revoke`,
-  fields: { type: 'object', properties: { session: id }, required: ['session'] },
+  fields: object(['session'], { session: id }),
   async submit({ session }, request) {
     if (session === request.sessionId) {
       await request.signOut();

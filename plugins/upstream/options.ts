@@ -1,162 +1,94 @@
 import { models } from '#core/config/sections/models-section.ts';
 import type { CheckContext, Report, YamlPath } from '#core/config/section.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import { boolean, integer, number, object, type Infer } from '#core/platform/schema.ts';
 import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
 import type { RelayOptions } from './routing/relay-parts.ts';
 import { routeExposures } from './routing/route-headers.ts';
 
-const seconds = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
+const seconds = number({ minimum: 0.1, maximum: 3600 });
 
-const breakerSchema = {
-  type: 'object',
-  default: {},
-  description: 'When a route is taken out of service, and for how long.',
-  properties: {
-    failures: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      default: defaultBreaker.failures,
-      description: 'Consecutive failures that open the breaker.',
-    },
-    failure_ratio: {
-      type: 'number',
-      minimum: 0.01,
-      maximum: 1,
-      default: defaultBreaker.failureRatio,
-      description: 'Share of failed calls in the window that opens the breaker, from 0 to 1.',
-    },
-    minimum_calls: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100_000,
-      default: defaultBreaker.minimumCalls,
-      description: 'Minimum calls in the window before the share applies.',
-    },
-    window: {
-      type: 'number',
-      minimum: 1,
-      maximum: 3600,
-      default: defaultBreaker.window / 1000,
-      description: 'Seconds of the window.',
-    },
-    cooldown: {
-      ...seconds,
-      default: defaultBreaker.cooldown / 1000,
-      description: 'Seconds until an open breaker allows a probe; doubled each time the probe fails.',
-    },
-    longest_cooldown: {
-      type: 'number',
-      minimum: 0.1,
-      maximum: 86_400,
-      default: defaultBreaker.longestCooldown / 1000,
-      description: 'Maximum seconds of the cooldown.',
-    },
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+const breakerSchema = object({ default: {} }, 'When a route is taken out of service, and for how long.', {
+  failures: integer(
+    { minimum: 1, maximum: 1000, default: defaultBreaker.failures },
+    'Consecutive failures that open the breaker.',
+  ),
+  failure_ratio: number(
+    { minimum: 0.01, maximum: 1, default: defaultBreaker.failureRatio },
+    'Share of failed calls in the window that opens the breaker, from 0 to 1.',
+  ),
+  minimum_calls: integer(
+    { minimum: 1, maximum: 100_000, default: defaultBreaker.minimumCalls },
+    'Minimum calls in the window before the share applies.',
+  ),
+  window: number({ minimum: 1, maximum: 3600, default: defaultBreaker.window / 1000 }, 'Seconds of the window.'),
+  cooldown: number(
+    { ...seconds, default: defaultBreaker.cooldown / 1000 },
+    'Seconds until an open breaker allows a probe; doubled each time the probe fails.',
+  ),
+  longest_cooldown: number(
+    { minimum: 0.1, maximum: 86_400, default: defaultBreaker.longestCooldown / 1000 },
+    'Maximum seconds of the cooldown.',
+  ),
+});
 
-export const upstreamSchema = {
-  type: 'object',
-  properties: {
-    max_attempts: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 10,
-      default: 3,
-      description: 'Maximum attempts per request, over all routes and keys of its model.',
+export const upstreamSchema = object({
+  max_attempts: integer(
+    { minimum: 1, maximum: 10, default: 3 },
+    'Maximum attempts per request, over all routes and keys of its model.',
+  ),
+  connect_timeout: number({ minimum: 0.1, maximum: 60, default: 5 }, 'Seconds to open a connection.'),
+  first_byte_timeout: number(
+    { ...seconds, default: 60 },
+    'Seconds until an upstream begins to respond; for a stream, also without a byte before its first content.',
+  ),
+  idle_timeout: number(
+    { ...seconds, default: 120 },
+    'Seconds without a byte after which a response that has begun is aborted.',
+  ),
+  progress_timeout: number(
+    { ...seconds, default: 300 },
+    'Seconds without content after which a stream that only sends pings is aborted.',
+  ),
+  deadline: number(
+    { minimum: 1, maximum: 3600, default: 180 },
+    'Seconds for all attempts together, until a non-streaming response is complete or a stream has its first content. While a healthy route is left, an attempt leaves it first_byte_timeout, or half of the remaining time.',
+  ),
+  keep_alive_after: number(
+    { ...seconds, default: 20 },
+    'Seconds without content after which the client of a stream gets its headers, so that clients and proxies do not time out. Later errors arrive inside the stream.',
+  ),
+  retry_share: number(
+    { minimum: 0, maximum: 1, default: 0.1 },
+    'Retry budget: further attempts of all requests together, as a share of the requests.',
+  ),
+  queue: object(
+    { default: {} },
+    'How requests wait for a free slot of an upstream with a `capacity`. Nothing waits for others.',
+    {
+      wait: number(
+        { minimum: 0, maximum: 3600, default: 15 },
+        'Seconds that a request waits at most; then it gets 429 with the Retry-After that is expected. They do not count toward deadline.',
+      ),
+      per_account: integer(
+        { minimum: 1, maximum: 10_000, default: 50 },
+        'Requests of an account that wait for an upstream; further ones get 429 at once.',
+      ),
+      total: integer({ minimum: 1, maximum: 100_000, default: 2_000 }, 'The same of all accounts together.'),
+      prefer_backup: boolean(
+        { default: false },
+        'True to ask a backup with room at once. False: requests wait for routes with the priority of the first one, and a backup with room serves when the wait is over.',
+      ),
     },
-    connect_timeout: {
-      type: 'number',
-      minimum: 0.1,
-      maximum: 60,
-      default: 5,
-      description: 'Seconds to open a connection.',
-    },
-    first_byte_timeout: {
-      ...seconds,
-      default: 60,
-      description:
-        'Seconds until an upstream begins to respond; for a stream, also without a byte before its first content.',
-    },
-    idle_timeout: {
-      ...seconds,
-      default: 120,
-      description: 'Seconds without a byte after which a response that has begun is aborted.',
-    },
-    progress_timeout: {
-      ...seconds,
-      default: 300,
-      description: 'Seconds without content after which a stream that only sends pings is aborted.',
-    },
-    deadline: {
-      type: 'number',
-      minimum: 1,
-      maximum: 3600,
-      default: 180,
-      description:
-        'Seconds for all attempts together, until a non-streaming response is complete or a stream has its first content. While a healthy route is left, an attempt leaves it first_byte_timeout, or half of the remaining time.',
-    },
-    keep_alive_after: {
-      ...seconds,
-      default: 20,
-      description:
-        'Seconds without content after which the client of a stream gets its headers, so that clients and proxies do not time out. Later errors arrive inside the stream.',
-    },
-    retry_share: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      default: 0.1,
-      description: 'Retry budget: further attempts of all requests together, as a share of the requests.',
-    },
-    queue: {
-      type: 'object',
-      default: {},
-      description: 'How requests wait for a free slot of an upstream with a `capacity`. Nothing waits for others.',
-      properties: {
-        wait: {
-          type: 'number',
-          minimum: 0,
-          maximum: 3600,
-          default: 15,
-          description:
-            'Seconds that a request waits at most; then it gets 429 with the Retry-After that is expected. They do not count toward deadline.',
-        },
-        per_account: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 10_000,
-          default: 50,
-          description: 'Requests of an account that wait for an upstream; further ones get 429 at once.',
-        },
-        total: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 100_000,
-          default: 2_000,
-          description: 'The same of all accounts together.',
-        },
-        prefer_backup: {
-          type: 'boolean',
-          default: false,
-          description:
-            'True to ask a backup with room at once. False: requests wait for routes with the priority of the first one, and a backup with room serves when the wait is over.',
-        },
-      },
-      additionalProperties: false,
-    },
-    breaker: breakerSchema,
-    route_headers: {
-      enum: routeExposures,
-      default: 'hidden',
-      description:
-        'Routes in the response headers `x-daypass-route` and `x-daypass-attempts`: by their names, by their numbers in the list of the model, or hidden.',
-    },
+  ),
+  breaker: breakerSchema,
+  route_headers: {
+    enum: routeExposures,
+    default: 'hidden',
+    description:
+      'Routes in the response headers `x-daypass-route` and `x-daypass-attempts`: by their names, by their numbers in the list of the model, or hidden.',
   },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+});
 
 export type UpstreamSettings = Infer<typeof upstreamSchema>;
 

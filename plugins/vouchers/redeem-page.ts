@@ -5,16 +5,13 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 /** A code has 16 characters; more are there when it was pasted with text around it. */
 const longestInput = 100;
 
 const redeemForm = defineForm({
-  fields: {
-    type: 'object',
-    properties: { code: { type: 'string', minLength: 1, maxLength: longestInput } },
-    required: ['code'],
-  },
+  fields: object(['code'], { code: string({ minLength: 1, maxLength: longestInput }) }),
   async submit({ code }, request) {
     const { host, format, t, address } = request;
     try {

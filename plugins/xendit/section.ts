@@ -1,4 +1,5 @@
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 const origin = 'https://api.xendit.co';
 const testKey = /^xnd_development_/;
@@ -6,39 +7,25 @@ const testKey = /^xnd_development_/;
 /** The section `xendit`. */
 export const xenditSection = defineSection({
   name: 'xendit',
-  schema: {
-    type: 'object',
-    description: 'Account at Xendit (Payments API v3, QRIS), used when `payments.provider` is xendit.',
-    default: {},
-    properties: {
-      secret_key: {
-        type: 'string',
-        writeOnly: true,
-        maxLength: 300,
-        pattern: '^[!-~]*$',
-        description:
-          'Secret key: xnd_development_… moves no money, xnd_production_… does. It may write payments and refunds.',
-      },
-      webhook_token: {
-        type: 'string',
-        writeOnly: true,
-        maxLength: 300,
-        pattern: '^[!-~]*$',
-        description: 'Webhook verification token, from Settings, Webhooks. Test and live mode have different tokens.',
-      },
-      business_id: {
-        type: 'string',
-        pattern: '^[A-Za-z0-9]+$',
-        description: 'Business id of the account. Notifications for another id are rejected.',
-      },
-      base_url: {
-        type: 'string',
-        pattern: '^https?://[^\\s/]+$',
-        description: `Origin of the API, for tests. Default: ${origin}.`,
-      },
+  schema: object(
+    { default: {} },
+    'Account at Xendit (Payments API v3, QRIS), used when `payments.provider` is xendit.',
+    {
+      secret_key: string(
+        { writeOnly: true, maxLength: 300, pattern: '^[!-~]*$' },
+        'Secret key: xnd_development_… moves no money, xnd_production_… does. It may write payments and refunds.',
+      ),
+      webhook_token: string(
+        { writeOnly: true, maxLength: 300, pattern: '^[!-~]*$' },
+        'Webhook verification token, from Settings, Webhooks. Test and live mode have different tokens.',
+      ),
+      business_id: string(
+        { pattern: '^[A-Za-z0-9]+$' },
+        'Business id of the account. Notifications for another id are rejected.',
+      ),
+      base_url: string({ pattern: '^https?://[^\\s/]+$' }, `Origin of the API, for tests. Default: ${origin}.`),
     },
-    additionalProperties: false,
-  },
+  ),
   check({ base_url }, report, { production }) {
     if (base_url !== undefined && production !== undefined)
       report(

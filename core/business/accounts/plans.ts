@@ -1,96 +1,69 @@
 import { defineSection, type SectionValue, type SectionValues } from '#core/config/section.ts';
-import type { JsonSchema } from '#core/platform/schema.ts';
+import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { formatMoney } from './money.ts';
 
 /** The most days that an account can hold ahead of now. */
 export const maxDaysAhead = 365;
 
 /** Limits that replace those of the stage `rate-limit`. */
-const limits = {
-  type: 'object',
-  description:
-    'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',
-  minProperties: 1,
-  properties: {
-    limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, description: 'Requests per period.' },
-    period: { type: 'number', minimum: 1, maximum: 86_400, description: 'Seconds.' },
-    burst: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1_000_000_000,
-      description: 'Maximum burst: requests that may be sent at once after a pause.',
-    },
-    concurrent: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1_000_000,
-      description: 'Requests in flight at the same time.',
-    },
-    weight: {
-      type: 'number',
-      minimum: 0.1,
-      maximum: 100,
-      description:
-        'Share of an upstream that is full (`capacity`), relative to accounts with another weight. Default: 1.',
-    },
+const limits = object(
+  { minProperties: 1 },
+  'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',
+  {
+    limit: integer({ minimum: 1, maximum: 1_000_000_000 }, 'Requests per period.'),
+    period: number({ minimum: 1, maximum: 86_400 }, 'Seconds.'),
+    burst: integer(
+      { minimum: 1, maximum: 1_000_000_000 },
+      'Maximum burst: requests that may be sent at once after a pause.',
+    ),
+    concurrent: integer({ minimum: 1, maximum: 1_000_000 }, 'Requests in flight at the same time.'),
+    weight: number(
+      { minimum: 0.1, maximum: 100 },
+      'Share of an upstream that is full (`capacity`), relative to accounts with another weight. Default: 1.',
+    ),
   },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+);
 
-const labelText = { type: 'string', minLength: 1, maxLength: 80 } as const;
+const labelText = string({ minLength: 1, maxLength: 80 });
 
 /** The section `plans`: what is sold. */
 export const plansSection = defineSection({
   name: 'plans',
-  schema: {
-    type: 'array',
-    description: 'Plans for sale: access for a number of days, paid once.',
-    minItems: 1,
-    items: {
-      type: 'object',
-      properties: {
-        days: { type: 'integer', minimum: 1, maximum: 365, description: 'Days of 24 hours.' },
-        price: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1_000_000_000_000,
-          description: 'Price in the smallest unit in which the currency is paid: rupiah for IDR, cents for USD.',
-        },
+  schema: array(
+    {
+      minItems: 1,
+      items: object(['days', 'price'], {
+        days: integer({ minimum: 1, maximum: 365 }, 'Days of 24 hours.'),
+        price: integer(
+          { minimum: 1, maximum: 1_000_000_000_000 },
+          'Price in the smallest unit in which the currency is paid: rupiah for IDR, cents for USD.',
+        ),
         label: {
           description: 'Short text about who the plan is for: one text, or one per language.',
           anyOf: [
             labelText,
-            {
-              type: 'object',
-              properties: {
-                en: { ...labelText, description: 'English text, also used in records.' },
-                id: { ...labelText, description: 'Indonesian text.' },
-              },
-              required: ['en', 'id'],
-              additionalProperties: false,
-            },
+            object(['en', 'id'], {
+              en: string(labelText, 'English text, also used in records.'),
+              id: string(labelText, 'Indonesian text.'),
+            }),
           ],
         },
-        recommended: { type: 'boolean', description: 'True for the one plan that pages recommend.' },
-        max_active: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 10_000_000,
-          description:
-            'Passes of this plan that may run at the same time, as `sales: { max_active }` limits all plans together. Default: no limit.',
-        },
+        recommended: boolean('True for the one plan that pages recommend.'),
+        max_active: integer(
+          { minimum: 1, maximum: 10_000_000 },
+          'Passes of this plan that may run at the same time, as `sales: { max_active }` limits all plans together. Default: no limit.',
+        ),
         limits,
-      },
-      required: ['days', 'price'],
-      additionalProperties: false,
+      }),
+      default: [
+        { days: 1, price: 18_000, label: { en: 'for trying out', id: 'untuk mencoba' } },
+        { days: 3, price: 48_000 },
+        { days: 7, price: 95_000, label: { en: 'for weekly work', id: 'untuk kerja mingguan' }, recommended: true },
+        { days: 30, price: 289_000, label: { en: 'for teams and production', id: 'untuk tim dan produksi' } },
+      ],
     },
-    default: [
-      { days: 1, price: 18_000, label: { en: 'for trying out', id: 'untuk mencoba' } },
-      { days: 3, price: 48_000 },
-      { days: 7, price: 95_000, label: { en: 'for weekly work', id: 'untuk kerja mingguan' }, recommended: true },
-      { days: 30, price: 289_000, label: { en: 'for teams and production', id: 'untuk tim dan produksi' } },
-    ],
-  },
+    'Plans for sale: access for a number of days, paid once.',
+  ),
   check(plans, report) {
     const marked = plans.flatMap(({ recommended }, index) => (recommended === true ? [index] : []));
     if (marked.length > 1)
@@ -147,12 +120,7 @@ export function labelIn(language: 'en' | 'id', label: PlanLabel | undefined): st
 /** The section `currency`: the currency of all prices. */
 export const currencySection = defineSection({
   name: 'currency',
-  schema: {
-    type: 'string',
-    pattern: '^[A-Z]{3}$',
-    default: 'IDR',
-    description: 'Currency of all prices: the three letters of ISO 4217.',
-  },
+  schema: string({ pattern: '^[A-Z]{3}$', default: 'IDR' }, 'Currency of all prices: the three letters of ISO 4217.'),
   check(currency, report) {
     if (Intl.supportedValuesOf('currency').includes(currency)) return;
     report(['currency'], `is "${currency}", which is not a currency`, 'use a code of ISO 4217, for example IDR or USD');

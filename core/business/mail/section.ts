@@ -1,37 +1,26 @@
 import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
+import { boolean, object, string } from '#core/platform/schema.ts';
 
 /** `mail` in gateway.yaml. Without `smtp` nothing is sent. */
 export const mailSection = defineSection({
   name: 'mail',
-  schema: {
-    type: 'object',
-    description: 'Mail to customers: receipts, plan ends, sign-ins, new keys. Nothing is sent without `smtp`.',
-    default: {},
-    properties: {
-      smtp: {
-        type: 'string',
-        writeOnly: true,
-        description: 'Mail server: smtps://user:password@host:465, or smtp://…:587 with STARTTLS. Empty: no mail.',
-      },
-      from: {
-        type: 'string',
-        pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
-        description: 'E-mail address of the sender. Its display name is the service name.',
-      },
-      reply_to: {
-        type: 'string',
-        pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
-        description: 'E-mail address for replies. Default: `from`.',
-      },
-      plan_ending: {
-        type: 'boolean',
-        default: true,
-        description: 'Whether customers are reminded a day before their plan ends.',
-      },
+  schema: object(
+    { default: {} },
+    'Mail to customers: receipts, plan ends, sign-ins, new keys. Nothing is sent without `smtp`.',
+    {
+      smtp: string(
+        { writeOnly: true },
+        'Mail server: smtps://user:password@host:465, or smtp://…:587 with STARTTLS. Empty: no mail.',
+      ),
+      from: string(
+        { pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' },
+        'E-mail address of the sender. Its display name is the service name.',
+      ),
+      reply_to: string({ pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' }, 'E-mail address for replies. Default: `from`.'),
+      plan_ending: boolean({ default: true }, 'Whether customers are reminded a day before their plan ends.'),
     },
-    additionalProperties: false,
-  },
+  ),
   check({ smtp = '', from }, report) {
     if (smtp === '') return;
     const server = parseSmtpUrl(smtp);

@@ -4,6 +4,7 @@ import { defineSection, type YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
+import { number } from '#core/platform/schema.ts';
 
 /** Digits after the decimal point of a rate. */
 export const rateDecimals = 12;
@@ -17,12 +18,10 @@ export const exchangeRatesSection = defineSection({
       'What one unit of another currency is worth in the currency of plans, such as { USD: 16400 } where plans are paid in rupiah: for costs of upstreams.',
     default: {},
     propertyNames: { pattern: '^[A-Z]{3}$', description: 'The three letters of ISO 4217.' },
-    additionalProperties: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: 999_999_999,
-      description: 'Units of the currency of plans, with up to 12 decimals.',
-    },
+    additionalProperties: number(
+      { exclusiveMinimum: 0, maximum: 999_999_999 },
+      'Units of the currency of plans, with up to 12 decimals.',
+    ),
   },
   check(rates, report, all) {
     const own = all.get(currencySection);

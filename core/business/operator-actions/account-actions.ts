@@ -1,8 +1,9 @@
 import { AccountError } from '../accounts/account-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AccountRecord } from '../accounts/account-record.ts';
-import { type ActionKind, type ActionWords, describeWords, note, schema, text, time } from './action-kind.ts';
+import { type ActionKind, type ActionWords, describeWords, note, text, time } from './action-kind.ts';
 import { recordAction } from './operator-actions.ts';
+import { integer, object } from '#core/platform/schema.ts';
 
 /*
  * Actions on accounts. What is done is loaded when it is: MikroORM would slow all commands down.
@@ -25,7 +26,7 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.block',
     subject: 'account',
     summary: 'refuse an account, end its sessions and prevent its sign-in',
-    input: schema({ note }, ['note']),
+    input: object(['note'], { note }),
     sparesOperators: true,
     async perform({ database }, id, input) {
       await (await blocking()).blockAccount(database, id, input.note ?? '');
@@ -35,7 +36,7 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.unblock',
     subject: 'account',
     summary: 'serve a blocked account again, with the same key',
-    input: schema({}, []),
+    input: object({}),
     async perform({ database }, id) {
       await (await blocking()).unblockAccount(database, id);
     },
@@ -44,14 +45,11 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.add_days',
     subject: 'account',
     summary: 'add days to an account, or take days back from the end with a negative number',
-    input: schema(
-      {
-        days: { type: 'integer', minimum: -365, maximum: 365, description: 'Days to add; negative ones are taken.' },
-        label: text('What customers read as the name of added days; default: their number.', 60),
-        note,
-      },
-      ['days', 'note'],
-    ),
+    input: object(['days', 'note'], {
+      days: integer({ minimum: -365, maximum: 365 }, 'Days to add; negative ones are taken.'),
+      label: text('What customers read as the name of added days; default: their number.', 60),
+      note,
+    }),
     async perform({ database }, id, { days = 0, label, note: why = '' }) {
       const { grantDays, revokeDays } = await import('../accounts/ledger.ts');
       if (days > 0) await grantDays(database, id, { days, label, note: why });
@@ -62,7 +60,7 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.note',
     subject: 'account',
     summary: 'write a note about an account, which only operators see',
-    input: schema({ note }, ['note']),
+    input: object(['note'], { note }),
     // The record of the action is the note.
     perform: () => Promise.resolve(),
   },
@@ -70,7 +68,7 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.change_email',
     subject: 'account',
     summary: 'give an account another e-mail address; the former one gets a mail',
-    input: schema({ to: { ...text('The new address.', 320), pattern: emailAddress }, note }, ['to', 'note']),
+    input: object(['to', 'note'], { to: { ...text('The new address.', 320), pattern: emailAddress }, note }),
     sparesOperators: true,
     async perform(host, id, { to = '' }) {
       if (!new RegExp(emailAddress).test(to))
@@ -82,7 +80,7 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.remove_sign_in',
     subject: 'account',
     summary: 'remove a sign-in from an account, also the last one, and end its sessions',
-    input: schema({ sign_in: signIn, note }, ['sign_in', 'note']),
+    input: object(['sign_in', 'note'], { sign_in: signIn, note }),
     sparesOperators: true,
     async perform(host, id, { sign_in: provider = '' }) {
       await (await recovery()).removeSignIn(host, id, provider);
@@ -92,7 +90,7 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.move_sign_in',
     subject: 'account',
     summary: 'move a sign-in to another account, and end the sessions of both',
-    input: schema({ sign_in: signIn, to: text('The other account.'), note }, ['sign_in', 'to', 'note']),
+    input: object(['sign_in', 'to', 'note'], { sign_in: signIn, to: text('The other account.'), note }),
     sparesOperators: true,
     async resolve(host, input) {
       const other = await findOther(host, input).catch((error: unknown) => {
@@ -110,10 +108,10 @@ export const accountActions: readonly ActionKind[] = [
     name: 'account.delete',
     subject: 'account',
     summary: 'remove what is personal of an account, for good',
-    input: schema(
-      { confirm: text('The e-mail address of the account, or its id, to show that it is meant.', 320), note },
-      ['confirm'],
-    ),
+    input: object(['confirm'], {
+      confirm: text('The e-mail address of the account, or its id, to show that it is meant.', 320),
+      note,
+    }),
     sparesOperators: true,
     async perform(host, id, { confirm = '' }) {
       const { findAccount } = await import('../accounts/accounts.ts');
@@ -140,17 +138,14 @@ export const accountActions: readonly ActionKind[] = [
     name: 'outage.grant_days',
     subject: 'outage',
     summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
-    input: schema(
-      {
-        since: time,
-        until: time,
-        model: text('Only accounts that requested this model in the span.'),
-        days: { type: 'integer', minimum: 1, maximum: 30, description: 'Days to add to each.' },
-        label: text('What customers read as the name of these days.', 60),
-        note,
-      },
-      ['since', 'until', 'days', 'label', 'note'],
-    ),
+    input: object(['since', 'until', 'days', 'label', 'note'], {
+      since: time,
+      until: time,
+      model: text('Only accounts that requested this model in the span.'),
+      days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each.'),
+      label: text('What customers read as the name of these days.', 60),
+      note,
+    }),
     async perform(host, _id, { since = '', until = '', model, days = 0, label = '', note: why = '' }, operator) {
       const { findAffected, grantForOutage, readOutage } = await import('../accounts/outage-grant.ts');
       const failed: { account: string; message: string }[] = [];
@@ -175,7 +170,7 @@ export const accountActions: readonly ActionKind[] = [
     subject: 'outage',
     summary:
       'give the time of an outage back to all whom it has hit, once; after the first one, this is done without being asked',
-    input: schema({ outage: text('Id of the outage.', 36) }, ['outage']),
+    input: object(['outage'], { outage: text('Id of the outage.', 36) }),
     async perform(host, _id, { outage = '' }) {
       const { approveOutage } = await import('../outages/credit.ts');
       return { ...(await approveOutage(host, outage)) };
@@ -185,7 +180,7 @@ export const accountActions: readonly ActionKind[] = [
     name: 'outage.decline',
     subject: 'outage',
     summary: 'give the time of an outage back to nobody; refused once somebody has it',
-    input: schema({ outage: text('Id of the outage.', 36), note }, ['outage', 'note']),
+    input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
     async perform({ database }, _id, { outage = '' }) {
       const { declineOutage } = await import('../outages/credit.ts');
       await declineOutage(database, outage);

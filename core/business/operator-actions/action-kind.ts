@@ -78,11 +78,6 @@ export const time = {
 
 export const note = text('Why, for the record.', 500);
 
-export const schema = <const P extends Readonly<Record<string, JsonSchema>>>(
-  properties: P,
-  required: readonly (keyof P & string)[],
-) => ({ type: 'object', properties, required, additionalProperties: false }) as const;
-
 /** The input in one line, the operator's words last. */
 export function describeWords({ note: words, ...rest }: ActionWords): string | undefined {
   const parts = Object.entries(rest).flatMap(([name, value]) =>

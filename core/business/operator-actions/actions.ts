@@ -6,10 +6,11 @@ import { uuid } from '#core/platform/database/database.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
-import { type ActionKind, type ActionWords, describeWords, schema, type SubjectKind } from './action-kind.ts';
+import { type ActionKind, type ActionWords, describeWords, type SubjectKind } from './action-kind.ts';
 import { type OperatorAction, recordAction } from './operator-actions.ts';
 import { announcementActions } from './announcement-actions.ts';
 import { orderActions } from './order-actions.ts';
+import { object } from '#core/platform/schema.ts';
 
 export { type ActionKind, type ActionWords, hasHandle } from './action-kind.ts';
 
@@ -17,7 +18,7 @@ const routeReset: ActionKind = {
   name: 'route.reset',
   subject: 'route',
   summary: 'close the breaker of a route and end the cooldowns of its keys',
-  input: schema({}, []),
+  input: object({}),
   perform: (host, route) => resetRoute(host, route),
 };
 

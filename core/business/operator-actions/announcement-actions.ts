@@ -1,4 +1,5 @@
-import { type ActionKind, type ActionWords, schema, text, time } from './action-kind.ts';
+import { type ActionKind, type ActionWords, text, time } from './action-kind.ts';
+import { boolean, object } from '#core/platform/schema.ts';
 
 /*
  * Announcements to customers. What is done is loaded when it is: MikroORM would slow all commands down.
@@ -39,16 +40,10 @@ export const announcementActions: readonly ActionKind[] = [
     name: 'announcement.create',
     subject: 'announcements',
     summary: 'announce something to customers for a span, in both languages, and mail it where wanted',
-    input: schema(
-      {
-        ...members,
-        mail: {
-          type: 'boolean',
-          description: 'Whether accounts with paid time get a mail; about a model, those that used it in 30 days.',
-        },
-      },
-      required,
-    ),
+    input: object(required, {
+      ...members,
+      mail: boolean('Whether accounts with paid time get a mail; about a model, those that used it in 30 days.'),
+    }),
     describe,
     async perform(host, _id, input, operator) {
       const { createAnnouncement } = await announcements();
@@ -60,7 +55,7 @@ export const announcementActions: readonly ActionKind[] = [
     name: 'announcement.change',
     subject: 'announcement',
     summary: 'change an announcement that has not ended; nobody gets a mail again',
-    input: schema(members, required),
+    input: object(required, members),
     describe,
     async perform(host, id, input) {
       await (await announcements()).changeAnnouncement(host, id, wordsOf(input));
@@ -70,7 +65,7 @@ export const announcementActions: readonly ActionKind[] = [
     name: 'announcement.end',
     subject: 'announcement',
     summary: 'end an announcement before its time',
-    input: schema({}, []),
+    input: object({}),
     async perform({ database }, id) {
       await (await announcements()).endAnnouncement(database, id);
     },

@@ -1,6 +1,7 @@
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { waysOfDaysBack } from '../payments/order-types.ts';
-import { type ActionKind, note, schema, text } from './action-kind.ts';
+import { type ActionKind, note, text } from './action-kind.ts';
+import { boolean, integer, object } from '#core/platform/schema.ts';
 
 /*
  * Actions on orders, their refunds and their flags. What is done is loaded when it is: MikroORM would slow all commands down.
@@ -14,7 +15,7 @@ export const orderActions: readonly ActionKind[] = [
     name: 'order.check',
     subject: 'order',
     summary: 'ask the provider about an order now',
-    input: schema({}, []),
+    input: object({}),
     async perform(host, id) {
       await (await checkout()).checkOrder(host, id);
     },
@@ -23,7 +24,7 @@ export const orderActions: readonly ActionKind[] = [
     name: 'order.cancel',
     subject: 'order',
     summary: 'cancel an order that is not paid; a payment that comes nevertheless still counts',
-    input: schema({ note }, ['note']),
+    input: object(['note'], { note }),
     async perform(host, id) {
       const { state, code } = await (await checkout()).cancelOrder(host, id);
       if (state !== 'cancelled')
@@ -34,19 +35,16 @@ export const orderActions: readonly ActionKind[] = [
     name: 'order.refund',
     subject: 'order',
     summary: 'pay a payment back, in full or in part',
-    input: schema(
-      {
-        payment: text('Its id, where the order has several with anything left.'),
-        amount: { type: 'integer', minimum: 1, description: 'A part of it; default: all that is left.' },
-        manual: { type: 'boolean', description: 'Whether you have paid it back yourself.' },
-        days_back: {
-          enum: waysOfDaysBack,
-          description: 'Days that go back; default: unused ones with the whole payment, none with a part.',
-        },
-        note,
+    input: object(['note'], {
+      payment: text('Its id, where the order has several with anything left.'),
+      amount: integer({ minimum: 1 }, 'A part of it; default: all that is left.'),
+      manual: boolean('Whether you have paid it back yourself.'),
+      days_back: {
+        enum: waysOfDaysBack,
+        description: 'Days that go back; default: unused ones with the whole payment, none with a part.',
       },
-      ['note'],
-    ),
+      note,
+    }),
     async perform(host, id, { payment, amount, manual = false, days_back: days, note: reason = '' }) {
       const { findOrderOfPayment, refundOrder, refundPayment } = await refunds();
       const options = { amount, days, isManual: manual, reason };
@@ -67,7 +65,7 @@ export const orderActions: readonly ActionKind[] = [
     name: 'refund.close',
     subject: 'refund',
     summary: 'close a refund that is under way, by what the provider has told you',
-    input: schema({ as: { enum: ['done', 'failed'], description: 'What became of it.' }, note }, ['as', 'note']),
+    input: object(['as', 'note'], { as: { enum: ['done', 'failed'], description: 'What became of it.' }, note }),
     async perform(host, key, { as: outcome = 'done', note: who = '' }) {
       await (await refunds()).closeRefund(host, key, outcome, who);
     },
@@ -76,7 +74,7 @@ export const orderActions: readonly ActionKind[] = [
     name: 'flag.resolve',
     subject: 'flag',
     summary: 'mark a flag as resolved, or all flags of an order, with what was done',
-    input: schema({ note }, ['note']),
+    input: object(['note'], { note }),
     async perform({ database }, id, { note: done = '' }) {
       const { resolveFlag } = await import('../payments/flags.ts');
       const resolved = await resolveFlag(database, id, done);

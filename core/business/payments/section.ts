@@ -1,81 +1,46 @@
 import { type CheckContext, defineSection, type ProviderTerms, type Report } from '#core/config/section.ts';
 import { currencySection, plansSection } from '../accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 /** The section `payments`: who takes the money. */
 export const paymentsSection = defineSection({
   name: 'payments',
-  schema: {
-    type: 'object',
-    description: 'How plans are paid.',
-    properties: {
-      provider: {
-        type: 'string',
-        pattern: '^[a-z][a-z0-9-]*$',
-        description:
-          'Name of the payment provider, for example midtrans or xendit, or none to sell nothing. Default: sandbox, which moves no money and is refused when service.base_url is not this machine; with NODE_ENV=production none.',
-      },
-      order_minutes: {
-        type: 'integer',
-        minimum: 5,
-        maximum: 1440,
-        default: 30,
-        description: 'Minutes for which an order can be paid.',
-      },
-      gifts: {
-        type: 'boolean',
-        default: false,
-        description:
-          'Whether passes can be bought as gifts: the buyer gets a code, and the account that redeems it within a year gets the days.',
-      },
-      decision_hours: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 720,
-        default: 24,
-        description: 'Hours within which a buyer whose money activated nothing is promised a decision.',
-      },
-      calls_per_second: {
-        type: 'number',
-        minimum: 0.1,
-        maximum: 10_000,
-        description:
-          "Calls that the gateway makes to each endpoint of the provider in a second, all instances together. Default: the provider's documented limit (xendit: 10, in test mode 1), otherwise 20. When the provider refuses calls, the rate is halved and rises again slowly.",
-      },
-      max_open_orders: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000,
-        default: 5,
-        description: 'Orders of one account that wait for a payment at the same time.',
-      },
-      max_charges_per_hour: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 100_000,
-        default: 20,
-        description: 'Charges, each with a QR code, that one account makes within an hour without paying them.',
-      },
-      max_charges_per_hour_and_address: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000_000,
-        default: 500,
-        description:
-          'The same of all accounts at one IPv4 address, or in one IPv6 network (/64). Paid charges count as well. Raise it when many customers share an address.',
-      },
-      keep_notifications_days: {
-        type: 'integer',
-        minimum: 400,
-        maximum: 36_500,
-        default: 730,
-        description:
-          "Days to keep the provider's notifications. Orders, payments and refunds are kept for good. At least 400: some refunds and disputes take a year.",
-      },
-    },
-    additionalProperties: false,
-    default: {},
-  },
+  schema: object({ default: {} }, 'How plans are paid.', {
+    provider: string(
+      { pattern: '^[a-z][a-z0-9-]*$' },
+      'Name of the payment provider, for example midtrans or xendit, or none to sell nothing. Default: sandbox, which moves no money and is refused when service.base_url is not this machine; with NODE_ENV=production none.',
+    ),
+    order_minutes: integer({ minimum: 5, maximum: 1440, default: 30 }, 'Minutes for which an order can be paid.'),
+    gifts: boolean(
+      { default: false },
+      'Whether passes can be bought as gifts: the buyer gets a code, and the account that redeems it within a year gets the days.',
+    ),
+    decision_hours: integer(
+      { minimum: 1, maximum: 720, default: 24 },
+      'Hours within which a buyer whose money activated nothing is promised a decision.',
+    ),
+    calls_per_second: number(
+      { minimum: 0.1, maximum: 10_000 },
+      "Calls that the gateway makes to each endpoint of the provider in a second, all instances together. Default: the provider's documented limit (xendit: 10, in test mode 1), otherwise 20. When the provider refuses calls, the rate is halved and rises again slowly.",
+    ),
+    max_open_orders: integer(
+      { minimum: 1, maximum: 1_000, default: 5 },
+      'Orders of one account that wait for a payment at the same time.',
+    ),
+    max_charges_per_hour: integer(
+      { minimum: 1, maximum: 100_000, default: 20 },
+      'Charges, each with a QR code, that one account makes within an hour without paying them.',
+    ),
+    max_charges_per_hour_and_address: integer(
+      { minimum: 1, maximum: 1_000_000, default: 500 },
+      'The same of all accounts at one IPv4 address, or in one IPv6 network (/64). Paid charges count as well. Raise it when many customers share an address.',
+    ),
+    keep_notifications_days: integer(
+      { minimum: 400, maximum: 36_500, default: 730 },
+      "Days to keep the provider's notifications. Orders, payments and refunds are kept for good. At least 400: some refunds and disputes take a year.",
+    ),
+  }),
   check({ provider: name, ...limits }, report, all) {
     if (limits.max_charges_per_hour_and_address < limits.max_charges_per_hour)
       report(

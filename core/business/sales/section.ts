@@ -1,31 +1,20 @@
 import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { plansSection } from '../accounts/plans.ts';
+import { integer, object } from '#core/platform/schema.ts';
 
 /** The section `sales`: how many passes may run at a time. Plans have limits as well, in `plans`. */
 export const salesSection = defineSection({
   name: 'sales',
-  schema: {
-    type: 'object',
-    description: 'When plans are sold out. Without limits, here or in `plans`, they never are.',
-    properties: {
-      max_active: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 10_000_000,
-        description:
-          'Passes that may run at the same time, open orders and reserved places included. When all places are taken, new customers wait; who has a pass can always renew it. Default: no limit.',
-      },
-      reserve_minutes: {
-        type: 'integer',
-        minimum: 5,
-        maximum: 10_080,
-        default: 1_440,
-        description: 'Minutes for which a free place is reserved for the next customer on the waiting list.',
-      },
-    },
-    additionalProperties: false,
-    default: {},
-  },
+  schema: object({ default: {} }, 'When plans are sold out. Without limits, here or in `plans`, they never are.', {
+    max_active: integer(
+      { minimum: 1, maximum: 10_000_000 },
+      'Passes that may run at the same time, open orders and reserved places included. When all places are taken, new customers wait; who has a pass can always renew it. Default: no limit.',
+    ),
+    reserve_minutes: integer(
+      { minimum: 5, maximum: 10_080, default: 1_440 },
+      'Minutes for which a free place is reserved for the next customer on the waiting list.',
+    ),
+  }),
   check({ max_active: all }, report, values) {
     if (all === undefined) return;
     for (const [index, { days, max_active: most = 0 }] of values.get(plansSection).entries())

@@ -1,29 +1,20 @@
-import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import { boolean, object, string, type Infer } from '#core/platform/schema.ts';
 import type { Resolved } from './quirks.ts';
 
-const flag = { type: 'boolean' } as const;
-
 /** What a model can do on a route. All true where nothing else is configured. */
-export const capabilitiesSchema = {
-  type: 'object',
-  description: 'Capabilities of the model. Default: those of the vendor’s models.',
-  properties: {
-    images: { ...flag, description: 'Accepts image input.' },
-    files: { ...flag, description: 'Accepts documents, such as PDF files.' },
-    audio: { ...flag, description: 'Accepts audio input.' },
-    video: { ...flag, description: 'Accepts video input.' },
-    tools: { ...flag, description: 'Supports tool calls.' },
-    parallel_tools: { ...flag, description: 'Supports parallel tool calls.' },
-    reasoning: { ...flag, description: 'Supports reasoning.' },
-    structured_output: {
-      type: 'string',
-      enum: ['schema', 'object', 'none'],
-      description:
-        'Structured output: enforced by a JSON Schema, enforced as a JSON object, or only requested in the prompt.',
-    },
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+export const capabilitiesSchema = object('Capabilities of the model. Default: those of the vendor’s models.', {
+  images: boolean('Accepts image input.'),
+  files: boolean('Accepts documents, such as PDF files.'),
+  audio: boolean('Accepts audio input.'),
+  video: boolean('Accepts video input.'),
+  tools: boolean('Supports tool calls.'),
+  parallel_tools: boolean('Supports parallel tool calls.'),
+  reasoning: boolean('Supports reasoning.'),
+  structured_output: string(
+    { enum: ['schema', 'object', 'none'] },
+    'Structured output: enforced by a JSON Schema, enforced as a JSON object, or only requested in the prompt.',
+  ),
+});
 
 /** `capabilities` as gateway.yaml has them. */
 export type CapabilitySettings = Infer<typeof capabilitiesSchema>;

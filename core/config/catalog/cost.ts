@@ -1,36 +1,29 @@
-import type { JsonSchema, Infer } from '#core/platform/schema.ts';
+import { number, object, string, type Infer } from '#core/platform/schema.ts';
 
 /** Digits after the decimal point of a price. */
 export const priceDecimals = 6;
 
 // With six decimals, all of these are written in 15 digits, which a number of JavaScript keeps.
-const price = { type: 'number', minimum: 0, maximum: 999_999_999 } as const;
+const price = number({ minimum: 0, maximum: 999_999_999 });
 
 /** What the operator pays for what a route serves. Customers see none of it. */
-export const costSchema = {
-  type: 'object',
-  description:
-    'What the operator pays, for margins on the operator’s pages. Tokens are priced per million; prices have up to six decimals. ' +
+export const costSchema = object(
+  { minProperties: 1 },
+  'What the operator pays, for margins on the operator’s pages. Tokens are priced per million; prices have up to six decimals. ' +
     'What is left out costs nothing.',
-  minProperties: 1,
-  properties: {
-    input: { ...price, description: 'Per million input tokens.' },
-    cached: { ...price, description: 'Per million input tokens that the vendor’s cache has read. Default: as input.' },
-    cache_write: {
-      ...price,
-      description: 'Per million input tokens that the vendor’s cache has written. Default: as input.',
-    },
-    output: { ...price, description: 'Per million output tokens.' },
-    image: { ...price, description: 'Per image that the Images API made.' },
-    monthly: { ...price, description: 'Flat, per calendar month in service.time_zone.' },
-    currency: {
-      type: 'string',
-      pattern: '^[A-Z]{3}$',
-      description: 'Currency of these prices. Default: that of plans. Any other needs its rate under exchange_rates.',
-    },
+  {
+    input: number(price, 'Per million input tokens.'),
+    cached: number(price, 'Per million input tokens that the vendor’s cache has read. Default: as input.'),
+    cache_write: number(price, 'Per million input tokens that the vendor’s cache has written. Default: as input.'),
+    output: number(price, 'Per million output tokens.'),
+    image: number(price, 'Per image that the Images API made.'),
+    monthly: number(price, 'Flat, per calendar month in service.time_zone.'),
+    currency: string(
+      { pattern: '^[A-Z]{3}$' },
+      'Currency of these prices. Default: that of plans. Any other needs its rate under exchange_rates.',
+    ),
   },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+);
 
 export type Cost = Infer<typeof costSchema>;
 

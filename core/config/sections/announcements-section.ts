@@ -1,47 +1,34 @@
 import { defineSection } from '../section.ts';
 import { models } from './models-section.ts';
+import { array, object, string } from '#core/platform/schema.ts';
 
-const textSchema = { type: 'string', minLength: 1, maxLength: 300 } as const;
-const timeSchema = {
-  type: 'string',
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?(Z|[+-]\\d\\d:\\d\\d)$',
-} as const;
+const textSchema = string({ minLength: 1, maxLength: 300 });
+const timeSchema = string({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?(Z|[+-]\\d\\d:\\d\\d)$' });
 
 /** `announcements` in gateway.yaml: what customers should know, in both languages, for a span. */
 export const announcementsSection = defineSection({
   name: 'announcements',
-  schema: {
-    type: 'array',
-    description: 'What customers read on the status page, their home page and in /status.json, for a span of time.',
-    default: [],
-    maxItems: 20,
-    items: {
-      type: 'object',
-      description: 'One announcement.',
-      properties: {
+  schema: array(
+    {
+      default: [],
+      maxItems: 20,
+      items: object(['text', 'from', 'until'], 'One announcement.', {
         kind: {
           enum: ['maintenance', 'note'],
           default: 'note',
           description: 'maintenance: planned work, shown a week ahead with its span. note: shown during its span.',
         },
-        text: {
-          type: 'object',
-          description: 'What happens, in both languages.',
-          properties: {
-            en: { ...textSchema, description: 'In English.' },
-            id: { ...textSchema, description: 'In Indonesian.' },
-          },
-          required: ['en', 'id'],
-          additionalProperties: false,
-        },
-        from: { ...timeSchema, description: 'When it begins, in RFC 3339: 2026-12-01T22:00+07:00.' },
-        until: { ...timeSchema, description: 'When it ends.' },
-        model: { type: 'string', description: 'Short name of the model that it is about. Default: the whole service.' },
-      },
-      required: ['text', 'from', 'until'],
-      additionalProperties: false,
+        text: object(['en', 'id'], 'What happens, in both languages.', {
+          en: string(textSchema, 'In English.'),
+          id: string(textSchema, 'In Indonesian.'),
+        }),
+        from: string(timeSchema, 'When it begins, in RFC 3339: 2026-12-01T22:00+07:00.'),
+        until: string(timeSchema, 'When it ends.'),
+        model: string('Short name of the model that it is about. Default: the whole service.'),
+      }),
     },
-  },
+    'What customers read on the status page, their home page and in /status.json, for a span of time.',
+  ),
   check(announcements, report, all) {
     const known = all.names(models);
     for (const [index, { from, until, model }] of announcements.entries()) {

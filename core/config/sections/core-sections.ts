@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
+import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 /** Seconds; the default of `listen.stage_timeout`. */
 export const defaultStageTimeout = 60;
@@ -12,62 +13,37 @@ const exampleContact = 'mailto:you@example.com';
 /** The section `service`. */
 export const service = defineSection({
   name: 'service',
-  schema: {
-    type: 'object',
-    description: 'How the gateway appears to its users.',
-    default: {},
-    properties: {
-      name: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 60,
-        default: 'Daypass',
-        description: 'Name of the service. Header names begin with it: `x-daypass-notes`.',
-      },
-      prefix: {
-        type: 'string',
-        pattern: '^[a-z][a-z0-9]{0,15}$',
-        default: 'dp',
-        description:
-          'First part of API keys (`dp-…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
-      },
-      base_url: {
-        type: 'string',
-        pattern: '^(https?://[^\\s/]+|$)',
-        description:
-          'Public URL without /v1, such as https://ai.example.com. Default, also when empty: this machine, at the port of `listen`.',
-      },
-      unsafe_public_demo: {
-        type: 'boolean',
-        default: false,
-        description:
-          'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so that strangers can use and buy everything for nothing. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
-      },
-      contact: {
-        type: 'string',
-        pattern: '^(mailto:|https?://)\\S+$',
-        description: 'Where users get support: a mailto: or https: URL.',
-      },
-      terms: {
-        type: 'string',
-        pattern: '^(https?://|/)\\S+$',
-        description: 'Terms of service: a URL, or a path of this service. Pages link it in their footer.',
-      },
-      privacy: {
-        type: 'string',
-        pattern: '^(https?://|/)\\S+$',
-        description: 'Privacy policy: a URL, or a path of this service. Pages link it in their footer.',
-      },
-      time_zone: {
-        type: 'string',
-        minLength: 1,
-        default: 'Asia/Jakarta',
-        description:
-          'Time zone of mails, of reports for the operator, and of pages whose reader has not shown another one, such as Asia/Jakarta or UTC.',
-      },
-    },
-    additionalProperties: false,
-  },
+  schema: object({ default: {} }, 'How the gateway appears to its users.', {
+    name: string(
+      { minLength: 1, maxLength: 60, default: 'Daypass' },
+      'Name of the service. Header names begin with it: `x-daypass-notes`.',
+    ),
+    prefix: string(
+      { pattern: '^[a-z][a-z0-9]{0,15}$', default: 'dp' },
+      'First part of API keys (`dp-…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
+    ),
+    base_url: string(
+      { pattern: '^(https?://[^\\s/]+|$)' },
+      'Public URL without /v1, such as https://ai.example.com. Default, also when empty: this machine, at the port of `listen`.',
+    ),
+    unsafe_public_demo: boolean(
+      { default: false },
+      'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so that strangers can use and buy everything for nothing. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
+    ),
+    contact: string({ pattern: '^(mailto:|https?://)\\S+$' }, 'Where users get support: a mailto: or https: URL.'),
+    terms: string(
+      { pattern: '^(https?://|/)\\S+$' },
+      'Terms of service: a URL, or a path of this service. Pages link it in their footer.',
+    ),
+    privacy: string(
+      { pattern: '^(https?://|/)\\S+$' },
+      'Privacy policy: a URL, or a path of this service. Pages link it in their footer.',
+    ),
+    time_zone: string(
+      { minLength: 1, default: 'Asia/Jakarta' },
+      'Time zone of mails, of reports for the operator, and of pages whose reader has not shown another one, such as Asia/Jakarta or UTC.',
+    ),
+  }),
   check({ base_url, contact, time_zone, unsafe_public_demo }, report, { isProduction, production }) {
     if (contact === exampleContact && production !== undefined)
       report(
@@ -95,116 +71,58 @@ export const service = defineSection({
 export const listen = defineSection({
   name: 'listen',
   fixed: ['host', 'port'],
-  schema: {
-    type: 'object',
-    description: 'The socket, and limits for clients. Host and port take effect at the next start.',
-    default: {},
-    properties: {
-      host: {
-        type: 'string',
-        minLength: 1,
-        default: '127.0.0.1',
-        description: 'Address to listen on; 0.0.0.0 for all interfaces.',
-      },
-      port: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 65_535,
-        default: 8080,
-        description: 'TCP port; 0 for any free port.',
-      },
-      max_body_bytes: {
-        type: 'integer',
-        minimum: 1024,
-        maximum: 1_073_741_824,
-        default: bounds.requestBody,
-        description: 'Maximum bytes of a request body, after decompression.',
-      },
-      header_timeout: {
-        type: 'number',
-        minimum: 1,
-        maximum: 300,
-        default: 15,
-        description: 'Seconds within which the headers of a request must arrive.',
-      },
-      body_timeout: {
-        type: 'number',
-        minimum: 1,
-        maximum: 600,
-        default: 60,
-        description: 'Seconds without a byte of the request body before the request is rejected.',
-      },
-      body_rate: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000_000_000,
-        default: 10_000,
-        description:
-          'Bytes per second that a request body must reach on average, after the first body_timeout seconds. A body of 30 MB may take 51 minutes by default.',
-      },
-      write_timeout: {
-        type: 'number',
-        minimum: 1,
-        maximum: 3600,
-        default: 300,
-        description: 'Seconds for which a client may read nothing of the response before its connection is closed.',
-      },
-      stage_timeout: {
-        type: 'number',
-        minimum: 1,
-        maximum: 3600,
-        default: defaultStageTimeout,
-        description:
-          'Seconds that a stage may take to enter, leave or continue a body before the client gets an error. Stages with their own longer limits, such as upstream, keep them.',
-      },
-      keep_alive_timeout: {
-        type: 'number',
-        minimum: 1,
-        maximum: 3600,
-        default: 75,
-        description:
-          'Seconds an idle connection stays open; must be longer than in the connection pool of a proxy in front.',
-      },
-      drain_timeout: {
-        type: 'number',
-        minimum: 0,
-        maximum: 3600,
-        default: 30,
-        description:
-          'Seconds for requests in flight to finish after SIGTERM, the notice period included. It lasts at least as long as that.',
-      },
-      notice_period: {
-        type: 'number',
-        minimum: 0,
-        maximum: 300,
-        default: 5,
-        description:
-          'Seconds for which /readyz fails after SIGTERM while new requests are still served, so that load balancers stop sending them. Longer than a load balancer takes to notice; 0 without one.',
-      },
-      max_connections: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000_000,
-        description:
-          'Open connections of clients over which further ones get 503, of all workers together. Default, and upper limit: what the limit of open files (ulimit -n) allows each.',
-      },
-      cors_origins: {
-        type: 'array',
-        items: { type: 'string' },
-        default: ['*'],
-        description:
-          'Origins whose pages may call the API from a browser, with a key in a header and never with cookies, such as https://app.example.com. Default: any (*). An empty list allows none.',
-      },
-      trusted_proxies: {
-        type: 'array',
-        items: { type: 'string' },
-        default: [],
-        description:
-          'Addresses or CIDR ranges of proxies whose X-Forwarded-For, -Proto and -Host, or Forwarded, are trusted.',
-      },
-    },
-    additionalProperties: false,
-  },
+  schema: object({ default: {} }, 'The socket, and limits for clients. Host and port take effect at the next start.', {
+    host: string({ minLength: 1, default: '127.0.0.1' }, 'Address to listen on; 0.0.0.0 for all interfaces.'),
+    port: integer({ minimum: 0, maximum: 65_535, default: 8080 }, 'TCP port; 0 for any free port.'),
+    max_body_bytes: integer(
+      { minimum: 1024, maximum: 1_073_741_824, default: bounds.requestBody },
+      'Maximum bytes of a request body, after decompression.',
+    ),
+    header_timeout: number(
+      { minimum: 1, maximum: 300, default: 15 },
+      'Seconds within which the headers of a request must arrive.',
+    ),
+    body_timeout: number(
+      { minimum: 1, maximum: 600, default: 60 },
+      'Seconds without a byte of the request body before the request is rejected.',
+    ),
+    body_rate: integer(
+      { minimum: 1, maximum: 1_000_000_000, default: 10_000 },
+      'Bytes per second that a request body must reach on average, after the first body_timeout seconds. A body of 30 MB may take 51 minutes by default.',
+    ),
+    write_timeout: number(
+      { minimum: 1, maximum: 3600, default: 300 },
+      'Seconds for which a client may read nothing of the response before its connection is closed.',
+    ),
+    stage_timeout: number(
+      { minimum: 1, maximum: 3600, default: defaultStageTimeout },
+      'Seconds that a stage may take to enter, leave or continue a body before the client gets an error. Stages with their own longer limits, such as upstream, keep them.',
+    ),
+    keep_alive_timeout: number(
+      { minimum: 1, maximum: 3600, default: 75 },
+      'Seconds an idle connection stays open; must be longer than in the connection pool of a proxy in front.',
+    ),
+    drain_timeout: number(
+      { minimum: 0, maximum: 3600, default: 30 },
+      'Seconds for requests in flight to finish after SIGTERM, the notice period included. It lasts at least as long as that.',
+    ),
+    notice_period: number(
+      { minimum: 0, maximum: 300, default: 5 },
+      'Seconds for which /readyz fails after SIGTERM while new requests are still served, so that load balancers stop sending them. Longer than a load balancer takes to notice; 0 without one.',
+    ),
+    max_connections: integer(
+      { minimum: 1, maximum: 1_000_000 },
+      'Open connections of clients over which further ones get 503, of all workers together. Default, and upper limit: what the limit of open files (ulimit -n) allows each.',
+    ),
+    cors_origins: array(
+      { items: string(), default: ['*'] },
+      'Origins whose pages may call the API from a browser, with a key in a header and never with cookies, such as https://app.example.com. Default: any (*). An empty list allows none.',
+    ),
+    trusted_proxies: array(
+      { items: string(), default: [] },
+      'Addresses or CIDR ranges of proxies whose X-Forwarded-For, -Proto and -Host, or Forwarded, are trusted.',
+    ),
+  }),
   check({ host, cors_origins, trusted_proxies }, report) {
     const mistake = hostMistake(host);
     if (mistake !== undefined) report(['listen', 'host'], ...mistake);
@@ -223,61 +141,35 @@ export const listen = defineSection({
 export const data = defineSection({
   name: 'data',
   fixed: true,
-  schema: {
-    type: 'object',
-    description: 'Data on disk. Changes take effect at the next start.',
-    default: {},
-    properties: {
-      folder: {
-        type: 'string',
-        minLength: 1,
-        default: './data',
-        description: 'Data folder, relative to gateway.yaml.',
-      },
-      min_free_bytes: {
-        type: 'integer',
-        minimum: 0,
-        default: 536_870_912,
-        description:
-          'Bytes that must be free on its disk; with less, `/readyz?verbose` is degraded and the operator pages warn.',
-      },
-    },
-    additionalProperties: false,
-  },
+  schema: object({ default: {} }, 'Data on disk. Changes take effect at the next start.', {
+    folder: string({ minLength: 1, default: './data' }, 'Data folder, relative to gateway.yaml.'),
+    min_free_bytes: integer(
+      { minimum: 0, default: 536_870_912 },
+      'Bytes that must be free on its disk; with less, `/readyz?verbose` is degraded and the operator pages warn.',
+    ),
+  }),
 });
 
 /** The section `memory`. */
 export const memory = defineSection({
   name: 'memory',
   fixed: true,
-  schema: {
-    type: 'object',
-    description: 'Memory of the process. Changes take effect at the next start.',
-    default: {},
-    properties: {
-      max_bytes: {
-        type: 'integer',
-        minimum: 268_435_456,
-        maximum: 1_099_511_627_776,
-        description:
-          'Bytes that the gateway may use, all of its workers together. Default, and at most: the limit of its container, or the memory of the machine. What does not fit is refused with 503.',
-      },
-    },
-    additionalProperties: false,
-  },
+  schema: object({ default: {} }, 'Memory of the process. Changes take effect at the next start.', {
+    max_bytes: integer(
+      { minimum: 268_435_456, maximum: 1_099_511_627_776 },
+      'Bytes that the gateway may use, all of its workers together. Default, and at most: the limit of its container, or the memory of the machine. What does not fit is refused with 503.',
+    ),
+  }),
 });
 
 /** The section `plugins`: third-party plugins, by path or package name. */
 export const plugins = defineSection({
   name: 'plugins',
   fixed: true,
-  schema: {
-    type: 'array',
-    description:
-      'Third-party plugins: paths that begin with ./, or names of installed packages. Changes take effect at the next start.',
-    default: [],
-    items: { type: 'string', minLength: 1 },
-  },
+  schema: array(
+    { default: [], items: string({ minLength: 1 }) },
+    'Third-party plugins: paths that begin with ./, or names of installed packages. Changes take effect at the next start.',
+  ),
 });
 
 /** The sections that exist without any plugin. */

@@ -16,14 +16,14 @@ import { publicNameOf } from '../catalog/model-name.ts';
 import type { ProfileSettings } from '../catalog/profile.ts';
 import { type QuirkSettings, quirksSchema } from '../catalog/quirks.ts';
 import { checkCost, upstreams } from './upstreams-section.ts';
+import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
-const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
+const timeout = number({ minimum: 0.1, maximum: 3600 });
 /** A name that needs no quotes or escapes in requests and routes. */
-const nameSchema = {
-  type: 'string',
-  pattern: '^[A-Za-z0-9][^\\s]*$',
-  description: 'A letter or digit, followed by any characters except spaces.',
-} as const;
+const nameSchema = string(
+  { pattern: '^[A-Za-z0-9][^\\s]*$' },
+  'A letter or digit, followed by any characters except spaces.',
+);
 
 /** The section `models`: names in the catalog, and the routes that serve each. */
 export const models = defineSection({
@@ -33,101 +33,69 @@ export const models = defineSection({
     type: 'object',
     description: 'Models that clients can request, by short name. Clients see them as PREFIX/NAME.',
     propertyNames: nameSchema,
-    additionalProperties: {
-      type: 'object',
-      properties: {
-        routes: {
-          type: 'array',
+    additionalProperties: object(['routes'], {
+      routes: array(
+        {
           minItems: 1,
-          description:
-            'Where the model is served: UPSTREAM/MODEL, with the name that the upstream gives the model. The first is primary, the others are backups.',
           items: {
             anyOf: [
-              { type: 'string' },
-              {
-                type: 'object',
-                properties: {
-                  to: { type: 'string', description: 'UPSTREAM/MODEL, such as openai/gpt-5.' },
-                  priority: {
-                    type: 'integer',
-                    minimum: 0,
-                    description:
-                      'Lower values are tried first. Default: the position in the list, from 0. Routes with the same priority share requests.',
-                  },
-                  weight: {
-                    type: 'number',
-                    minimum: 0,
-                    description:
-                      'Share of requests among routes with the same priority. Default: 1. A route with 0 is only a backup.',
-                  },
-                  connect_timeout: {
-                    ...timeout,
-                    description: 'Seconds to open a connection. Default: the value of the upstream stage.',
-                  },
-                  first_byte_timeout: {
-                    ...timeout,
-                    description: 'Seconds until the response begins. Default: the value of the upstream stage.',
-                  },
-                  idle_timeout: {
-                    ...timeout,
-                    description:
-                      'Seconds without a byte before the response times out. Default: the value of the upstream stage.',
-                  },
-                  max_input_tokens: {
-                    type: 'integer',
-                    minimum: 1,
-                    description:
-                      'Maximum prompt tokens. Default: the value of the model. Prompts that are too long for one route go to routes with a larger value.',
-                  },
-                  cost: {
-                    ...costSchema,
-                    description: 'What the operator pays for this route, in place of the cost of its upstream.',
-                  },
-                  capabilities: capabilitiesSchema,
-                  quirks: quirksSchema,
+              string(),
+              object(['to'], {
+                to: string('UPSTREAM/MODEL, such as openai/gpt-5.'),
+                priority: integer(
+                  { minimum: 0 },
+                  'Lower values are tried first. Default: the position in the list, from 0. Routes with the same priority share requests.',
+                ),
+                weight: number(
+                  { minimum: 0 },
+                  'Share of requests among routes with the same priority. Default: 1. A route with 0 is only a backup.',
+                ),
+                connect_timeout: number(
+                  timeout,
+                  'Seconds to open a connection. Default: the value of the upstream stage.',
+                ),
+                first_byte_timeout: number(
+                  timeout,
+                  'Seconds until the response begins. Default: the value of the upstream stage.',
+                ),
+                idle_timeout: number(
+                  timeout,
+                  'Seconds without a byte before the response times out. Default: the value of the upstream stage.',
+                ),
+                max_input_tokens: integer(
+                  { minimum: 1 },
+                  'Maximum prompt tokens. Default: the value of the model. Prompts that are too long for one route go to routes with a larger value.',
+                ),
+                cost: {
+                  ...costSchema,
+                  description: 'What the operator pays for this route, in place of the cost of its upstream.',
                 },
-                required: ['to'],
-                additionalProperties: false,
-              },
+                capabilities: capabilitiesSchema,
+                quirks: quirksSchema,
+              }),
             ],
           },
         },
-        display_name: {
-          type: 'string',
-          minLength: 1,
-          description: 'Name shown to people. Default: the name of the model.',
-        },
-        kind: {
-          type: 'string',
-          enum: modelKinds,
-          description:
-            'What the model is for, which decides the endpoints that call it. Default: as the vendor’s preset says, the kind that its upstreams serve if they serve only one, or chat.',
-        },
-        max_input_tokens: {
-          type: 'integer',
-          minimum: 1,
-          description: 'Maximum prompt tokens, reported to clients.',
-        },
-        max_tokens: { type: 'integer', minimum: 1, description: 'Maximum output tokens, reported to clients.' },
-        hedge_after: {
-          type: 'number',
-          minimum: 0.1,
-          maximum: 3600,
-          description:
-            'Seconds without content before the next route is tried in parallel; the first to send content serves the request.',
-        },
-        resume: {
-          type: 'boolean',
-          default: false,
-          description:
-            'True to resume an interrupted text stream on the next route, so that the client gets one response. Never inside a tool call or structured output.',
-        },
-        capabilities: capabilitiesSchema,
-        quirks: quirksSchema,
-      },
-      required: ['routes'],
-      additionalProperties: false,
-    },
+        'Where the model is served: UPSTREAM/MODEL, with the name that the upstream gives the model. The first is primary, the others are backups.',
+      ),
+      display_name: string({ minLength: 1 }, 'Name shown to people. Default: the name of the model.'),
+      kind: string(
+        { enum: modelKinds },
+        'What the model is for, which decides the endpoints that call it. Default: as the vendor’s preset says, the kind that its upstreams serve if they serve only one, or chat.',
+      ),
+      max_input_tokens: integer({ minimum: 1 }, 'Maximum prompt tokens, reported to clients.'),
+      max_tokens: integer({ minimum: 1 }, 'Maximum output tokens, reported to clients.'),
+      hedge_after: number(
+        { minimum: 0.1, maximum: 3600 },
+        'Seconds without content before the next route is tried in parallel; the first to send content serves the request.',
+      ),
+      resume: boolean(
+        { default: false },
+        'True to resume an interrupted text stream on the next route, so that the client gets one response. Never inside a tool call or structured output.',
+      ),
+      capabilities: capabilitiesSchema,
+      quirks: quirksSchema,
+    }),
   },
   check(value, report, all) {
     const known = all.names(upstreams);
@@ -167,7 +135,7 @@ export const aliases = defineSection({
     description:
       'Other names for models, for tools with fixed model names. GET /v1/models lists them, except those with *, which matches any characters.',
     default: {},
-    additionalProperties: { type: 'string', minLength: 1, description: 'Name of a model, or another alias.' },
+    additionalProperties: string({ minLength: 1 }, 'Name of a model, or another alias.'),
   },
   check(value, report, all) {
     const known = all.names(models);

@@ -1,6 +1,7 @@
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { hostMistake, listen } from './core-sections.ts';
 import { defineSection } from '../section.ts';
+import { array, boolean, integer, object, string } from '#core/platform/schema.ts';
 
 /** Characters of `operator.token` at least: a shorter one can be guessed. */
 const minTokenLength = 16;
@@ -9,48 +10,33 @@ const minTokenLength = 16;
 export const operatorSection = defineSection({
   name: 'operator',
   fixed: ['enabled', 'host', 'port', 'socket'],
-  schema: {
-    type: 'object',
-    description: 'A separate listener for metrics and route status. Only token and names can change without a restart.',
-    default: {},
-    properties: {
-      enabled: { type: 'boolean', default: true, description: 'Whether the listener is enabled.' },
-      host: {
-        type: 'string',
-        minLength: 1,
-        description:
-          'Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires a token.',
-      },
-      port: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 65_535,
-        description: 'TCP port. Default: 1000 above the port of `listen`. 0 for any free port.',
-      },
-      socket: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 100,
-        description: 'Path of a Unix socket, relative to the data folder, instead of host and port.',
-      },
-      token: {
-        type: 'string',
-        writeOnly: true,
-        minLength: minTokenLength,
-        maxLength: 1_000,
-        pattern: '^[!-~]+$',
-        description: 'Bearer token that every request must send. Without one, every user of this machine has access.',
-      },
-      names: {
-        type: 'array',
-        items: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
-        default: [],
-        description:
-          'Host names allowed in the Host header, besides localhost and the address of the listener, such as `gateway` in a container network.',
-      },
+  schema: object(
+    { default: {} },
+    'A separate listener for metrics and route status. Only token and names can change without a restart.',
+    {
+      enabled: boolean({ default: true }, 'Whether the listener is enabled.'),
+      host: string(
+        { minLength: 1 },
+        'Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires a token.',
+      ),
+      port: integer(
+        { minimum: 0, maximum: 65_535 },
+        'TCP port. Default: 1000 above the port of `listen`. 0 for any free port.',
+      ),
+      socket: string(
+        { minLength: 1, maxLength: 100 },
+        'Path of a Unix socket, relative to the data folder, instead of host and port.',
+      ),
+      token: string(
+        { writeOnly: true, minLength: minTokenLength, maxLength: 1_000, pattern: '^[!-~]+$' },
+        'Bearer token that every request must send. Without one, every user of this machine has access.',
+      ),
+      names: array(
+        { items: string({ pattern: '^[A-Za-z0-9._-]+$' }), default: [] },
+        'Host names allowed in the Host header, besides localhost and the address of the listener, such as `gateway` in a container network.',
+      ),
     },
-    additionalProperties: false,
-  },
+  ),
   check({ enabled, host, port, socket, token }, report, all) {
     if (!enabled) return;
     if (socket !== undefined && (host !== undefined || port !== undefined))

@@ -1,14 +1,13 @@
 import { defineSection, type SectionValues } from '../section.ts';
+import { array, string } from '#core/platform/schema.ts';
 
 /** `operators` in gateway.yaml: who may see the operator's pages. */
 export const operatorsSection = defineSection({
   name: 'operators',
-  schema: {
-    type: 'array',
-    description: 'E-mail addresses of the accounts that may view the operator pages.',
-    items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320, description: 'An e-mail address.' },
-    default: [],
-  },
+  schema: array(
+    { items: string({ pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 }, 'An e-mail address.'), default: [] },
+    'E-mail addresses of the accounts that may view the operator pages.',
+  ),
 });
 
 /** True for an address that `operators` names, in any case. */

@@ -1,4 +1,5 @@
 import { defineSection, type SectionValue } from '../section.ts';
+import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 export const telemetrySignals = ['traces', 'metrics', 'records'] as const;
 export type TelemetrySignal = (typeof telemetrySignals)[number];
@@ -10,72 +11,43 @@ const pairs = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
 export const telemetrySection = defineSection({
   name: 'telemetry',
   fixed: true,
-  schema: {
-    type: 'object',
-    description:
-      'Traces, metrics and request records for an OpenTelemetry collector, over OTLP/HTTP. Off without an endpoint.',
-    default: {},
-    properties: {
-      endpoint: {
-        type: 'string',
-        pattern: '^(https?://[^\\s/?#]+[^\\s?#]*|)$',
-        default: '',
-        description:
-          'URL of the collector, such as http://localhost:4318; /v1/traces, /v1/metrics and /v1/logs are appended. Off when empty.',
-      },
-      headers: {
-        type: 'string',
-        pattern: pairs,
-        default: '',
-        writeOnly: true,
-        description: 'Headers of each request to it: name=value,name=value, percent-encoded.',
-      },
-      service_name: { type: 'string', default: '', description: '`service.name`; default: the name of the service.' },
-      resource: {
-        type: 'string',
-        pattern: pairs,
-        default: '',
-        description: 'Further resource attributes: name=value,name=value, percent-encoded.',
-      },
-      signals: {
-        type: 'array',
-        items: { type: 'string', enum: telemetrySignals },
-        uniqueItems: true,
-        default: [...telemetrySignals],
-        description: 'What is sent.',
-      },
-      sample: {
-        type: 'number',
-        minimum: 0,
-        maximum: 1,
-        default: 1,
-        description: 'Share of the requests that are traced. Records and metrics have all.',
-      },
-      stages: { type: 'boolean', default: false, description: 'Adds a span for each stage of a request.' },
-      metrics_interval: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 3600,
-        default: 60,
-        description: 'Seconds between two reports of all metrics.',
-      },
-      timeout: {
-        type: 'number',
-        minimum: 1,
-        maximum: 60,
-        default: 10,
-        description: 'Seconds for a request to the collector.',
-      },
-      max_waiting_bytes: {
-        type: 'integer',
-        minimum: 1_048_576,
-        default: 268_435_456,
-        description:
-          'Maximum bytes of records on disk that wait for the collector. Over the limit, further ones are not sent; the database has them.',
-      },
+  schema: object(
+    { default: {} },
+    'Traces, metrics and request records for an OpenTelemetry collector, over OTLP/HTTP. Off without an endpoint.',
+    {
+      endpoint: string(
+        { pattern: '^(https?://[^\\s/?#]+[^\\s?#]*|)$', default: '' },
+        'URL of the collector, such as http://localhost:4318; /v1/traces, /v1/metrics and /v1/logs are appended. Off when empty.',
+      ),
+      headers: string(
+        { pattern: pairs, default: '', writeOnly: true },
+        'Headers of each request to it: name=value,name=value, percent-encoded.',
+      ),
+      service_name: string({ default: '' }, '`service.name`; default: the name of the service.'),
+      resource: string(
+        { pattern: pairs, default: '' },
+        'Further resource attributes: name=value,name=value, percent-encoded.',
+      ),
+      signals: array(
+        { items: string({ enum: telemetrySignals }), uniqueItems: true, default: [...telemetrySignals] },
+        'What is sent.',
+      ),
+      sample: number(
+        { minimum: 0, maximum: 1, default: 1 },
+        'Share of the requests that are traced. Records and metrics have all.',
+      ),
+      stages: boolean({ default: false }, 'Adds a span for each stage of a request.'),
+      metrics_interval: integer(
+        { minimum: 1, maximum: 3600, default: 60 },
+        'Seconds between two reports of all metrics.',
+      ),
+      timeout: number({ minimum: 1, maximum: 60, default: 10 }, 'Seconds for a request to the collector.'),
+      max_waiting_bytes: integer(
+        { minimum: 1_048_576, default: 268_435_456 },
+        'Maximum bytes of records on disk that wait for the collector. Over the limit, further ones are not sent; the database has them.',
+      ),
     },
-    additionalProperties: false,
-  },
+  ),
 });
 
 export type TelemetrySettings = SectionValue<typeof telemetrySection>;

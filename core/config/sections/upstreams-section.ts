@@ -1,6 +1,6 @@
 import { suggest } from '../file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../section.ts';
-import type { JsonSchema } from '#core/platform/schema.ts';
+import { array, boolean, integer, object, string, type JsonSchema } from '#core/platform/schema.ts';
 import { credentialsSchema } from '../catalog/credentials.ts';
 import { type Cost, costSchema, priceDecimals, readDecimal } from '../catalog/cost.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
@@ -20,78 +20,52 @@ export const upstreams = defineSection({
       pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
       description: 'A letter or digit, followed by letters, digits, dots, hyphens and underscores.',
     },
-    additionalProperties: {
-      type: 'object',
-      properties: {
-        vendor: { type: 'string', description: 'Vendor preset with base URL, formats and authentication.' },
-        format: {
-          anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
-          description: 'Formats of the endpoint. Default: those of the vendor.',
-        },
-        base_url: {
-          type: 'string',
-          pattern: '^https?://[^\\s]+$',
-          description:
-            'URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
-        },
-        api_keys: {
-          type: 'array',
-          items: { type: 'string', writeOnly: true },
-          default: [],
-          description: 'API keys, used in rotation. An upstream that requires a key and has none is disabled.',
-        },
-        auth: {
-          type: 'string',
-          enum: authSchemes,
-          description: 'How the key is sent. Default: as the vendor expects, or bearer without a vendor.',
-        },
-        credentials: credentialsSchema,
-        headers: {
-          type: 'object',
-          additionalProperties: { type: 'string', writeOnly: true },
-          default: {},
-          description: 'Headers sent with every request.',
-        },
-        capacity: {
-          type: 'object',
-          description:
-            'What the upstream takes, of all its models and keys together. Further requests wait in a queue that is fair to accounts ' +
-            '(`queue` of the stage upstream) instead of failing. Without it nothing waits.',
-          properties: {
-            concurrent: { type: 'integer', minimum: 1, maximum: 100_000, description: 'Requests in flight.' },
-            requests: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 10_000_000,
-              description: 'Requests in each period, by a token bucket.',
-            },
-            per: {
-              type: 'string',
-              enum: capacityPeriods,
-              description: 'The period of `requests`. Default: minute.',
-            },
-          },
-          minProperties: 1,
-          additionalProperties: false,
-        },
-        end_user: {
-          type: 'string',
-          enum: ['client', 'hash'],
-          default: 'client',
-          description:
-            'Whom requests name as their end user, where the vendor has a field for it: whom the client names, or the account, by a keyed ' +
-            'hash that `daypass account find` takes.',
-        },
-        trace_context: {
-          type: 'boolean',
-          default: false,
-          description:
-            'Continues the trace of a request at this upstream, by the headers traceparent and tracestate (W3C Trace Context).',
-        },
-        cost: costSchema,
+    additionalProperties: object({
+      vendor: string('Vendor preset with base URL, formats and authentication.'),
+      format: {
+        anyOf: [string(), array({ items: string(), minItems: 1 })],
+        description: 'Formats of the endpoint. Default: those of the vendor.',
       },
-      additionalProperties: false,
-    },
+      base_url: string(
+        { pattern: '^https?://[^\\s]+$' },
+        'URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
+      ),
+      api_keys: array(
+        { items: string({ writeOnly: true }), default: [] },
+        'API keys, used in rotation. An upstream that requires a key and has none is disabled.',
+      ),
+      auth: string(
+        { enum: authSchemes },
+        'How the key is sent. Default: as the vendor expects, or bearer without a vendor.',
+      ),
+      credentials: credentialsSchema,
+      headers: {
+        type: 'object',
+        additionalProperties: string({ writeOnly: true }),
+        default: {},
+        description: 'Headers sent with every request.',
+      },
+      capacity: object(
+        { minProperties: 1 },
+        'What the upstream takes, of all its models and keys together. Further requests wait in a queue that is fair to accounts ' +
+          '(`queue` of the stage upstream) instead of failing. Without it nothing waits.',
+        {
+          concurrent: integer({ minimum: 1, maximum: 100_000 }, 'Requests in flight.'),
+          requests: integer({ minimum: 1, maximum: 10_000_000 }, 'Requests in each period, by a token bucket.'),
+          per: string({ enum: capacityPeriods }, 'The period of `requests`. Default: minute.'),
+        },
+      ),
+      end_user: string(
+        { enum: ['client', 'hash'], default: 'client' },
+        'Whom requests name as their end user, where the vendor has a field for it: whom the client names, or the account, by a keyed ' +
+          'hash that `daypass account find` takes.',
+      ),
+      trace_context: boolean(
+        { default: false },
+        'Continues the trace of a request at this upstream, by the headers traceparent and tracestate (W3C Trace Context).',
+      ),
+      cost: costSchema,
+    }),
   },
   check(value, report, context) {
     for (const [key, upstream] of Object.entries(value)) checkUpstream(upstream, ['upstreams', key], context, report);
@@ -110,9 +84,9 @@ interface Known {
  */
 export function upstreamsSchema({ formats, vendors }: Known): JsonSchema {
   const { additionalProperties: entry, ...rest } = upstreams.schema;
-  const one = { type: 'string', enum: [...formats.keys()] } as const;
+  const one = string({ enum: [...formats.keys()] });
   const vendor = { ...entry.properties.vendor, enum: [...vendors.keys()] };
-  const format = { ...entry.properties.format, anyOf: [one, { type: 'array', items: one, minItems: 1 } as const] };
+  const format = { ...entry.properties.format, anyOf: [one, array({ items: one, minItems: 1 })] };
   return { ...rest, additionalProperties: { ...entry, properties: { ...entry.properties, vendor, format } } };
 }
 

@@ -6,6 +6,7 @@ import { mayBeForeign, suggest } from '#core/config/file/mistake.ts';
 import type { CheckContext, Report, YamlPath, Section } from '#core/config/section.ts';
 import type { Validator } from '#core/config/file/validator.ts';
 import { allowNull } from '#core/config/file/editor-schema.ts';
+import { array } from '#core/platform/schema.ts';
 
 /** A stage of the list, as an entry of it. */
 interface Entry extends ListedStage {
@@ -198,33 +199,34 @@ export function pipelineSection(registry: Registry): Section {
   const stages = [...registry.stages.values()];
   return {
     name: 'pipeline',
-    schema: {
-      type: 'array',
-      description: 'The stages that every request passes through, in this order.',
-      minItems: 1,
-      items: {
-        anyOf: [
-          { enum: stages.map(({ name }) => name) },
-          {
-            type: 'object',
-            properties: Object.fromEntries(
-              stages.map(({ name, description, options }) => [
-                name,
-                {
-                  description,
-                  anyOf: [
-                    options.required === undefined ? allowNull(options) : options,
-                    { const: false, description: 'Turns the stage off.' },
-                  ],
-                },
-              ]),
-            ),
-            additionalProperties: false,
-            minProperties: 1,
-            maxProperties: 1,
-          },
-        ],
+    schema: array(
+      {
+        minItems: 1,
+        items: {
+          anyOf: [
+            { enum: stages.map(({ name }) => name) },
+            {
+              type: 'object',
+              properties: Object.fromEntries(
+                stages.map(({ name, description, options }) => [
+                  name,
+                  {
+                    description,
+                    anyOf: [
+                      options.required === undefined ? allowNull(options) : options,
+                      { const: false, description: 'Turns the stage off.' },
+                    ],
+                  },
+                ]),
+              ),
+              additionalProperties: false,
+              minProperties: 1,
+              maxProperties: 1,
+            },
+          ],
+        },
       },
-    },
+      'The stages that every request passes through, in this order.',
+    ),
   };
 }

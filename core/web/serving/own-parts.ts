@@ -6,6 +6,7 @@ import en from '../texts/en.json' with { type: 'json' };
 import id from '../texts/id.json' with { type: 'json' };
 import { wellKnownPaths, ownPath } from '../pages/paths.ts';
 import { themes } from './visit.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 /** Texts of the layout, of error pages and of forms. */
 export const ownTexts = defineTexts({ en, id });
@@ -39,14 +40,11 @@ export const accountPage: Page = {
 };
 
 const form = defineForm({
-  fields: {
-    type: 'object',
-    properties: {
-      language: { enum: languages },
-      theme: { enum: themes },
-      next: { type: 'string', maxLength: 2000 },
-    },
-  },
+  fields: object({
+    language: { enum: languages },
+    theme: { enum: themes },
+    next: string({ maxLength: 2000 }),
+  }),
   async submit({ language, theme, next }, request) {
     if (language !== undefined) request.remember('language', language);
     if (language !== undefined && request.account !== undefined)

@@ -5,6 +5,7 @@ import { cancelOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
@@ -18,11 +19,7 @@ function phraseOf(request: PageRequest): string {
 }
 
 const deleteForm = defineForm({
-  fields: {
-    type: 'object',
-    properties: { confirmation: { type: 'string', maxLength: 400 } },
-    required: ['confirmation'],
-  },
+  fields: object(['confirmation'], { confirmation: string({ maxLength: 400 }) }),
   async submit({ confirmation }, request) {
     const { host } = request;
     const { id } = accountOf(request);

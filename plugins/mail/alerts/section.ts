@@ -1,6 +1,7 @@
 import { defineSection } from '#core/config/section.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { mailSection } from '#core/business/mail/section.ts';
+import { integer, object, string } from '#core/platform/schema.ts';
 
 /** Characters of a secret: what an HMAC with SHA-256 can use. */
 const shortestSecret = 24;
@@ -8,41 +9,27 @@ const shortestSecret = 24;
 /** `alerts` in gateway.yaml: how the operator hears of what needs a decision. */
 export const alertsSection = defineSection({
   name: 'alerts',
-  schema: {
-    type: 'object',
-    description: 'Where the operator is alerted: at once when money needs a decision, and to all else once a day.',
-    default: {},
-    properties: {
-      mail: {
-        type: 'string',
-        pattern: '^([^\\s@<>,;"]+@[^\\s@<>,;"]+)?$',
-        description: 'E-mail address of the operator. Needs `mail.smtp`.',
-      },
-      webhook: {
-        type: 'object',
-        description: 'A URL that gets each alert as JSON, signed as Standard Webhooks describes.',
-        properties: {
-          url: { type: 'string', pattern: '^https?://\\S+$', description: 'HTTPS, except on this machine.' },
-          secret: {
-            type: 'string',
-            writeOnly: true,
-            minLength: shortestSecret,
-            description: 'Key of the signature, at least 24 characters; whsec_… is decoded from base64.',
-          },
-        },
-        required: ['url', 'secret'],
-        additionalProperties: false,
-      },
-      digest_hour: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 23,
-        default: 7,
-        description: 'Hour in `service.time_zone` from which the daily report is sent.',
-      },
+  schema: object(
+    { default: {} },
+    'Where the operator is alerted: at once when money needs a decision, and to all else once a day.',
+    {
+      mail: string(
+        { pattern: '^([^\\s@<>,;"]+@[^\\s@<>,;"]+)?$' },
+        'E-mail address of the operator. Needs `mail.smtp`.',
+      ),
+      webhook: object(['url', 'secret'], 'A URL that gets each alert as JSON, signed as Standard Webhooks describes.', {
+        url: string({ pattern: '^https?://\\S+$' }, 'HTTPS, except on this machine.'),
+        secret: string(
+          { writeOnly: true, minLength: shortestSecret },
+          'Key of the signature, at least 24 characters; whsec_… is decoded from base64.',
+        ),
+      }),
+      digest_hour: integer(
+        { minimum: 0, maximum: 23, default: 7 },
+        'Hour in `service.time_zone` from which the daily report is sent.',
+      ),
     },
-    additionalProperties: false,
-  },
+  ),
   check({ mail = '', webhook }, report, all) {
     if (mail !== '' && (all.get(mailSection).smtp ?? '') === '')
       report(['alerts', 'mail'], 'needs a mail server', 'set mail: { smtp, from }, or remove it');

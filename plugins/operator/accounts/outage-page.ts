@@ -20,6 +20,7 @@ import { act, actionPage } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { instantOf, localTime } from '../local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
+import { integer, object, string } from '#core/platform/schema.ts';
 
 const path = '/operator/accounts/outage';
 /** Accounts that are named; the others are counted. */
@@ -28,22 +29,18 @@ const kind = actionKind('outage.grant_days');
 /** The only thing that may not be found is the model. */
 const errors = { not_found: ['', 'operator.outage.no_model'] } as const;
 
-const span = { type: 'string', maxLength: 19, pattern: localTime.source } as const;
-const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '\\S' }) as const;
+const span = string({ maxLength: 19, pattern: localTime.source });
+const text = (maxLength: number) => string({ minLength: 1, maxLength, pattern: '\\S' });
 
 const form = defineForm({
-  fields: {
-    type: 'object',
-    properties: {
-      since: span,
-      until: span,
-      model: { type: 'string', maxLength: 200 },
-      days: { type: 'integer', minimum: 1, maximum: 30 },
-      label: text(60),
-      note: text(500),
-    },
-    required: ['since', 'until', 'days', 'label', 'note'],
-  },
+  fields: object(['since', 'until', 'days', 'label', 'note'], {
+    since: span,
+    until: span,
+    model: string({ maxLength: 200 }),
+    days: integer({ minimum: 1, maximum: 30 }),
+    label: text(60),
+    note: text(500),
+  }),
   once: true,
   async submit({ since, until, model, days, label, note }, request) {
     const written = { since, until, ...(model !== undefined && { model }) };
@@ -61,7 +58,7 @@ const creditKind = actionKind('outage.credit');
 /** The first time waits for this; later ones are given back without it. */
 const creditForm = defineForm({
   path: `${path}/credit`,
-  fields: { type: 'object', properties: { outage: { type: 'string', maxLength: 36 } }, required: ['outage'] },
+  fields: object(['outage'], { outage: string({ maxLength: 36 }) }),
   once: true,
   async submit({ outage }, request) {
     const { accounts = 0 } = (await act(request, creditKind, '', { outage }, errors)) as { accounts?: number };

@@ -7,6 +7,7 @@ import { viewPath } from '#core/web/pages/views.ts';
 import { act } from '../action-page.ts';
 import { instantOf, localOf, localTime } from '../local-time.ts';
 import { announcementsPath } from './list-page.ts';
+import { boolean, object, string } from '#core/platform/schema.ts';
 
 const hour = 3_600_000; // ms
 
@@ -17,26 +18,22 @@ const errors = {
   no_mail: ['mail', 'operator.announcement_no_mail'],
 } as const;
 
-const text = { type: 'string', minLength: 1, maxLength: 300, pattern: '\\S' } as const;
-const time = { type: 'string', maxLength: 19, pattern: localTime.source } as const;
+const text = string({ minLength: 1, maxLength: 300, pattern: '\\S' });
+const time = string({ maxLength: 19, pattern: localTime.source });
 
 /** @param save with the words of an action */
 function formOf(save: (request: PageRequest, words: ActionWords, isMailed: boolean) => Promise<unknown>): PageForm {
   return defineForm({
-    fields: {
-      type: 'object',
-      properties: {
-        kind: { enum: ['maintenance', 'note'] },
-        audience: { enum: ['all', 'customers'] },
-        model: { type: 'string', maxLength: 200 },
-        since: time,
-        until: time,
-        text_en: text,
-        text_id: text,
-        mail: { type: 'boolean' },
-      },
-      required: ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'],
-    },
+    fields: object(['kind', 'audience', 'since', 'until', 'text_en', 'text_id'], {
+      kind: { enum: ['maintenance', 'note'] },
+      audience: { enum: ['all', 'customers'] },
+      model: string({ maxLength: 200 }),
+      since: time,
+      until: time,
+      text_en: text,
+      text_id: text,
+      mail: boolean(),
+    }),
     once: true,
     async submit({ model = '', since, until, mail = false, ...words }, request) {
       const span = { since: await instantOf(request, since), until: await instantOf(request, until) };

@@ -6,6 +6,7 @@ import { type ConfigChanges, configLoadState, toldFor } from '#core/extension/va
 import { accountOf, defineForm, FieldErrors, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { TableCell, TableSection } from '#core/web/pages/table.ts';
+import { integer, object, string } from '#core/platform/schema.ts';
 
 /** A canary beside the other accounts, ready to be printed. */
 export interface CanaryView {
@@ -73,14 +74,10 @@ function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequ
 
 /** Ends the canary, or serves it to everybody. */
 export const canaryForm: PageForm = defineForm({
-  fields: {
-    type: 'object',
-    properties: {
-      number: { type: 'integer', minimum: 1 },
-      to: { type: 'string', enum: ['full', 'end'] },
-    },
-    required: ['number', 'to'],
-  },
+  fields: object(['number', 'to'], {
+    number: integer({ minimum: 1 }),
+    to: string({ enum: ['full', 'end'] }),
+  }),
   once: true,
   async submit({ number, to }, request) {
     const { changes } = configLoadState(request.host);

@@ -7,6 +7,7 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { configurationsPath, configurationSubject, numberOf, readServing, requireChanges } from './list-page.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 /** Characters of a note. */
 const longestNote = 500;
@@ -38,11 +39,7 @@ export const configurationPage: Page = {
   },
   forms: [
     defineForm({
-      fields: {
-        type: 'object',
-        properties: { note: { type: 'string', minLength: 1, maxLength: longestNote, pattern: '\\S' } },
-        required: ['note'],
-      },
+      fields: object(['note'], { note: string({ minLength: 1, maxLength: longestNote, pattern: '\\S' }) }),
       once: true,
       async submit({ note }, request) {
         const changes = requireChanges(request);

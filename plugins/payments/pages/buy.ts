@@ -17,17 +17,14 @@ import { viewPath } from '#core/web/pages/views.ts';
 import { planOf } from './gift.ts';
 import { daysOf, nextOf } from './order-view.ts';
 import { viewOf } from '#core/business/payments/order-view.ts';
+import { integer, object } from '#core/platform/schema.ts';
 
 /** Orders that are read to find an open one. */
 const recentOrders = 10;
 
 /** The price comes from gateway.yaml: a form names a plan, and whether to wait for it or to give it away. */
 const buyForm = defineForm({
-  fields: {
-    type: 'object',
-    properties: { days: { type: 'integer', minimum: 1 }, wait: { const: '1' }, gift: { const: '1' } },
-    required: ['days'],
-  },
+  fields: object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } }),
   async submit({ days, wait, gift }, request) {
     try {
       if (wait !== undefined) return await joinList(days, request);

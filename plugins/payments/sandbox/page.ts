@@ -4,6 +4,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { act, type SandboxAction, sandboxActions, SandboxRefused, type Send } from './actions.ts';
 import { findCharge, type SandboxCharge } from './charges.ts';
+import { object, string } from '#core/platform/schema.ts';
 
 const path = '/sandbox/{reference}';
 
@@ -19,11 +20,7 @@ export function sandboxPage(server: Server): Page {
     forms: [
       defineForm({
         path,
-        fields: {
-          type: 'object',
-          properties: { action: { type: 'string', enum: sandboxActions } },
-          required: ['action'],
-        },
+        fields: object(['action'], { action: string({ enum: sandboxActions }) }),
         async submit({ action }, request) {
           const charge = await chargeOf(request);
           const done = await perform(request, charge, action as SandboxAction, sendInside(server));

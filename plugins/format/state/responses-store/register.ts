@@ -7,6 +7,7 @@ import { cancelResponse, deleteResponse, getResponse, listInputItems, refuseUnsu
 import { findResponse } from './find-response.ts';
 import { ResponseRows } from './rows.ts';
 import { RunRows } from './run-rows.ts';
+import { integer, number, object } from '#core/platform/schema.ts';
 
 /** Registers section, job and endpoints of stored responses. */
 export function registerResponsesStore(server: Server): void {
@@ -51,36 +52,25 @@ const MiB = 1024 ** 2;
 /** The description of stored responses: they let clients of the Responses format continue an answer. */
 export const responsesSection = defineSection({
   name: 'responses',
-  schema: {
-    type: 'object',
-    description: 'Storage of responses from /v1/responses, so that clients can continue and retrieve them.',
-    default: {},
-    properties: {
-      keep_hours: {
-        type: 'number',
-        minimum: 0,
-        maximum: 8784,
-        default: 24,
-        description: 'Hours for which a response can be continued and retrieved; 0 stores none.',
-      },
-      max_bytes: {
-        type: 'integer',
-        minimum: 1024,
-        maximum: bounds.storedResponse,
-        default: 4_194_304,
-        description: 'Maximum bytes of a stored conversation, including the response.',
-      },
-      max_account_bytes: {
-        type: 'integer',
-        minimum: MiB,
-        default: 256 * MiB,
-        description:
-          'Maximum bytes of the stored conversations of one account, at least 1048576 (1 MiB); the oldest are deleted first. Every ' +
+  schema: object(
+    { default: {} },
+    'Storage of responses from /v1/responses, so that clients can continue and retrieve them.',
+    {
+      keep_hours: number(
+        { minimum: 0, maximum: 8784, default: 24 },
+        'Hours for which a response can be continued and retrieved; 0 stores none.',
+      ),
+      max_bytes: integer(
+        { minimum: 1024, maximum: bounds.storedResponse, default: 4_194_304 },
+        'Maximum bytes of a stored conversation, including the response.',
+      ),
+      max_account_bytes: integer(
+        { minimum: MiB, default: 256 * MiB },
+        'Maximum bytes of the stored conversations of one account, at least 1048576 (1 MiB); the oldest are deleted first. Every ' +
           'response counts with its whole conversation.',
-      },
+      ),
     },
-    additionalProperties: false,
-  },
+  ),
 });
 
 /** Ms after which the events of a response that has ended are deleted: its stream can be made of the response itself. */

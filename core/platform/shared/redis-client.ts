@@ -66,7 +66,7 @@ const subscriberOptions = {
 export async function connectClient(url: string): Promise<Redis & ScriptedRedis> {
   const lua = await readScripts();
   const client = createRedis(url, options);
-  limitHandshake(client);
+  prepareConnections(client);
   return withScripts(client, lua);
 }
 
@@ -81,7 +81,7 @@ export async function connectCluster(address: RedisAddress): Promise<Cluster & S
     retryDelayOnClusterDown: 0,
     clusterRetryStrategy: redisRetryDelay,
   });
-  client.on('+node', limitHandshake);
+  client.on('+node', prepareConnections);
   return withScripts(client, lua);
 }
 
@@ -195,14 +195,40 @@ export function replaceConnection(client: Redis): void {
   if (client.status === 'ready' || client.status === 'connect') client.stream.destroy(new Error('no response in time'));
 }
 
+function prepareConnections(client: Redis): void {
+  client.on('connect', () => {
+    limitHandshake(client);
+    sendTogether(client.stream);
+  });
+}
+
 /** A stopped Redis accepts connections, but never completes the handshake. */
 function limitHandshake(client: Redis): void {
-  client.on('connect', () => {
-    const timer = setTimeout(() => replaceConnection(client), connectTimeout).unref();
-    const end = () => {
-      clearTimeout(timer);
-      client.off('ready', end).off('close', end);
-    };
-    client.on('ready', end).on('close', end);
-  });
+  const timer = setTimeout(() => replaceConnection(client), connectTimeout).unref();
+  const end = () => {
+    clearTimeout(timer);
+    client.off('ready', end).off('close', end);
+  };
+  client.on('ready', end).on('close', end);
+}
+
+/**
+ * Sends the commands of a turn of the event loop at its end, where their replies are read at the earliest, in one system call: one
+ * for each takes a tenth to a quarter of a busy gateway's processor time, and a third of that of Redis.
+ */
+function sendTogether(stream: Redis['stream']): void {
+  const write = stream.write as (...chunk: unknown[]) => boolean;
+  let isHeld = false;
+  const send = () => {
+    isHeld = false;
+    stream.uncork();
+  };
+  stream.write = (...chunk: unknown[]) => {
+    if (!isHeld) {
+      isHeld = true;
+      stream.cork();
+      setImmediate(send);
+    }
+    return write.apply(stream, chunk);
+  };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { openShared } from '#core/platform/shared/open.ts';
@@ -16,6 +17,21 @@ function reset(proxy: TcpProxy): void {
   proxy.turn('cut');
   proxy.turn('open');
 }
+
+describe.skipIf(redisUrl === undefined)('commands to Redis', () => {
+  it('of one turn of the event loop are sent in one system call', async () => {
+    const client = await connectClient(redisUrl ?? '');
+    await once(client, 'ready');
+    const one = vi.spyOn(client.stream, '_write');
+    const several = vi.spyOn(client.stream, '_writev');
+    const key = `turn-${randomUUID()}`;
+    const replies = [client.set(key, '1'), client.incr(key), client.del(key)];
+    expect(await Promise.all(replies)).toEqual(['OK', 2, 1]);
+    expect(one).not.toHaveBeenCalled();
+    expect(several).toHaveBeenCalledOnce();
+    client.disconnect();
+  });
+});
 
 describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
   const key = `slot-${randomUUID()}`;

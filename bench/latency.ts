@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild, stopChild } from './child.ts';
-import { type Load, loads, sendLoad } from './load.ts';
+import { type Load, loads, sendLoad, sendSteadily } from './load.ts';
 
 /** Requests of each, one at a time and interleaved. */
 const single = 1_000;
@@ -57,28 +57,13 @@ async function measureSingle(load: Load): Promise<void> {
 async function measureSteady(): Promise<void> {
   const times = new Map([bare, gateway].map((child) => [child, [] as number[]]));
   for (let slice = 0; slice < steady.seconds / steady.slice; slice++)
-    for (const [child, taken] of times) taken.push(...(await sendSteadily(child)));
+    for (const [{ port, key }, taken] of times)
+      taken.push(...(await sendSteadily(port, key, small, rate, rate * steady.slice)));
   const [ofBare = [], ofGateway = []] = [...times.values()];
   for (const share of [0.5, 0.99])
     console.log(
       `${rate} a second, ${ofGateway.length} each: p${share * 100} bare ${ms(quantile(ofBare, share))}, gateway ${ms(quantile(ofGateway, share))}`,
     );
-}
-
-/** Ms from the time at which each request of a slice was due. */
-async function sendSteadily(child: Child): Promise<number[]> {
-  const began = performance.now();
-  const sent: Promise<number>[] = [];
-  for (let request = 0; request < rate * steady.slice;) {
-    const due = began + (request * 1000) / rate;
-    const wait = due - performance.now();
-    if (wait > 0) await sleep(wait);
-    else {
-      request++;
-      sent.push(sendLoad(child.port, child.key, { ...small, concurrency: 1 }, 1).then(() => performance.now() - due));
-    }
-  }
-  return Promise.all(sent);
 }
 
 /** How long small requests wait while a long prompt is read. */

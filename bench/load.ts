@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
 export interface Load {
@@ -42,6 +43,30 @@ export async function sendLoad(
     }
   };
   await Promise.all(Array.from({ length: load.concurrency }, worker));
+}
+
+/**
+ * Sends requests at a fixed rate, however many are in flight.
+ *
+ * @param rate per second
+ * @returns ms from the time at which each was due
+ */
+export async function sendSteadily(
+  port: number,
+  key: string,
+  load: Load,
+  rate: number,
+  requests: number = load.requests,
+): Promise<number[]> {
+  const began = performance.now();
+  const sent: Promise<number>[] = [];
+  while (sent.length < requests) {
+    const due = began + (sent.length * 1000) / rate;
+    const wait = due - performance.now();
+    if (wait > 0) await sleep(wait);
+    else sent.push(sendLoad(port, key, { ...load, concurrency: 1 }, 1).then(() => performance.now() - due));
+  }
+  return Promise.all(sent);
 }
 
 const chat = '/v1/chat/completions';

@@ -1,6 +1,11 @@
 /**
- * `npm run bench:workers`: processor time and throughput of one process and of several (`-- --workers 2`) on this machine, in turns.
- * PostgreSQL is the embedded one, Redis from the PATH; the processor time of both is not counted.
+ * `npm run bench:workers`: processor time and throughput of one process and of several (`-- --workers 2`) on this machine, in turns;
+ * `--load small` for one load. Both have an embedded PostgreSQL and Redis from the PATH, whose processor time is not counted.
+ *
+ * A process that is busy has many requests in each turn of its event loop, and its code in the caches; so a request costs less the
+ * busier its process is. One process and several are therefore compared in two forms: with the same requests, which several
+ * processes share, and with the same requests for each process. Both with requests that follow one another (so many at once) and
+ * at fixed rates.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,17 +15,24 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { startChild, stopChild } from './child.ts';
-import { type Load, loads, sendLoad } from './load.ts';
+import { type Load, loads, sendLoad, sendSteadily } from './load.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
-/** Of Linux, whatever its kernel was built with: what /proc counts in. */
-const ticksPerSecond = 100;
+/** Rounds before those that count: V8 compiles for the first 30,000 small calls of each process. */
+const warmUps = 10;
+/** Parts of the requests a second that one process answered when they followed one another. */
+const rates = [0.3, 0.6, 0.9];
+/** Seconds of a round at a fixed rate: shorter than the quiet time after which a process that waits for its turn collects garbage. */
+const steadyFor = 3;
 const redisPort = 16_399;
 
-const { values: flags } = parseArgs({ options: { workers: { type: 'string', default: '2' } } });
+const { values: flags } = parseArgs({
+  options: { workers: { type: 'string', default: '2' }, load: { type: 'string', default: '' } },
+});
 
 interface Subject {
   readonly process: ChildProcess;
+  readonly processes: number;
   readonly port: number;
   readonly key: string;
 }
@@ -38,7 +50,7 @@ const upstream = await startChild('upstream.ts', []);
 const one = await start('1', 1);
 const several = await start(flags.workers, 2);
 try {
-  for (const load of loads) await compare(load);
+  for (const load of loads.filter(({ name }) => name.startsWith(flags.load))) await compare(load);
 } finally {
   for (const child of [one.process, several.process, upstream.process, redis]) await stopChild(child);
   await rm(folder, { recursive: true, force: true });
@@ -84,28 +96,52 @@ models: { bench: { routes: [bench/elsewhere] } }
   const [, port] = /Base URL\s+http\S+:(\d+)\/v1/.exec(output) ?? [];
   const [, key] = /Demo key\s+(\S+)/.exec(output) ?? [];
   if (port === undefined || key === undefined) throw new Error(`the gateway did not start:\n${output}`);
-  return { process: child, port: Number(port), key };
+  return { process: child, processes: Number(workers), port: Number(port), key };
 }
 
 async function compare(load: Load): Promise<void> {
-  for (const { port, key } of [one, several]) await sendLoad(port, key, load, 2 * load.requests);
+  const each = (subject: Subject) =>
+    measure(subject, {
+      ...load,
+      requests: load.requests * subject.processes,
+      concurrency: load.concurrency * subject.processes,
+    });
+  for (let round = 0; round < warmUps; round++) for (const subject of [one, several]) await each(subject);
+  const { throughput } = await report(`${load.name}, ${load.concurrency} at once`, (subject) => measure(subject, load));
+  await report(`${load.name}, ${load.concurrency} at once for each process`, each);
+  for (const part of rates) {
+    const rate = part * throughput;
+    const steady = (subject: Subject, processes: number) =>
+      measure(subject, { ...load, requests: Math.ceil(rate * steadyFor) * processes }, rate * processes);
+    const name = `${load.name}, ${rate.toFixed(0)} a second (${part * 100} %)`;
+    await report(name, (subject) => steady(subject, 1));
+    if (part * several.processes < 1)
+      await report(`${name} for each process`, (subject) => steady(subject, subject.processes));
+  }
+}
+
+/** @returns medians of one process */
+async function report(name: string, take: (subject: Subject) => Promise<Measure>): Promise<Measure> {
   const pairs: { readonly one: Measure; readonly several: Measure }[] = [];
   for (let round = 0; round < rounds; round++) {
     // The order alternates, so that a machine that becomes slower does not favour either.
-    if (round % 2 === 0) pairs.push({ one: await measure(one, load), several: await measure(several, load) });
-    else pairs.push({ several: await measure(several, load), one: await measure(one, load) });
+    if (round % 2 === 0) pairs.push({ one: await take(one), several: await take(several) });
+    else pairs.push({ several: await take(several), one: await take(one) });
   }
   const ratio = (of: keyof Measure) => median(pairs.map((pair) => pair.several[of] / pair.one[of])).toFixed(2);
-  const cost = (of: 'one' | 'several') => median(pairs.map((pair) => pair[of].cpu)).toFixed(0);
+  const middle = (who: 'one' | 'several', of: keyof Measure) => median(pairs.map((pair) => pair[who][of]));
   console.log(
-    `${load.name}, ${rounds} rounds of ${load.requests}: CPU ${cost('one')} µs with 1 process, ${cost('several')} with ${flags.workers} (${ratio('cpu')} ×); throughput ${ratio('throughput')} ×; load ${loadavg()[0]?.toFixed(0)}`,
+    `${name}: CPU ${middle('one', 'cpu').toFixed(0)} µs with 1 process, ${middle('several', 'cpu').toFixed(0)} with ${several.processes} (${ratio('cpu')} ×); throughput ${ratio('throughput')} ×; ${rounds} rounds, load ${loadavg()[0]?.toFixed(0)}`,
   );
+  return { cpu: middle('one', 'cpu'), throughput: middle('one', 'throughput') };
 }
 
-async function measure({ process: { pid }, port, key }: Subject, load: Load): Promise<Measure> {
+/** @param rate requests a second; without it they follow one another */
+async function measure({ process: { pid }, port, key }: Subject, load: Load, rate?: number): Promise<Measure> {
   const before = cpuOf(pid as number);
   const began = performance.now();
-  await sendLoad(port, key, load);
+  if (rate === undefined) await sendLoad(port, key, load);
+  else await sendSteadily(port, key, load, rate);
   const seconds = (performance.now() - began) / 1000;
   return {
     cpu: (cpuOf(pid as number) - before) / (load.requests * load.unitsPerRequest),
@@ -115,17 +151,14 @@ async function measure({ process: { pid }, port, key }: Subject, load: Load): Pr
 
 /** µs of a process and of the Node.js processes that it has started. */
 function cpuOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  if (stat.includes('(postgres)')) return 0;
-  const [user = 0, system = 0] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  );
-  return ((user + system) * 1_000_000) / ticksPerSecond + children.reduce((sum, child) => sum + cpuOf(child), 0);
+  if (readFileSync(`/proc/${pid}/comm`, 'utf8') === 'postgres\n') return 0;
+  let sum = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const read = (name: string) => readFileSync(`/proc/${pid}/task/${task}/${name}`, 'utf8').split(' ').filter(Boolean);
+    sum += Number(read('schedstat')[0]) / 1000;
+    for (const child of read('children')) sum += cpuOf(Number(child));
+  }
+  return sum;
 }
 
 function median(values: readonly number[]): number {

@@ -122,6 +122,19 @@ describe('a refund', () => {
     expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'asked' }] });
   });
 
+  it('that fails by a mistake of the code is reported as that, and is no failure of the provider', async () => {
+    const ask = fake.connection.refund;
+    Object.assign(fake.connection, { refund: () => Promise.resolve(undefined) });
+    await expect(refund()).rejects.toThrow(TypeError);
+    expect(await database.query('select state, failures from refund where order_id = ?', [order.id])).toEqual([
+      { state: 'asked', failures: 0 },
+    ]);
+    Object.assign(fake.connection, { refund: ask });
+    await makeDue();
+    await sweepPayments(host);
+    expect((await reread()).state).toBe('refunded');
+  });
+
   it('that is refused while the provider lists it as pending stays pending', async () => {
     fake.connection.refundStatus = ({ key }) => Promise.resolve({ state: 'pending', raw: { key } });
     fake.fail('refund', new PaymentError('rejected', 'REFUND_IN_PROGRESS'));

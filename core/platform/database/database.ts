@@ -23,8 +23,8 @@ export interface Database extends AsyncDisposable {
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The same on connections of their own, for what requests of the API wait for: hundreds of pages that open at once take all
-   * others.
+   * The same on connections of their own, for what requests of the API and payment providers wait for: hundreds of pages that
+   * open at once, or payments that are settled, take all others.
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**

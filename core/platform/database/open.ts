@@ -41,7 +41,7 @@ const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction:
 const poolSize = 10;
 /** The least that each of several processes has. */
 const leastPoolSize = 4;
-/** Connections besides: for requests of the API, and to the replica. */
+/** Connections besides: for requests of the API and notifications of payments, and to the replica. */
 const firstPoolSize = 2;
 const replicaPoolSize = 5;
 const idleTimeout = 30_000; // ms

@@ -290,9 +290,29 @@ describe('a notification is refused', () => {
   it.each([
     ['fails', () => Promise.reject(new Error('ECONNREFUSED'))],
     ['hangs', () => new Promise<never>(() => undefined)],
-  ])('with 503 when the database %s', async (_, query) => {
-    const down = createPaymentHost(Object.assign(Object.create(database), { query }), [fake.provider]);
+  ])('with 503 when the database %s', async (_, queryFirst) => {
+    const down = createPaymentHost(Object.assign(Object.create(database), { queryFirst }), [fake.provider]);
     expect((await notify({ to: down })).status).toBe(503);
+  });
+
+  it('although settlements hold the connections of everything else', async () => {
+    const end = Promise.withResolvers<void>();
+    const held = Array.from({ length: 10 }, () => {
+      const begun = Promise.withResolvers<void>();
+      const ended = database.fork().transactional(async (transaction) => {
+        await transaction.execute('select 1');
+        begun.resolve();
+        await end.promise;
+      });
+      return { begun: begun.promise, ended };
+    });
+    await Promise.all(held.map(({ begun }) => begun));
+    try {
+      expect((await notify()).status).toBe(200);
+    } finally {
+      end.resolve();
+      await Promise.all(held.map(({ ended }) => ended));
+    }
   });
 });
 
@@ -357,11 +377,11 @@ describe('a burst', () => {
     // How long a statement takes is up to the machine: none is late here.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     let statements = 0;
-    const query: Database['query'] = (sql, parameters) => {
+    const queryFirst: Database['queryFirst'] = (sql, parameters) => {
       if (sql.includes('insert into payment_notification')) statements++;
-      return database.query(sql, parameters);
+      return database.queryFirst(sql, parameters);
     };
-    const to = createPaymentHost(Object.assign(Object.create(database), { query }), [fake.provider]);
+    const to = createPaymentHost(Object.assign(Object.create(database), { queryFirst }), [fake.provider]);
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) =>
         notify({ to, key: `burst ${order.id} ${n}`, reference: `ORD-BURST${n}.1` }),

@@ -72,6 +72,17 @@ export interface OutageResult {
   readonly failed: readonly { readonly account: string; readonly message: string }[];
 }
 
+const grantOf = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
+
+/** Whether an account has the days of this note already, so that there is nothing to do and to record. */
+export async function hasGrant(
+  { database }: Pick<Host, 'database'>,
+  accountId: string,
+  note: string,
+): Promise<boolean> {
+  return (await database.query(grantOf, [accountId, note])).length > 0;
+}
+
 /**
  * Grants days to an account for an outage, once: a second run with the same note, after a crash or by mistake, adds nothing.
  *
@@ -86,11 +97,8 @@ export async function grantForOutage(
 ): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     await transaction.execute('select from account where id = ? for update', [accountId]);
-    const earlier = await transaction.execute<unknown[]>(
-      `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`,
-      [accountId, grant.note],
-    );
-    if (earlier.length > 0) return false;
+    const [earlier] = await transaction.execute<unknown[]>(grantOf, [accountId, grant.note]);
+    if (earlier !== undefined) return false;
     await addDays(transaction, accountId, { ...grant, reason: 'grant' });
     return true;
   });

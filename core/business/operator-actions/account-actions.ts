@@ -147,14 +147,16 @@ export const accountActions: readonly ActionKind[] = [
       note,
     }),
     async perform(host, _id, { since = '', until = '', model, days = 0, label = '', note: why = '' }, operator) {
-      const { findAffected, grantForOutage, readOutage } = await import('../accounts/outage-grant.ts');
+      const { findAffected, grantForOutage, hasGrant, readOutage } = await import('../accounts/outage-grant.ts');
       const failed: { account: string; message: string }[] = [];
       let [granted, skipped] = [0, 0];
       const grant = { days, label, note: why };
       for (const { id } of await findAffected(host.database, await readOutage(host, { since, until, model }))) {
         const action = { operator, action: 'account.add_days', subject: id, note: describeWords(grant) } as const;
         try {
-          const isNew = await recordAction(host.database, action, () => grantForOutage(host, id, grant));
+          const isNew =
+            !(await hasGrant(host, id, why)) &&
+            (await recordAction(host.database, action, () => grantForOutage(host, id, grant)));
           if (isNew) granted++;
           else skipped++;
         } catch (error) {

@@ -289,6 +289,10 @@ describe('an outage', () => {
       outcome: 'done',
     });
     expect((await run('outage.grant_days', '', words)).result).toMatchObject({ granted: 0 });
+    expect((await listActions(database, { subject: day, limit: 9 })).map(({ note }) => note)).toEqual([
+      `days: 1, label: Sorry for today, outage ${day}`,
+      'days: 1, bought',
+    ]);
     await expect(run('outage.grant_days', '', { ...words, since: until, until: since })).rejects.toMatchObject({
       kind: 'span',
     });

@@ -9,7 +9,8 @@
  *     npm run payments -- --orders 1000 --kills 10       another size
  *     npm run payments -- --sequences 10000              only the sequences
  *     npm run payments -- --bursts                       only the buyers
- *     npm run payments -- --bursts --long                besides, 2,000 buyers within ten minutes
+ *     npm run payments -- --bursts --long                besides, 2,000 buyers within ten minutes: 23 minutes in all
+ *     npm run payments -- --bursts --long --short        120 buyers within 10 seconds, then a minute of the 2,000
  */
 import { parseArgs } from 'node:util';
 import type { Figure } from '../chaos/figure.ts';

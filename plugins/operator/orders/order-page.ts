@@ -51,7 +51,7 @@ export const orderPage: Page = {
       sections: withRows([
         flagTable(order.flags, order.payments, order.refunds, request),
         paymentTable(order.payments, request),
-        refundTable(order.refunds, request),
+        refundTable(order.refunds, order.payments, request),
         attemptTable(attempts, request),
         notificationTable(notifications, request),
         ledgerTable(ledger, request),

@@ -55,12 +55,21 @@ export function paymentTable(payments: readonly Payment[], reader: Reader): Tabl
 
 const refundKinds = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
-export function refundTable(refunds: readonly OrderRefund[], reader: Reader): TableSection {
+export function refundTable(
+  refunds: readonly OrderRefund[],
+  payments: readonly Payment[],
+  reader: Reader,
+): TableSection {
   const { t, format } = reader;
+  const outcomeOf = ({ paymentId }: OrderRefund) => {
+    const payment = payments.find(({ id }) => id === paymentId);
+    return payment && t(`operator.payment_outcome.${payment.outcome}`);
+  };
   const stateOf = ({ state }: OrderRefund) => ({ text: t(`operator.refund_state.${state}`), kind: refundKinds[state] });
   return describeTable(reader, 'refunds', 'operator.refunds', refunds, [
     { label: 'operator.created', at: 'note', cell: ({ createdAt }) => createdAt },
     { label: 'operator.state', at: 'title', cell: stateOf },
+    { label: 'operator.payment', at: 'note-end', cell: outcomeOf },
     {
       label: 'operator.by',
       at: 'hide',

@@ -6,6 +6,7 @@ import {
   runAction,
 } from '#core/business/operator-actions/actions.ts';
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
+import { readTypedAmount } from '#core/business/payments/amount.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { viewPath } from '#core/web/pages/views.ts';
 import { boolean, integer, object, string } from '#core/platform/schema.ts';
@@ -85,15 +86,16 @@ export function actionPage(definition: ActionDefinition): Page {
     fields: object(needsNote ? ['note'] : [], {
       note: string({ minLength: needsNote ? 1 : 0, maxLength: longestNote, pattern: needsNote ? '\\S' : '' }),
       days: integer({ minimum: -365, maximum: 365 }),
-      amount: integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      amount: string({ maxLength: 40 }),
       choice: string({ maxLength: 40 }),
       line: string({ maxLength: 320 }),
       manual: boolean(),
       route: string({ maxLength: 300 }),
     }),
     once: true,
-    async submit({ note = '', days = 0, amount, choice = '', line = '', manual = false, route = '' }, request) {
-      const input = { note: note.trim(), days, amount, choice, line: line.trim(), isManual: manual, route };
+    async submit({ note = '', days = 0, amount = '', choice = '', line = '', manual = false, route = '' }, request) {
+      const money = amount === '' ? undefined : requireAmount(amount);
+      const input = { note: note.trim(), days, amount: money, choice, line: line.trim(), isManual: manual, route };
       const about = await subject(request, input);
       const words = definition.words?.(input, request) ?? wordsOf(kind, input);
       await act(request, kind, about, words, definition.errors);
@@ -109,6 +111,13 @@ export function actionPage(definition: ActionDefinition): Page {
     show: ask,
     forms: [form],
   };
+}
+
+/** @throws FieldErrors for what is no amount of money, or none of it */
+function requireAmount(text: string): number {
+  const amount = readTypedAmount(text) ?? 0;
+  if (amount === 0) throw new FieldErrors({ amount: 'form.invalid' });
+  return amount;
 }
 
 /** Does it as the operator who is signed in. @throws FieldErrors in place of errors for people */

@@ -2,7 +2,10 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import { type Earning, earnedAt, earnedIn } from '#core/business/margins/earnings.ts';
 import { fromSmallest, toSmallest } from '#core/business/margins/exact-money.ts';
 import type { Margins } from '#core/business/margins/margins.ts';
+import { readTypedAmount } from '#core/business/payments/amount.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+
+const highestPrice = 999_999_999_999;
 
 /** What the plans of a span would have earned at other prices, had as many bought; prices in the unit of gateway.yaml. */
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
@@ -38,8 +41,8 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
 
 /** Undefined for what is no price. */
 function askedPrice({ query }: PageRequest, plan: string): number | undefined {
-  const text = query[`price_${plan}`] ?? '';
-  return /^[1-9]\d{0,11}$/.test(text) ? Number(text) : undefined;
+  const price = readTypedAmount(query[`price_${plan}`] ?? '') ?? 0;
+  return price > 0 && price <= highestPrice ? price : undefined;
 }
 
 function lastPrice(earnings: readonly Earning[], currency: string): number {

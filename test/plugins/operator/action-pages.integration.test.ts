@@ -185,8 +185,10 @@ const pages: readonly ActionPage[] = [
       [{ note: reason, amount: '95001', manual: 'true' }, 'That is more than is left of this payment.'],
       [{ note: reason, amount: '0', manual: 'true' }, 'Check this field.'],
       [{ note: reason, amount: 'all of it', manual: 'true' }, 'Check this field.'],
+      [{ note: reason, amount: '30.00', manual: 'true' }, 'Check this field.'],
     ],
-    right: { note: reason, amount: '30000', choice: 'none', manual: 'true' },
+    // As it is written in Indonesia; as a number it would be 30 rupiah.
+    right: { note: reason, amount: '30.000', choice: 'none', manual: 'true' },
     does: [[], [[30_000, 'none', reason, true]]],
     note: expect.stringMatching(`^payment: [\\w-]{36}, amount: 30000, days_back: none, manual: true, ${reason}$`),
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRupiah } from '#core/business/payments/amount.ts';
+import { readRupiah, readTypedAmount } from '#core/business/payments/amount.ts';
 
 describe('an amount in rupiah', () => {
   it.each([
@@ -27,4 +27,20 @@ describe('an amount in rupiah', () => {
     null,
     {},
   ])('%j is not one', (text) => expect(readRupiah(text)).toBeUndefined());
+});
+
+describe('an amount that a person typed', () => {
+  it.each([
+    ['30000', 30_000],
+    ['30.000', 30_000],
+    ['30,000', 30_000],
+    ['Rp 30.000', 30_000],
+    ['rp.1.289.000', 1_289_000],
+    [' 96 ', 96],
+  ])('%j is read in whole, with its thousands set apart', (text, amount) => expect(readTypedAmount(text)).toBe(amount));
+
+  it.each(['30.00', '30.0000', '1.000,000', '.000', '30 000', '-30', '1e5', '', 'Rp', '9007199254740992'])(
+    '%j is not one',
+    (text) => expect(readTypedAmount(text)).toBeUndefined(),
+  );
 });

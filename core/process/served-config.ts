@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { Canaries, type Canary } from '#core/config/history/canaries.ts';
 import { type Beside, buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
@@ -5,7 +6,7 @@ import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { addedPlugins, keepFixed } from '#core/extension/validation/fixed.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { type CanaryBegun, type CanaryWish, configLoadState } from '#core/extension/validation/load-state.ts';
 import { type Config, validate, validateInSteps } from '#core/extension/validation/load.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import type { SectionValue } from '#core/config/section.ts';
@@ -21,7 +22,12 @@ import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import { type Rollback, rollbackChannel, RollbackRefused } from '#core/config/history/history.ts';
-import { hasSameStages, requireDivisible, requireDivisibleStages } from '#core/extension/validation/canary-rules.ts';
+import {
+  CanaryRefused,
+  hasSameStages,
+  requireDivisible,
+  requireDivisibleStages,
+} from '#core/extension/validation/canary-rules.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { CanaryRun } from './canary/canary-run.ts';
 import { inBackground } from '#core/platform/background.ts';
@@ -73,6 +79,7 @@ export class ServedConfig {
       canaries: this.#canaries,
       database,
       log,
+      now: services.services.now,
       handler: parts.handler,
       prepare: (canary) => this.#prepareCanary(canary),
       onChange: (canary) => {
@@ -102,6 +109,7 @@ export class ServedConfig {
     configLoadState(this.host).changes = {
       history: this.#documents.history,
       canaries: this.#canaries,
+      beginCanary: (name, wish) => this.#beginCanary(name, wish),
       makeFull: (id, reason) => this.#makeFull(id, reason),
       endCanary: (id, reason) => this.#endCanary(id, reason),
       serving: () => this.#kept,
@@ -154,6 +162,23 @@ export class ServedConfig {
     if (!(await this.#documents.history.release()))
       throw new RollbackRefused('gateway.yaml serves already; no change is taken back');
     await this.#follow();
+  }
+
+  async #beginCanary(name: string, wish: CanaryWish): Promise<CanaryBegun> {
+    const { file: path, environment, assembly } = this.#parts;
+    const [file, next] = await Promise.all([
+      readDocument(path, environment),
+      readDocument(join(dirname(path), basename(name)), environment),
+    ]);
+    const { startCanary } = await import('./canary/start-canary.ts');
+    const { database } = this.host;
+    const parts = { database, documents: this.#documents, canaries: this.#canaries, registry: assembly.registry };
+    const begun = await startCanary(parts, file, next, wish);
+    await this.#follow();
+    const [last] = await this.#canaries.list(1);
+    if (last?.id === begun.canary.id && last.end?.outcome === 'ended')
+      throw new CanaryRefused(`Canary ${last.id} has ended: ${last.end.reason}`);
+    return begun;
   }
 
   /** Serves the canary to everybody, by an operator's word. */

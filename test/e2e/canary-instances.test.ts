@@ -79,6 +79,32 @@ const sides = async (gateway: GatewayProcess) => {
   return found;
 };
 
+it('a canary that is no worse becomes full at the end of its time, on both instances', async () => {
+  await command('reload', join(home.folder, 'next.yaml'), '--canary', '50%');
+  const canaries = new Canaries(home.database, { record: () => Promise.resolve() });
+  for (const gateway of gateways) await expect.poll(() => sides(gateway), { timeout: 30_000 }).toContain('after');
+  for (const gateway of gateways) await sides(gateway);
+  expect((await canaries.running())?.end).toBeUndefined();
+
+  await home.database.query(
+    'update configuration_canary set until = clock_timestamp(), judge_after = clock_timestamp()',
+  );
+  // It goes on with its share while the counts do not say enough.
+  for (let round = 0; round < 50 && (await canaries.running()) !== undefined; round++)
+    await sides(gateways[round % gateways.length] as GatewayProcess);
+  const [ended] = await canaries.list(1);
+  expect(ended?.end).toMatchObject({
+    outcome: 'full',
+    reason: expect.stringMatching(/^no worse after its time: 0 fail/),
+  });
+  expect(ended?.lateLooks).toBeGreaterThan(0);
+  for (const gateway of gateways)
+    await expect.poll(async () => new Set(await sides(gateway)), { timeout: 20_000 }).toEqual(new Set(['after']));
+  await command('rollback', '--release');
+  for (const gateway of gateways)
+    await expect.poll(async () => new Set(await sides(gateway)), { timeout: 20_000 }).toEqual(new Set(['before']));
+});
+
 it('two instances serve a canary to the same accounts, also after a kill, and take it back together when it fails', async () => {
   await command('reload', join(home.folder, 'next.yaml'), '--canary', '10%');
   const canaries = new Canaries(home.database, { record: () => Promise.resolve() });
@@ -106,5 +132,5 @@ it('two instances serve a canary to the same accounts, also after a kill, and ta
   for (const gateway of gateways)
     await expect.poll(async () => new Set(await sides(gateway)), { timeout: 20_000 }).toEqual(new Set(['before']));
   for (const { output } of gateways)
-    expect(output()).toMatch(/warn +canary 1 was worse and has been taken back by itself: failures/);
+    expect(output()).toMatch(/warn +canary 2 was worse and has been taken back by itself: failures/);
 });

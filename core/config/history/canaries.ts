@@ -45,7 +45,10 @@ export function isCanary(name: string): boolean {
 }
 
 /** What is needed to begin one. */
-export interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 'share' | 'operator' | 'note'> {
+export interface CanaryStart extends Pick<
+  Canary,
+  'baseDigest' | 'text' | 'digest' | 'salt' | 'share' | 'operator' | 'note'
+> {
   readonly seconds: number;
   readonly firstLook: number;
 }
@@ -60,9 +63,14 @@ export class Canaries {
     this.#history = history;
   }
 
+  /** Another one for each canary, so that each serves other accounts. */
+  newSalt(): string {
+    return randomBytes(16).toString('base64url');
+  }
+
   /** @returns undefined when one runs already */
   async start({ seconds, firstLook, ...canary }: CanaryStart): Promise<Canary | undefined> {
-    const { baseDigest, text, digest, share, operator, note } = canary;
+    const { baseDigest, text, digest, salt, share, operator, note } = canary;
     const [row] = await this.#database.query<CanaryRow>(
       `with begun as (
          insert into configuration_canary (id, base_digest, text, digest, salt, share, operator, note, until, next_look)
@@ -70,18 +78,7 @@ export class Canaries {
            clock_timestamp() + make_interval(secs => ?), ?::integer on conflict do nothing returning *
        ), removed as (delete from configuration_canary where id <= (select id from begun) - ?)
        select ${columns}, pg_notify('${rollbackChannel}', id::text) from begun`,
-      [
-        baseDigest,
-        text,
-        digest,
-        randomBytes(16).toString('base64url'),
-        share,
-        operator,
-        note ?? null,
-        seconds,
-        firstLook,
-        keptCanaries,
-      ],
+      [baseDigest, text, digest, salt, share, operator, note ?? null, seconds, firstLook, keptCanaries],
     );
     return row && toCanary(row);
   }

@@ -19,10 +19,34 @@ export interface ConfigLoadState {
   changes: ConfigChanges | undefined;
 }
 
+/** What an operator asks for with a canary. */
+export interface CanaryWish {
+  /** Of the accounts, from 0 to 1. */
+  readonly share: number;
+  /** Before it may become full by itself. */
+  readonly seconds: number;
+  readonly note: string | undefined;
+  readonly operator: string;
+}
+
+/** A canary that begins. */
+export interface CanaryBegun {
+  readonly canary: Canary;
+  /** Those with a running pass, or model calls in the last 7 days, and how many of them are in the canary. */
+  readonly accounts: { readonly taken: number; readonly active: number };
+}
+
 /** The way back, for a page of the running gateway. This instance has followed when a promise is fulfilled, others do within a second. */
 export interface ConfigChanges {
   readonly history: ConfigHistory;
   readonly canaries: Canaries;
+  /**
+   * Serves another configuration to a share of the accounts.
+   *
+   * @param file name of a file in the folder of gateway.yaml
+   * @throws CanaryRefused, RollbackRefused, ConfigError: nothing has changed
+   */
+  beginCanary(file: string, wish: CanaryWish): Promise<CanaryBegun>;
   /** Serves a canary to everybody. @throws RollbackRefused when it does not run any more */
   makeFull(id: number, reason: string): Promise<void>;
   /** Ends a canary. @throws RollbackRefused when it does not run any more */

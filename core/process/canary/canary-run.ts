@@ -5,10 +5,11 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
-import { countAccounts, countBefore } from './count-accounts.ts';
+import { AccountCounter } from './count-accounts.ts';
 import { describeCanary, describeCounts, describeEnd } from './describe.ts';
 import { takesAccount } from './share.ts';
-import { type Counts, judge } from './verdict.ts';
+import { findTotalFailure } from './total-failure.ts';
+import { isLookDue, judge } from './verdict.ts';
 
 /** Ms between two attempts to judge. One instance does, for all. */
 const tick = 2_000;
@@ -22,6 +23,8 @@ export interface CanaryRunParts {
   readonly database: Pick<Database, 'query'>;
   readonly handler: Pick<ExchangeHandler, 'serveCanary'>;
   readonly log: Logger;
+  /** Epoch ms. */
+  readonly now: () => number;
   /** Prepares the configuration of a canary beside the one that serves. @throws why it cannot serve */
   prepare(canary: Canary): Promise<Serving>;
   /** Tells the operator pages. */
@@ -42,8 +45,7 @@ export class CanaryRun {
   #running: { readonly canary: Canary; readonly base: Base; readonly serving: Serving } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isJudging = false;
-  /** What accounts sent before this canary. */
-  #before: { readonly id: number; readonly counts: ReadonlyMap<string, Counts> } | undefined;
+  #counter: { readonly id: number; readonly accounts: AccountCounter } | undefined;
 
   constructor(parts: CanaryRunParts) {
     this.#parts = parts;
@@ -140,10 +142,15 @@ export class CanaryRun {
   }
 
   async #judgeNow(canary: Canary, isOver: boolean, fileDigest: string): Promise<void> {
-    const { canaries, database, log, onChange } = this.#parts;
+    const { canaries, database, log, now, onChange } = this.#parts;
     const began = performance.now();
-    if (this.#before?.id !== canary.id) this.#before = { id: canary.id, counts: await countBefore(database, canary) };
-    const judged = await judge(await countAccounts(database, canary, this.#before.counts), canary, isOver);
+    if (this.#counter?.id !== canary.id)
+      this.#counter = { id: canary.id, accounts: new AccountCounter(database, canary) };
+    const { accounts: counter } = this.#counter;
+    const recent = await counter.countRecent(now());
+    const isDecisive = isLookDue(recent, canary, isOver) || findTotalFailure(recent) !== undefined;
+    const accounts = isDecisive ? await counter.countAll(now()) : recent;
+    const judged = await judge(accounts, canary, isOver);
     const seconds = (performance.now() - began) / 1000;
     await canaries.judged(canary.id, judged, Math.max(judgeInterval, seconds * timesCounting));
     const { verdict, counts, reason = '' } = judged;
@@ -151,8 +158,8 @@ export class CanaryRun {
     if (verdict === 'no_worse')
       await canaries.makeFull(canary, fileDigest, `no worse after its time: ${describeCounts(counts)}`);
     if (verdict === 'worse' || verdict === 'no_worse') return;
-    const now = { ...canary, ...judged };
-    onChange(now);
-    if (verdict !== canary.verdict || (isOver && canary.lateLooks === 0)) log.info(describeCanary(now, isOver));
+    const current = { ...canary, ...judged };
+    onChange(current);
+    if (verdict !== canary.verdict || (isOver && canary.lateLooks === 0)) log.info(describeCanary(current, isOver));
   }
 }

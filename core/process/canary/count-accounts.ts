@@ -1,10 +1,14 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { Canary } from '#core/config/history/canaries.ts';
+import type { ComparedAccount, Counts } from './counts.ts';
 import { takesAccount } from './share.ts';
-import type { ComparedAccount, Counts } from './verdict.ts';
 
 /** Ms before a canary by which accounts are known, at least. */
 const shortestPast = 3_600_000;
+/** Ms after its begin at which nearly every request is on record. What comes later is counted with the next look. */
+const settleTime = 300_000;
+/** A time that no request has. */
+const never = 4_102_444_800_000;
 
 const nothing: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
 
@@ -14,9 +18,60 @@ interface CountRow extends Omit<Counts, 'logSum'> {
   readonly log_sum: number;
 }
 
+type Queries = Pick<Database, 'query'>;
+
+/**
+ * What accounts have sent since a canary began, by records: model calls whose end is known. Requests of its accounts that an instance
+ * served before it had begun there count for neither side.
+ *
+ * However long a canary runs, the requests of the last minutes are read again and again, the others once, and all of them for each look.
+ */
+export class AccountCounter {
+  readonly #database: Queries;
+  readonly #canary: Canary;
+  #before: ReadonlyMap<string, Counts> | undefined;
+  /** Of requests from the canary's begin until `#settledUntil`, epoch ms. */
+  #settled: readonly CountRow[] = [];
+  #settledUntil: number;
+
+  constructor(database: Queries, canary: Canary) {
+    this.#database = database;
+    this.#canary = canary;
+    this.#settledUntil = canary.startedAt.getTime();
+  }
+
+  /** Without requests that came on record long after they began. @param now epoch ms */
+  async countRecent(now: number): Promise<ComparedAccount[]> {
+    const until = Math.max(this.#settledUntil, now - settleTime);
+    if (until > this.#settledUntil) {
+      this.#settled = sumRows([...this.#settled, ...(await this.#count(this.#settledUntil, until))]);
+      this.#settledUntil = until;
+    }
+    return this.#compare(sumRows([...this.#settled, ...(await this.#count(until, never))]));
+  }
+
+  /** With all that is on record. @param now epoch ms */
+  async countAll(now: number): Promise<ComparedAccount[]> {
+    this.#settled = [];
+    this.#settledUntil = this.#canary.startedAt.getTime();
+    return this.countRecent(now);
+  }
+
+  async #compare(rows: readonly CountRow[]): Promise<ComparedAccount[]> {
+    const before = (this.#before ??= await countBefore(this.#database, this.#canary));
+    return rows
+      .filter(({ is_canary: isCanary, account }) => isCanary || !takesAccount(this.#canary, account))
+      .map((row) => ({ ...countsOf(row), isCanary: row.is_canary, before: before.get(row.account) ?? nothing }));
+  }
+
+  #count(from: number, to: number): Promise<CountRow[]> {
+    return count(this.#database, from, to, this.#canary.id);
+  }
+}
+
 /** What accounts sent before a canary began: for as long as it is to run, or for an hour. Does not change while it runs. */
-export async function countBefore(
-  database: Pick<Database, 'query'>,
+async function countBefore(
+  database: Queries,
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,
 ): Promise<ReadonlyMap<string, Counts>> {
   const start = startedAt.getTime();
@@ -24,28 +79,8 @@ export async function countBefore(
   return new Map(rows.map((row) => [row.account, countsOf(row)]));
 }
 
-/**
- * What accounts have sent since a canary began, by records: model calls whose end is known. Requests of its accounts that an instance
- * served before it had begun there count for neither side.
- */
-export async function countAccounts(
-  database: Pick<Database, 'query'>,
-  canary: Canary,
-  before: ReadonlyMap<string, Counts>,
-): Promise<ComparedAccount[]> {
-  const rows = await count(database, canary.startedAt.getTime(), undefined, canary.id);
-  return rows
-    .filter(({ is_canary: isCanary, account }) => isCanary || !takesAccount(canary, account))
-    .map((row) => ({ ...countsOf(row), isCanary: row.is_canary, before: before.get(row.account) ?? nothing }));
-}
-
 /** @param from epoch ms, as `to` @param canary number of the one whose requests are apart */
-function count(
-  database: Pick<Database, 'query'>,
-  from: number,
-  to: number | undefined,
-  canary: number,
-): Promise<CountRow[]> {
+function count(database: Queries, from: number, to: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
     `select account_id as account, canary is not distinct from ? as is_canary, count(*)::float8 as requests,
        count(*) filter (where outcome = 'failed')::float8 as failures,
@@ -55,9 +90,28 @@ function count(
      where started_at >= to_timestamp(?::float8 / 1000) and started_at < to_timestamp(?::float8 / 1000)
        and is_metered and account_id is not null and outcome <> 'interrupted'
      group by 1, 2`,
-    // A time that no request has.
-    [canary, from, to ?? 4_102_444_800_000],
+    [canary, from, to],
   );
+}
+
+/** One row for each account and side. */
+function sumRows(rows: readonly CountRow[]): CountRow[] {
+  const sums = new Map<string, CountRow>();
+  for (const row of rows) {
+    const key = `${row.account} ${row.is_canary}`;
+    const sum = sums.get(key);
+    sums.set(key, sum === undefined ? row : { ...row, ...addCounts(sum, row), log_sum: sum.log_sum + row.log_sum });
+  }
+  return [...sums.values()];
+}
+
+function addCounts(one: Omit<Counts, 'logSum'>, other: Omit<Counts, 'logSum'>): Omit<Counts, 'logSum'> {
+  return {
+    requests: one.requests + other.requests,
+    failures: one.failures + other.failures,
+    refusals: one.refusals + other.refusals,
+    timed: one.timed + other.timed,
+  };
 }
 
 function countsOf({ requests, failures, refusals, timed, log_sum: logSum }: CountRow): Counts {

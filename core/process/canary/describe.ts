@@ -1,12 +1,23 @@
 import type { Canary } from '#core/config/history/canaries.ts';
+import type { CanaryBegun } from '#core/extension/validation/load-state.ts';
 import type { CanaryCounts, CanarySide } from '#core/config/history/canary-counts.ts';
-import { leastCounts } from './verdict.ts';
+import { totalFailure } from './total-failure.ts';
+import { canJudge, leastCounts } from './verdict.ts';
 
 /** A canary that runs, in one sentence for the log and the commands. */
 export function describeCanary(canary: Canary, isOver = canary.until.getTime() <= Date.now()): string {
   const { id, operator, until } = canary;
   const time = isOver ? `past its time, which ended at ${until.toISOString()}` : `until ${until.toISOString()}`;
   return `canary ${id} of ${operator} serves ${describeShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
+}
+
+/** Whom a canary that begins reaches, and what can come of it. */
+export function describeActive({ accounts: { taken, active } }: Pick<CanaryBegun, 'accounts'>): string {
+  const who = `It takes ${taken} of ${active} active accounts.`;
+  if (canJudge(taken, active)) return who;
+  if (taken >= totalFailure.accounts && active > taken)
+    return `${who} They are too few for a comparison: it is taken back by itself only where not one of its requests works, and becomes full by your word.`;
+  return `${who} They are too few for a comparison: it goes on until "daypass reload --full" or "daypass rollback".`;
 }
 
 /** How a canary has ended, in one sentence. */

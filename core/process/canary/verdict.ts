@@ -1,21 +1,7 @@
 import type { CanaryCounts, CanarySide, CanaryVerdict } from '#core/config/history/canary-counts.ts';
+import type { ComparedAccount, Counts } from './counts.ts';
 import { permutationTest, smallestProbability } from './permutation-test.ts';
-
-/** What an account has sent in some time. */
-export interface Counts {
-  readonly requests: number;
-  readonly failures: number;
-  readonly refusals: number;
-  /** Answers whose time to first token is known, and the sum of its logarithms (ms). */
-  readonly timed: number;
-  readonly logSum: number;
-}
-
-/** What an account has sent since the canary began, and in some time before. */
-export interface ComparedAccount extends Counts {
-  readonly isCanary: boolean;
-  readonly before: Counts;
-}
+import { findTotalFailure, type TotalFailure } from './total-failure.ts';
 
 /** Looks at the counts so far, see `lookFactor`. */
 export interface Looks {
@@ -83,7 +69,7 @@ export function firstLook(share: number): number {
 /**
  * Compares the accounts of a canary with all others. A look happens when the requests of all accounts have grown by half since the one
  * before, which does not depend on which side they are on; look number k may spend 1 / (k (k + 1)) of each alpha, so that any number of
- * looks spends all of it at most.
+ * looks spends all of it at most. A canary of which nothing works is found without a look, see `findTotalFailure`.
  *
  * @param isOver its time is over: the first look is due at once
  */
@@ -97,8 +83,8 @@ export async function judge(
     canary: sideOf(accounts.filter(({ isCanary }) => isCanary)),
     others: sideOf(accounts.filter(({ isCanary }) => !isCanary)),
   };
-  const total = counts.canary.requests + counts.others.requests;
-  const isDue = total >= nextLook || (isOver && lateLooks === 0);
+  const isDue = isLookDue(accounts, { lateLooks, nextLook }, isOver);
+  const total = totalOf(accounts);
   const next = {
     counts,
     looks: looks + (isDue ? 1 : 0),
@@ -106,6 +92,8 @@ export async function judge(
     nextLook: isDue ? Math.ceil(Math.max(total, 1) * lookFactor) : nextLook,
   };
   const say = (verdict: CanaryVerdict, reason?: string): Judgement => ({ ...next, verdict, reason });
+  const failure = findTotalFailure(accounts);
+  if (failure !== undefined) return say('worse', describeTotal(failure));
   if (!hasEnough(counts, spent(measures[0]?.alpha ?? 0, Math.max(1, next.looks)))) return say('too_few');
   if (!isDue) return say('undecided');
   for (const measure of measures) {
@@ -118,17 +106,36 @@ export async function judge(
   return say('no_worse');
 }
 
+/** True where `judge` looks: by fewer counts than there are by now, it is not. */
+export function isLookDue(
+  accounts: readonly ComparedAccount[],
+  { lateLooks, nextLook }: Pick<Looks, 'lateLooks' | 'nextLook'>,
+  isOver: boolean,
+): boolean {
+  return totalOf(accounts) >= nextLook || (isOver && lateLooks === 0);
+}
+
+function totalOf(accounts: readonly ComparedAccount[]): number {
+  return sumOf(accounts, ({ requests }) => requests);
+}
+
 function spent(alpha: number, look: number): number {
   return alpha / (look * (look + 1));
 }
 
 /** False also where the accounts are so few that no counts could say anything at this look. */
 function hasEnough({ canary, others }: CanaryCounts, alpha: number): boolean {
-  return (
-    canary.requests >= leastCounts.requests &&
-    Math.min(canary.accounts, others.accounts) >= leastCounts.accounts &&
-    smallestProbability(canary.accounts, canary.accounts + others.accounts) <= alpha
-  );
+  const all = canary.accounts + others.accounts;
+  return canary.requests >= leastCounts.requests && areEnough(canary.accounts, all, alpha);
+}
+
+function areEnough(taken: number, all: number, alpha: number): boolean {
+  return Math.min(taken, all - taken) >= leastCounts.accounts && smallestProbability(taken, all) <= alpha;
+}
+
+/** Whether counts of so many accounts in a canary, and in all, could say anything at the first look. */
+export function canJudge(taken: number, all: number): boolean {
+  return areEnough(taken, all, spent(measures[0]?.alpha ?? 0, 1));
 }
 
 /** @returns the probability of a difference as large by chance, where it is small enough and the difference large enough */
@@ -225,6 +232,10 @@ function describe(name: Measure['name'], { canary, others }: CanaryCounts, proba
     return `time to first token ${canary.firstTokenMs} ms over ${canary.timed} answers, against ${others.firstTokenMs} ms over ${others.timed} (${chance})`;
   const words = ({ [name]: count, requests }: CanarySide) => `${count} of ${requests}`;
   return `${name}: ${words(canary)} requests, against ${words(others)} of the other accounts (${chance})`;
+}
+
+function describeTotal({ canary, others }: TotalFailure): string {
+  return `not one request worked: ${canary.wrong} of ${canary.requests} of ${canary.accounts} accounts failed or were refused, against ${others.wrong} of ${others.requests} of the other accounts`;
 }
 
 function median(values: readonly number[]): number {

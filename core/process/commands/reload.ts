@@ -8,9 +8,8 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { formatTable, formatTime } from '#core/extension/commands/table-text.ts';
-import { requireDivisible } from '#core/extension/validation/canary-rules.ts';
-import { validate } from '#core/extension/validation/load.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { EffectiveDocuments } from '../effective-document.ts';
 import type { CoreCommandContext } from './context.ts';
 import { orderWorkers } from './workers.ts';
@@ -61,6 +60,7 @@ A changed gateway.yaml is loaded at once, by all: write the change into another 
 /** What the command works with. */
 interface Parts {
   readonly context: CoreCommandContext;
+  readonly database: Pick<Database, 'query'>;
   readonly documents: EffectiveDocuments;
   readonly canaries: Canaries;
   readonly options: ReloadOptions;
@@ -79,7 +79,8 @@ async function reload(context: CoreCommandContext, file: string | undefined, opt
   ]);
   await context.withHost(async (host) => {
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
-    const parts = { context, documents, canaries: new Canaries(host.database, documents.history), options };
+    const { database } = host;
+    const parts = { context, database, documents, canaries: new Canaries(host.database, documents.history), options };
     if (options.canary !== undefined) return start(parts, registry, file, options.canary);
     if (options.status === true) return show(parts, host.section(service).time_zone);
     if (options.full === true) return makeFull(parts);
@@ -90,42 +91,19 @@ async function reload(context: CoreCommandContext, file: string | undefined, opt
 
 /** @throws CommandFailed, CanaryRefused, RollbackRefused, ConfigError: nothing has changed */
 async function start(parts: Parts, registry: Registry, path: string | undefined, share: number): Promise<void> {
-  const { context, documents, canaries, options } = parts;
-  const [{ describeCanary }, { firstLook }] = await Promise.all([
+  const { context, database, documents, canaries, options } = parts;
+  const [{ describeActive, describeCanary }, { startCanary }] = await Promise.all([
     import('../canary/describe.ts'),
-    import('../canary/verdict.ts'),
+    import('../canary/start-canary.ts'),
   ]);
   const file = await readDocument(context.file(), process.env);
   const next = path === undefined ? file : await readDocument(path, process.env);
-  const { kept: base, document } = await documents.resolve(file);
-  if (base === undefined) throw new CommandFailed('What serves cannot be read from the database.');
-  const kept = await documents.history.describe(next);
-  if (kept.digest === base.digest) throw new CommandFailed(explainSame(path));
-  requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
-  await documents.readCanary(kept, file);
-  const canary = await canaries.start({
-    ...kept,
-    baseDigest: base.digest,
-    share,
-    note: options.note,
-    operator: userInfo().username,
-    seconds: options.for,
-    firstLook: firstLook(share),
-  });
-  if (canary === undefined) {
-    const running = await canaries.running();
-    const what =
-      running === undefined ? 'Another canary has just begun' : `Nothing has changed: ${describeCanary(running)}`;
-    throw new CommandFailed(`${what}. End it with "daypass reload --full" or "daypass rollback" before the next one.`);
-  }
-  await untilSettled(canaries, canary);
-  context.print(describeCanary(canary));
+  const wish = { share, seconds: options.for, note: options.note, operator: userInfo().username };
+  const begun = await startCanary({ database, documents, canaries, registry }, file, next, wish);
+  await untilSettled(canaries, begun.canary);
+  context.print(describeCanary(begun.canary));
+  context.print(describeActive(begun));
   context.print('Follow it with: daypass reload --status');
-}
-
-function explainSame(path: string | undefined): string {
-  if (path !== undefined) return `${path} says what serves already.`;
-  return 'gateway.yaml serves already: a change of it is loaded at once. Write the change into another file: daypass reload gateway.next.yaml --canary 10%';
 }
 
 async function makeFull({ context, documents, canaries, options: { note } }: Parts): Promise<void> {

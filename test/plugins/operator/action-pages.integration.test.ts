@@ -457,7 +457,14 @@ const pages: readonly ActionPage[] = [
       if (changes === undefined || base === undefined) throw new Error('the gateway has not started');
       const { canaries } = changes;
       const trial = { text: `${base.text}aliases: { other: test }\n`, digest: crypto.randomUUID(), share: 0.5 };
-      const rest = { baseDigest: base.digest, operator: 'Ada', note: undefined, seconds: 600, firstLook: 200 };
+      const rest = {
+        baseDigest: base.digest,
+        salt: 'salt',
+        operator: 'Ada',
+        note: undefined,
+        seconds: 600,
+        firstLook: 200,
+      };
       if ((await canaries.running()) === undefined) await canaries.start({ ...trial, ...rest });
       const state = async () => (await canaries.list(1))[0]?.end?.outcome;
       return { path: '/operator/configuration', id: 'configuration', state };

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Counts, firstLook, judge, type Judgement, type Looks } from '#core/process/canary/verdict.ts';
+import type { ComparedAccount, Counts } from '#core/process/canary/counts.ts';
+import { findTotalFailure } from '#core/process/canary/total-failure.ts';
+import { canJudge, firstLook, judge, type Judgement, type Looks } from '#core/process/canary/verdict.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -113,4 +115,97 @@ describe('a canary that is looked at again and again', () => {
     expect(await verdicts({ ...usual, requests: 400 }, 20)).toMatchObject({ too_few: 20 });
     expect(await verdicts({ ...usual, accounts: 30 }, 20)).toMatchObject({ too_few: 20 });
   });
+});
+
+describe('a canary of which nothing works', () => {
+  const empty: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
+  const account = (isCanary: boolean, requests: number, failures: number, more: Partial<ComparedAccount> = {}) => ({
+    ...empty,
+    before: { ...empty, requests: 50 },
+    isCanary,
+    requests,
+    failures,
+    ...more,
+  });
+  const start: Looks = { looks: 0, lateLooks: 0, nextLook: firstLook(0.5) };
+  const verdictOf = async (...accounts: ComparedAccount[]) => (await judge(accounts, start, false)).verdict;
+
+  it('is taken back with ten requests of two accounts, where the one account beside them is well', async () => {
+    const { verdict, reason } = await judge(
+      [account(true, 4, 4), account(true, 6, 6), account(false, 12, 1)],
+      start,
+      false,
+    );
+    expect([verdict, reason]).toEqual([
+      'worse',
+      'not one request worked: 10 of 10 of 2 accounts failed or were refused, against 1 of 12 of the other accounts',
+    ]);
+  });
+
+  it.each<[string, ComparedAccount[]]>([
+    ['one request worked', [account(true, 9, 9), account(true, 9, 8), account(false, 99, 0)]],
+    ['only one account has sent anything', [account(true, 30, 30), account(false, 99, 0)]],
+    ['nine requests are all', [account(true, 4, 4), account(true, 5, 5), account(false, 99, 0)]],
+    ['the others fail as well', [account(true, 9, 9), account(true, 9, 9), account(false, 50, 11)]],
+    ['the others have sent nothing', [account(true, 9, 9), account(true, 9, 9)]],
+    [
+      'one of two had failed before',
+      [
+        account(true, 9, 9),
+        account(true, 9, 9, { before: { ...empty, requests: 9, failures: 5 } }),
+        account(false, 99, 0),
+      ],
+    ],
+    [
+      'one of two is new and is refused',
+      [account(true, 9, 9), account(true, 9, 0, { refusals: 9, before: empty }), account(false, 99, 0)],
+    ],
+  ])('is not said of one where %s', async (_what, accounts) => {
+    expect(await verdictOf(...accounts)).toBe('too_few');
+  });
+
+  /** Plays a small shop for sixty rounds. @returns requests of the canary at which it was taken back */
+  function playSmall(random: () => number, accounts: number, taken: number, isBroken: boolean): number | undefined {
+    const all = Array.from({ length: accounts }, (_, index) => {
+      const before = { ...empty, requests: 20 };
+      // One account in twenty goes wrong by itself, for as long as the canary runs.
+      const own = random() < 0.05 ? 1 : 0.02;
+      const failing = isBroken && index < taken ? 1 : own;
+      return { ...empty, before, isCanary: index < taken, failing, requests: 0, failures: 0, refusals: 0 };
+    });
+    for (let round = 0; round < 60; round++) {
+      for (const one of all) {
+        if (random() > 0.3) continue;
+        one.requests++;
+        if (random() < one.failing) one.failures++;
+      }
+      const seen = all.filter(({ requests }) => requests > 0);
+      if (findTotalFailure(seen) !== undefined)
+        return seen.reduce((sum, { isCanary, requests }) => sum + (isCanary ? requests : 0), 0);
+    }
+    return undefined;
+  }
+
+  it.each([
+    [3, 2],
+    [6, 2],
+    [12, 3],
+    [30, 3],
+  ])(
+    'of %i accounts, %i in the canary, is found soon, and said of at most one in two hundred that changes nothing',
+    (accounts, taken) => {
+      const random = randomFrom(11);
+      const times = 1_000;
+      const played = (isBroken: boolean) =>
+        Array.from({ length: times }, () => playSmall(random, accounts, taken, isBroken));
+      const wrong = played(false).filter((requests) => requests !== undefined).length;
+      const found = played(true).filter((requests) => requests !== undefined);
+      expect(wrong / times).toBeLessThanOrEqual(0.005);
+      expect(found.length / times).toBeGreaterThanOrEqual(0.85);
+    },
+  );
+});
+
+it('thirty accounts at ten percent are too few for a comparison, forty are enough', () => {
+  expect([canJudge(3, 30), canJudge(5, 40), canJudge(7, 14)]).toEqual([false, true, true]);
 });

@@ -1,0 +1,15 @@
+/** What an account has sent in some time. */
+export interface Counts {
+  readonly requests: number;
+  readonly failures: number;
+  readonly refusals: number;
+  /** Answers whose time to first token is known, and the sum of its logarithms (ms). */
+  readonly timed: number;
+  readonly logSum: number;
+}
+
+/** What an account has sent since the canary began, and in some time before. */
+export interface ComparedAccount extends Counts {
+  readonly isCanary: boolean;
+  readonly before: Counts;
+}

@@ -1,0 +1,81 @@
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import type { Canaries, Canary } from '#core/config/history/canaries.ts';
+import { CanaryRefused, requireDivisible } from '#core/extension/validation/canary-rules.ts';
+import type { CanaryBegun, CanaryWish } from '#core/extension/validation/load-state.ts';
+import { validate } from '#core/extension/validation/load.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { EffectiveDocuments } from '../effective-document.ts';
+import { describeCanary } from './describe.ts';
+import { takesAccount } from './share.ts';
+import { firstLook } from './verdict.ts';
+
+interface Parts {
+  readonly database: Pick<Database, 'query'>;
+  readonly documents: EffectiveDocuments;
+  readonly canaries: Canaries;
+  readonly registry: Registry;
+}
+
+/**
+ * Begins a canary, on all instances.
+ *
+ * @param file gateway.yaml @param next what the canary is to serve
+ * @throws CanaryRefused, RollbackRefused, ConfigError: nothing has changed
+ */
+export async function startCanary(
+  { database, documents, canaries, registry }: Parts,
+  file: GatewayDocument,
+  next: GatewayDocument,
+  { share, seconds, note, operator }: CanaryWish,
+): Promise<CanaryBegun> {
+  const { kept: base, document } = await documents.resolve(file);
+  if (base === undefined) throw new CanaryRefused('What serves cannot be read from the database.');
+  const kept = await documents.history.describe(next);
+  if (kept.digest === base.digest) throw new CanaryRefused(explainSame(file, next));
+  requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
+  await documents.readCanary(kept, file);
+  const active = await listActive(database);
+  const isTaken = (canary: Pick<Canary, 'salt' | 'share'>) => active.filter((id) => takesAccount(canary, id)).length;
+  const salt = canaries.newSalt();
+  const accounts = { taken: isTaken({ salt, share }), active: active.length };
+  if (accounts.taken === 0) throw new CanaryRefused(explainNobody(accounts.active, share));
+  const canary = await canaries.start({
+    ...kept,
+    baseDigest: base.digest,
+    salt,
+    share,
+    note,
+    operator,
+    seconds,
+    firstLook: firstLook(share),
+  });
+  if (canary !== undefined) return { canary, accounts };
+  const running = await canaries.running();
+  const what =
+    running === undefined ? 'Another canary has just begun' : `Nothing has changed: ${describeCanary(running)}`;
+  throw new CanaryRefused(`${what}. End it with "daypass reload --full" or "daypass rollback" before the next one.`);
+}
+
+function explainSame(file: GatewayDocument, next: GatewayDocument): string {
+  if (next.file !== file.file) return `${next.file} says what serves already.`;
+  return 'gateway.yaml serves already: a change of it is loaded at once. Write the change into another file: daypass reload gateway.next.yaml --canary 10%';
+}
+
+function explainNobody(active: number, share: number): string {
+  if (active === 0)
+    return 'Nothing has changed: no account has a running pass or sent a request in the last 7 days, so nobody would try it.';
+  const which = active === 1 ? 'the only active account is not' : `none of the ${active} active accounts is`;
+  return `Nothing has changed: ${which} among the ${Number((share * 100).toFixed(2))}% that were drawn, so nobody would try it. Take a larger share, or draw again with the same command.`;
+}
+
+/** Ids of accounts that have a running pass, or sent a model call in the last 7 days. */
+async function listActive(database: Pick<Database, 'query'>): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `select account_id::text as id from plan_period p
+     where starts_at <= clock_timestamp() and ends_at > clock_timestamp()
+       and not exists (select 1 from plan_period r where r.replaces = p.id)
+     union select account_id::text from usage_account where hour > clock_timestamp() - interval '7 days'`,
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,9 +1,13 @@
 import { type ActionKind, actionKinds, hasHandle } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { configurationActions } from './configuration-actions.ts';
 import { readings } from './readings.ts';
 
 /** Where the API is. */
 export const root = '/operator/api';
+
+/** All that the API does. */
+export const apiActions: readonly ActionKind[] = [...actionKinds, ...configurationActions];
 
 /** The segment of an action: `add-days`, or `resolve` for `flag.resolve`. */
 export function segmentOf(action: string): string {
@@ -52,7 +56,7 @@ export function describeApi({ service }: Pick<Host, 'service'>): object {
       },
     ];
   });
-  const acts = actionKinds.map((kind) => [
+  const acts = apiActions.map((kind) => [
     pathOf(kind),
     {
       post: {

@@ -21,6 +21,7 @@ import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
+import { readConfiguration } from './configuration-actions.ts';
 
 /** Entries of one page of a list. */
 const pageSize = 100;
@@ -131,6 +132,12 @@ export const readings: readonly ApiReading[] = [
     summary: 'list announcements of operators, the newest first',
     query: {},
     read: async ({ database }) => ({ announcements: await listAnnouncements(database, pageSize) }),
+  },
+  {
+    path: '/configuration',
+    summary: 'read what serves, and the last canary with the counts of both sides',
+    query: {},
+    read: readConfiguration,
   },
   {
     path: '/sales',

@@ -1,17 +1,11 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { Ajv, type ValidateFunction } from 'ajv';
-import {
-  type ActionKind,
-  actionKinds,
-  hasHandle,
-  isActionError,
-  runAction,
-} from '#core/business/operator-actions/actions.ts';
+import { type ActionKind, hasHandle, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
-import { describeApi, listOf, root, segmentOf } from './openapi.ts';
+import { apiActions, describeApi, listOf, root, segmentOf } from './openapi.ts';
 import { InvalidQuery, readings } from './readings.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
@@ -123,7 +117,7 @@ const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.js
 async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   // The id of a route has a slash.
   const [list, handle, segment] = [call.segments[0], call.segments.slice(1, -1).join('/'), call.segments.at(-1)];
-  const kind = actionKinds.find((one) => listOf(one) === list && segmentOf(one.name) === segment);
+  const kind = apiActions.find((one) => listOf(one) === list && segmentOf(one.name) === segment);
   if (kind === undefined || (handle !== '') !== hasHandle(kind)) return unknownPath;
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const input = call.body === '' ? {} : parseObject(call.body);

@@ -4,9 +4,8 @@ import { Command as Parser } from 'commander';
 import { expect, it } from 'vitest';
 import type { CommandContext } from '#core/extension/commands/command.ts';
 import { assemble } from '#core/extension/assembly.ts';
-import { actionKinds } from '#core/business/operator-actions/actions.ts';
 import { silentLog } from '../support/database.ts';
-import { segmentOf } from '../../plugins/operator-api/openapi.ts';
+import { apiActions, segmentOf } from '../../plugins/operator-api/openapi.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -123,7 +122,7 @@ it('operating.md lists every action of the operator API, and no other', () => {
     return (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`);
   });
   expect(segments.toSorted()).toEqual(
-    actionKinds.map(({ name, subject }) => `${subject} ${segmentOf(name)}`).toSorted(),
+    apiActions.map(({ name, subject }) => `${subject} ${segmentOf(name)}`).toSorted(),
   );
 });
 

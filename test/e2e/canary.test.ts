@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -8,6 +9,7 @@ import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { PageClient } from '../support/page-client.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { createToken } from '../../plugins/operator-api/tokens.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -37,6 +39,7 @@ const upstreamOf = (name: string, fails = () => false) =>
 
 const yamlFor = (baseUrl: string, more = '') => `
 operators: [ops@example.com]
+operator_api: { enabled: true }
 pipeline: [auth, plan, format, { upstream: { breaker: { failures: 3, cooldown: 300 } } }, log]
 upstreams: { one: { format: chat, base_url: "${baseUrl}/v1", api_keys: [sk-one] } }
 models: { test: { routes: [one/model-there] } }
@@ -102,13 +105,17 @@ const everybodyGets = (names: readonly string[]) =>
   expect.poll(async () => [...new Set(await sides())].toSorted(), { timeout: 20_000 }).toEqual(names);
 
 it('a canary serves a share of the accounts, always the same ones, and records say which', async () => {
-  expect(await canary('30%')).toMatch(/canary \d+ of .* serves 30% of the accounts, until .*: not compared yet/);
+  const begun = await canary('30%');
+  expect(begun).toMatch(/canary \d+ of .* serves 30% of the accounts, until .*: not compared yet/);
   await everybodyGets(['after', 'before']);
   const first = await sides();
   expect(await sides()).toEqual(first);
   const count = first.filter((side) => side === 'after').length;
   expect(count).toBeGreaterThan(2);
   expect(count).toBeLessThan(25);
+  const [, taken] = /It takes (\d+) of 41 active accounts\.$/m.exec(begun) ?? [];
+  // The demo account may be in it.
+  expect([count, count + 1]).toContain(Number(taken));
   const [running] = await canaries.list(1);
   const recorded = () =>
     gateway.database.query<{ accounts: number }>(
@@ -171,6 +178,13 @@ it('what the process has once cannot be tried, and the command names it', async 
   await everybodyGets(['before']);
 });
 
+it('a canary in which no active account would be is refused at once', async () => {
+  await expect(canary('0.01%')).rejects.toThrow(
+    /Nothing has changed: none of the 41 active accounts is among the 0.01% that were drawn/,
+  );
+  expect(await canaries.running()).toBeUndefined();
+});
+
 it('a second canary is refused while one runs', async () => {
   await canary('50%');
   await expect(canary('10%')).rejects.toThrow(/Nothing has changed: canary \d+ .* serves 50%.*before the next one/);
@@ -189,6 +203,53 @@ it('the page shows the canary, and takes it back', async () => {
   expect((await canaries.list(1))[0]?.end).toMatchObject({ reason: 'taken back by ops@example.com' });
 });
 
+const newToken = (scope: 'read' | 'act') =>
+  createToken(gateway.database, { name: `${scope} ${randomUUID()}`, scope, days: 1 });
+
+it('the operator API begins a canary, reads it, serves it to everybody and takes it back, as its token allows', async () => {
+  const tokens = { read: await newToken('read'), act: await newToken('act') };
+  const api = async (scope: 'read' | 'act', path: string, body?: object) => {
+    const response = await fetch(`${gateway.url}/operator/api${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${tokens[scope]}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  };
+  const begin = { file: 'next.yaml', share: '50%', note: 'new vendor' };
+  expect(await api('read', '/configuration/canary-begin', begin)).toMatchObject({ status: 403 });
+  expect(await api('act', '/configuration/canary-begin', { ...begin, file: '../next.yaml' })).toMatchObject({
+    status: 400,
+  });
+  expect(await api('act', '/configuration/canary-begin', { ...begin, file: 'gateway.yaml' })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'refused', message: expect.stringContaining('gateway.yaml serves already') } },
+  });
+  const begun = await api('act', '/configuration/canary-begin', begin);
+  expect(begun).toMatchObject({ status: 200, json: { accounts: { active: accountCount + 1 } } });
+  const number = begun.json['number'];
+  await everybodyGets(['after', 'before']);
+  const { json } = await api('read', '/configuration');
+  expect(json).toMatchObject({
+    in_place_of_file: null,
+    canary: { number, share: 0.5, operator: expect.stringMatching(/^api \(act /), note: 'new vendor', end: null },
+  });
+  expect(JSON.stringify(json)).not.toMatch(/salt|base_url/);
+  expect(await api('act', '/configuration/canary-end', { number })).toMatchObject({ status: 200 });
+  await everybodyGets(['before']);
+  expect(await api('act', '/configuration/canary-full', { number })).toMatchObject({ status: 409 });
+
+  const second = await api('act', '/configuration/canary-begin', begin);
+  expect(await api('act', '/configuration/canary-full', { number: second.json['number'] })).toMatchObject({
+    status: 200,
+  });
+  await everybodyGets(['after']);
+  expect((await api('read', '/configuration')).json).toMatchObject({
+    in_place_of_file: { canary: second.json['number'] },
+    canary: { end: { outcome: 'full', reason: expect.stringMatching(/^by api \(act /) } },
+  });
+});
+
 it('a file that changes ends the canary, and serves everybody', async () => {
   await canary('50%');
   await everybodyGets(['after', 'before']);
@@ -202,14 +263,13 @@ it('a file that changes ends the canary, and serves everybody', async () => {
   expect(lines.join('\n')).toMatch(/canary \d+ has ended: gateway.yaml has changed or was taken back/);
 });
 
-it('a canary that is worse is taken back by itself, and says what was worse', async () => {
-  await canary('50%');
-  await everybodyGets(['after', 'before']);
+it('a canary of which nothing works is taken back by itself before there are enough requests for a comparison', async () => {
   isFailing = true;
-  for (let round = 0; round < 8; round++) await sides();
+  await canary('50%');
+  await everybodyGets(['502', 'before'].toSorted());
   await everybodyGets(['before']);
   expect(await command('reload', '--status')).toMatch(
-    /canary \d+ was worse and has been taken back by itself: failures: \d+ of \d+ requests, against 0 of \d+/,
+    /canary \d+ was worse and has been taken back by itself: not one request worked: \d+ of \d+ of \d+ accounts .*, against 0 of \d+/,
   );
   const { body } = await fetch(`${gateway.operatorUrl}/metrics`);
   expect(await new Response(body).text()).toMatch(/config_canary_taken_back 1/);

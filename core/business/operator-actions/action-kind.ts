@@ -26,14 +26,27 @@ export interface ActionWords {
   readonly text_en?: string | undefined;
   readonly text_id?: string | undefined;
   readonly mail?: boolean | undefined;
+  /** Of the canary's configuration, beside gateway.yaml. */
+  readonly file?: string | undefined;
+  /** Of the accounts, such as 10%. */
+  readonly share?: string | undefined;
+  readonly minutes?: number | undefined;
+  /** Of a canary. */
+  readonly number?: number | undefined;
   /** Shows that this account is meant; kept in no record. */
   readonly confirm?: string | undefined;
+}
+
+/** Why an action that is about neither accounts nor orders was not done. The message is for people. */
+export class ActionRefused extends Error {
+  override readonly name = 'ActionRefused';
+  readonly kind = 'refused';
 }
 
 /** What an action is about: one that has a handle, or all of a kind, such as what an outage has hit. */
 export type SubjectKind = 'account' | 'order' | 'flag' | 'refund' | 'route' | 'announcement' | SubjectWithoutHandle;
 
-const withoutHandle = ['outage', 'announcements'] as const;
+const withoutHandle = ['outage', 'announcements', 'configuration'] as const;
 type SubjectWithoutHandle = (typeof withoutHandle)[number];
 
 /** False for an action that is about all of a kind, or about what its input says. */
@@ -58,7 +71,7 @@ export interface ActionKind {
   /**
    * @param operator for actions that record others
    * @returns what came of it, where that is more than done; JSON
-   * @throws AccountError, CheckoutError with messages for people
+   * @throws AccountError, CheckoutError, ActionRefused with messages for people
    */
   perform(
     host: Host,

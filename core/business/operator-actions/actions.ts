@@ -6,7 +6,7 @@ import { uuid } from '#core/platform/database/database.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
-import { type ActionKind, type ActionWords, describeWords, type SubjectKind } from './action-kind.ts';
+import { type ActionKind, ActionRefused, type ActionWords, describeWords, type SubjectKind } from './action-kind.ts';
 import { type OperatorAction, recordAction } from './operator-actions.ts';
 import { announcementActions } from './announcement-actions.ts';
 import { orderActions } from './order-actions.ts';
@@ -81,6 +81,7 @@ export async function findSubject(host: Host, kind: SubjectKind, handle: string)
       throw new AccountError('not_found', `There is no announcement ${handle}.`);
     }
     case 'announcements':
+    case 'configuration':
     case 'outage':
       return at(kind);
   }
@@ -152,6 +153,6 @@ function userName(): string {
 }
 
 /** True for an error whose message is for people. */
-export function isActionError(error: unknown): error is AccountError | CheckoutError {
-  return error instanceof AccountError || error instanceof CheckoutError;
+export function isActionError(error: unknown): error is AccountError | CheckoutError | ActionRefused {
+  return error instanceof AccountError || error instanceof CheckoutError || error instanceof ActionRefused;
 }

@@ -28,6 +28,7 @@ const operatorActionNames = [
   'voucher.revoke',
   'configuration.rollback',
   'configuration.release',
+  'configuration.canary_begin',
   'configuration.canary_full',
   'configuration.canary_end',
 ] as const;

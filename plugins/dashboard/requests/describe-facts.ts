@@ -19,9 +19,14 @@ type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>
 /**
  * Everything else that is on record, in the order in which people look for it. Empty facts are left out.
  *
+ * @param isForOperator customers learn nothing of how the service is changed
  * @param hasContent whether prompt and reply are on record too; they are not shown (docs/operating.md, "Dashboard")
  */
-export function describeFacts(record: RequestRecord, reader: Reader, hasContent = false): RequestFact[] {
+export function describeFacts(
+  record: RequestRecord,
+  reader: Reader,
+  { hasContent = false, isForOperator = false } = {},
+): RequestFact[] {
   const { t } = reader;
   const client = record.user_agent ?? '';
   const facts: Fact[] = [
@@ -36,6 +41,7 @@ export function describeFacts(record: RequestRecord, reader: Reader, hasContent 
     ['size', sizeOf(record, reader)],
     ['cache', record.cache === null ? undefined : t(`requests.cache.${record.cache}`)],
     ['queue', waitOf(record, reader)],
+    ['canary', isForOperator ? canaryOf(record, t) : undefined],
     ['ended', endOf(record, t)],
     ['error', record.error_message ?? undefined, { isLong: true }],
     ['content', hasContent ? t('requests.content') : undefined, { isLong: true }],
@@ -97,6 +103,11 @@ function sizeOf({ bytes_in: received, bytes_out: sent }: RequestRecord, { t, for
 /** "waited 2.1 s for a free slot". */
 function waitOf({ queue_ms: queued }: RequestRecord, { t, format }: Reader): string | undefined {
   return queued === null ? undefined : t('requests.queue', { time: format.duration(queued).text });
+}
+
+/** "canary 3": whose configuration served it, where another one served the other accounts. */
+function canaryOf({ canary }: RequestRecord, t: Reader['t']): string | undefined {
+  return canary === null ? undefined : t('requests.canary', { number: canary });
 }
 
 function endOf({ outcome, status }: RequestRecord, t: Reader['t']): string {

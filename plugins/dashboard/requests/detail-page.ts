@@ -84,7 +84,10 @@ async function describeRequest(
     columns: columnsOf(routes),
     attempts: describeAttempts(record, request, routes),
     without: t(`requests.without.${whyWithoutAttempts(record)}`),
-    facts: describeFacts(record, request, await isContentKept(host.database, record.id)),
+    facts: describeFacts(record, request, {
+      hasContent: await isContentKept(host.database, record.id),
+      isForOperator: list === operatorRequestsPath,
+    }),
   };
 }
 

@@ -264,6 +264,8 @@ describe('what is read', () => {
         '/refunds/{handle}/close',
         '/routes/{handle}/reset',
         '/outage/grant-days',
+        '/configuration',
+        '/configuration/canary-begin',
       ]),
     );
   });

@@ -47,10 +47,19 @@ describe('the facts of a request', () => {
   });
 
   it('say that prompt and reply are kept, where they are', () => {
-    const labels = [false, true].map((isKept) =>
-      describeFacts(recordOf(), readerOf(), isKept).map(({ label }) => label),
+    const labels = [false, true].map((hasContent) =>
+      describeFacts(recordOf(), readerOf(), { hasContent }).map(({ label }) => label),
     );
     expect(labels.map((facts) => facts.includes('Stored by the operator'))).toEqual([false, true]);
+  });
+
+  it('name the canary whose configuration served it, to operators alone', () => {
+    const seen = [true, false].map((isForOperator) =>
+      describeFacts(recordOf({ canary: 3 }), readerOf(), { isForOperator }).find(
+        ({ label }) => label === 'Configuration',
+      ),
+    );
+    expect(seen.map((fact) => fact?.text)).toEqual(['canary 3', undefined]);
   });
 
   it('name the model that an alias stands for', () => {

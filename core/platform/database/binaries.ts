@@ -58,7 +58,8 @@ async function findPackage(): Promise<string> {
     return dirname(dirname(postgres));
   } catch (error) {
     throw new Error(
-      `Package ${name} is not installed. Run npm ci with optional packages, or set DATABASE_URL to your own PostgreSQL.`,
+      `The embedded PostgreSQL (${name}) is not installed. Set DATABASE_URL to your own PostgreSQL, or install Daypass ` +
+        'without --omit=optional; an image has it when built with --build-arg OPTIONAL=include.',
       { cause: error },
     );
   }

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { listen } from '#core/config/sections/core-sections.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -43,7 +44,15 @@ const yaml = parse(read('deploy/container/gateway.yaml')) as {
   readonly operator: { readonly port: number };
   readonly data: { readonly folder: string };
 };
-const stops = yaml.listen.notice_period + yaml.listen.drain_timeout;
+/** Seconds within which a gateway ends after SIGTERM: what still runs then is ended with an error, which takes up to two. */
+const stopsWithin = ({ notice_period, drain_timeout }: typeof yaml.listen) =>
+  Math.max(notice_period, drain_timeout) + 2;
+const stops = stopsWithin(yaml.listen);
+const properties = listen.schema.properties as Record<string, { readonly default?: unknown }>;
+const byDefault = Object.fromEntries(
+  Object.entries(properties).map(([name, { default: value }]) => [name, value]),
+) as unknown as typeof yaml.listen & { readonly keep_alive_timeout: number };
+
 const variables = [...read('deploy/container/gateway.yaml').matchAll(/\$\{(\w+)(:-)?/g)].map(([, name = '']) => name);
 
 describe('the manifests for Kubernetes', () => {
@@ -88,9 +97,27 @@ describe('the manifests for Kubernetes', () => {
     expect(read('deploy/Containerfile')).toContain(`USER ${pod?.securityContext.runAsUser}:`);
   });
 
+  it('keep a pod while another one is replaced, and scale by a metric that the gateway has', () => {
+    const [budget, scaler] = [
+      of('PodDisruptionBudget')[0]?.spec,
+      of('HorizontalPodAutoscaler')[0]?.spec,
+    ] as unknown as [
+      { readonly maxUnavailable: number },
+      {
+        readonly minReplicas: number;
+        readonly metrics: [{ readonly pods: { readonly metric: { readonly name: string } } }];
+      },
+    ];
+    expect(scaler.minReplicas).toBeGreaterThan(budget.maxUnavailable);
+    const gauge = scaler.metrics[0].pods.metric.name.replace('daypass_', '');
+    expect(read('plugins/metrics/index.ts')).toContain(`name: '${gauge}'`);
+  });
+
   it('run the version of this checkout', () => {
     const { version } = JSON.parse(read('package.json')) as { readonly version: string };
     expect(container?.image).toBe(`daypass:${version}`);
+    const named = [...read('docs/deploy.md').matchAll(/daypass:(\d+\.\d+\.\d+)/g)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set([version]));
   });
 });
 
@@ -118,6 +145,32 @@ describe('compose.yaml', () => {
       expect(variables.filter((variable) => !optional.has(variable) && !(variable in environment))).toEqual([]);
     }
     expect(read('deploy/container/gateway.yaml')).toContain(compose.networks.inside.ipam.config[0]?.subnet);
+  });
+});
+
+describe('what a gateway does by default', () => {
+  it('is what the files for containers state', () => {
+    expect(yaml.listen).toMatchObject({
+      notice_period: byDefault.notice_period,
+      drain_timeout: byDefault.drain_timeout,
+    });
+  });
+
+  it('ends before systemd kills it, the minute that closing may take included', () => {
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(read('deploy/systemd/daypass.service')) ?? [];
+    expect(Number(seconds)).toBeGreaterThan(stopsWithin(byDefault) + 60);
+  });
+
+  it('lets each proxy notice a drain before requests are refused, and close idle connections first', () => {
+    const haproxy = /inter (\d+)s fall (\d+)/.exec(read('deploy/proxies/haproxy.cfg')) ?? [];
+    expect(Number(haproxy[1]) * Number(haproxy[2])).toBeLessThan(byDefault.notice_period);
+    const caddy = /health_interval (\d+)s\s+health_timeout (\d+)s/.exec(read('deploy/proxies/Caddyfile')) ?? [];
+    expect(Number(caddy[1]) + Number(caddy[2])).toBeLessThan(byDefault.notice_period);
+    const idle = [
+      /keepalive_timeout (\d+)s/.exec(read('deploy/proxies/nginx.conf')),
+      /keepalive (\d+)s/.exec(read('deploy/proxies/Caddyfile')),
+    ];
+    for (const found of idle) expect(Number(found?.[1])).toBeLessThan(byDefault.keep_alive_timeout);
   });
 });
 

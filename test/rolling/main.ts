@@ -5,7 +5,7 @@
  *     npm run rolling -- --only nginx,caddy
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +17,13 @@ import { startRedis } from '../support/global-redis.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
 import { Load } from './load.ts';
 import { type Proxy, proxies, type RunningProxy } from './proxies.ts';
+import { closeServer, startUpstream } from './upstream.ts';
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const only = values.only?.toLowerCase().split(',');
 
 /** Requests and streams behind each proxy. */
 const aims = { requests: { atOnce: 30, atLeast: 5_000 }, streams: { atOnce: 15, atLeast: 200 } };
-/** A stream has so many chunks, and as many ms between two. */
-const chunks = { count: 40, pause: 60 };
 
 await using postgres = await startPostgres();
 await using redis = await startRedis();
@@ -137,44 +136,6 @@ pipeline: [auth, plan, { rate-limit: { limit: 1000000, period: 60, burst: 100000
 upstreams: { rolled: { format: chat, base_url: "http://127.0.0.1:${upstream}/v1", api_keys: [none] } }
 models: { rolled: { routes: [rolled/model] } }
 `;
-}
-
-function chunk(content: string): string {
-  return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'model', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
-}
-
-/** Answers at once, or streams for some seconds. */
-async function startUpstream(): Promise<Server> {
-  const server = createServer(async (incoming, response) => {
-    let body = '';
-    for await (const part of incoming) body += String(part);
-    if (!body.includes('"stream":true')) {
-      const message = { role: 'assistant', content: 'Hello' };
-      const choices = [{ index: 0, message, finish_reason: 'stop' }];
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: 'model', choices }));
-      return;
-    }
-    response.setHeader('content-type', 'text/event-stream');
-    for (let count = 0; count < chunks.count && !response.destroyed; count++) {
-      response.write(chunk(`word ${count} `));
-      await setTimeout(chunks.pause);
-    }
-    const end = {
-      id: 'c',
-      object: 'chat.completion.chunk',
-      model: 'model',
-      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
-    };
-    response.end(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return server;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  server.closeAllConnections();
-  await new Promise((closed) => server.close(closed));
 }
 
 /** Ports for two instances and a proxy; held together, so that they differ. */

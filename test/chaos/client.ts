@@ -32,7 +32,7 @@ export interface Observation {
   readonly text: string;
   /** Code or type of the error in the answer. */
   readonly code: string | undefined;
-  /** The last bytes of an answer that was malformed or truncated, with its content type. */
+  /** The last bytes of an answer that was refused, malformed or truncated, with its content type. */
   readonly received: string | undefined;
   readonly sentAt: number; // on the clock of performance.now(), as the next
   readonly endedAt: number;
@@ -80,7 +80,7 @@ export class Client implements AsyncDisposable {
       ending = leaving.signal.aborted ? 'left' : status === undefined ? 'none' : 'cut';
     }
     const { text, code } = reading;
-    const received = ['malformed', 'truncated'].includes(ending) ? reading.received : undefined;
+    const received = ['malformed', 'truncated', 'refused'].includes(ending) ? reading.received : undefined;
     return { serial, question, status, ending, text, code, received, sentAt, endedAt: performance.now() };
   }
 

@@ -19,16 +19,16 @@ export const tinyChunks: Experiment = {
       models: { drips: (response) => void drip(response, answerOf(answer)), fine: (response) => sendWhole(response) },
     });
     const paths = ['/sign-in', '/preferences', '/hooks/midtrans'];
-    const formStatuses = await inParallel(forms, forms, (index) =>
+    const ofForms = await inParallel(forms, forms, (index) =>
       sendInBytes(gateway.url, paths[index % paths.length] as string, `next=${'x'.repeat(form)}`, {
         'content-type': 'application/x-www-form-urlencoded',
       }),
     );
     const authorization = `Bearer ${gateway.fixture.home.key}`;
-    const statuses: number[] = [];
+    const ofRequests: SentInBytes[] = [];
     for (const size of request) {
       const body = JSON.stringify({ model: 'fine', messages: [{ role: 'user', content: 'x'.repeat(size) }] });
-      statuses.push(await sendInBytes(gateway.url, '/v1/chat/completions', body, { authorization }));
+      ofRequests.push(await sendInBytes(gateway.url, '/v1/chat/completions', body, { authorization }));
     }
     const dripped = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -37,21 +37,37 @@ export const tinyChunks: Experiment = {
     });
     const isWhole = (await dripped.text()).length >= answer;
     return [
-      noneOf('forms without an answer', forms, formStatuses.filter(Number.isNaN).map(String)),
-      noneOf('requests that were not served', statuses.length, statuses.filter((status) => status !== 200).map(String)),
+      noneOf('forms without an answer', forms, describe(ofForms.filter(({ status }) => Number.isNaN(status)))),
+      noneOf(
+        'requests that were not served',
+        request.length,
+        describe(ofRequests.filter(({ status }) => status !== 200)),
+      ),
       noneOf('answers that were cut', 1, dripped.status === 200 && isWhole ? [] : [String(dripped.status)]),
       ...(await gateway.figures('single bytes')),
     ];
   },
 };
 
-/** Each character a chunk. @returns the status; NaN without an answer */
+/** The status, NaN without an answer, and what was received. */
+interface SentInBytes {
+  readonly status: number;
+  readonly received: string;
+}
+
+function describe(sent: readonly SentInBytes[]): string[] {
+  return sent.map(
+    ({ status, received }) => `${status} ${received.slice(received.indexOf('\r\n\r\n') + 4).slice(0, 300)}`,
+  );
+}
+
+/** Each character a chunk. */
 export async function sendInBytes(
   url: string,
   path: string,
   body: string,
   headers: Readonly<Record<string, string>>,
-): Promise<number> {
+): Promise<SentInBytes> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let received = '';
@@ -68,7 +84,7 @@ export async function sendInBytes(
   }
   if (!socket.destroyed) socket.write('0\r\n\r\n');
   await closed;
-  return Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1]);
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1]), received };
 }
 
 /** Pieces of 10,000 chunks. */

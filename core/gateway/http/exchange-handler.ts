@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
+import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '../host/host.ts';
@@ -160,6 +161,7 @@ export class ExchangeHandler {
       if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
       await pipeline.finish(exchange, outcomeOf(exchange, res, delivery.sent, duration));
     } finally {
+      exchange.body.release?.();
       exchange.memory.release();
     }
   }
@@ -298,6 +300,8 @@ function discardBody(request: IncomingMessage): void {
   const timer = setTimeout(stop, discardTime);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
+    // Unless what still reads the body has it as well.
+    if (request.listenerCount('data') === 1) freeBytes([chunk]);
     if (bytes > bounds.refusedBody) stop();
   });
   request.once('close', () => clearTimeout(timer));

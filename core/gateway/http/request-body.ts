@@ -9,6 +9,7 @@ import { findExcess } from '#core/platform/json-measure.ts';
 import { outlineOf } from '#core/platform/json-outline/outline.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
+import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
 import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
@@ -53,6 +54,8 @@ export class RequestBody implements BodySource {
   #waited = 0; // ms
   /** The body as it has come, or as one piece since somebody has asked for that. */
   #pieces: readonly Buffer[] | undefined;
+  /** Somebody has the bytes, and may keep them for longer than the exchange. */
+  #isGiven = false;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
 
@@ -69,6 +72,7 @@ export class RequestBody implements BodySource {
 
   get received(): Buffer | undefined {
     if (this.#pieces === undefined) return undefined;
+    this.#isGiven = true;
     if (this.#pieces.length !== 1) this.#pieces = [Buffer.concat(this.#pieces)];
     return this.#pieces[0];
   }
@@ -89,6 +93,12 @@ export class RequestBody implements BodySource {
   async form(): Promise<Buffer> {
     if (this.#pieces === undefined) await this.#read(footprint.form);
     return this.received as Buffer;
+  }
+
+  release(): void {
+    if (this.#pieces === undefined || this.#isGiven) return;
+    freeBytes(this.#pieces);
+    this.#pieces = undefined;
   }
 
   text(): Promise<string> {

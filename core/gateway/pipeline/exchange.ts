@@ -43,7 +43,7 @@ export interface BodyOutline {
   readonly body: JsonObject;
   /** The JSON of it. */
   readonly text: string;
-  /** The bytes of all of the body. */
+  /** The bytes of all of the body, until the exchange is over. */
   readonly pieces: readonly Buffer[];
   /** Bytes at the end of the JSON that are those at the end of the body. */
   readonly uncut: number;
@@ -67,6 +67,8 @@ export interface BodySource {
   outline?(): Promise<BodyOutline | undefined> | undefined;
   /** The complete body, once a stage has read it. */
   readonly received?: Buffer | undefined;
+  /** The exchange is over. */
+  release?(): void;
   /** True while the body is being read. */
   readonly isReading?: boolean;
   /** Ms for which the body was waited for, once it is read. */

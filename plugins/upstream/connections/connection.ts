@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
 import type { Connect } from './connector.ts';
 import { ResponseParser, type ResponseHeaders, type ResponseSink } from './response-parser.ts';
 
@@ -161,13 +162,25 @@ export class Connection implements ConnectionUse {
     this.requests++;
     this.bytesBefore = this.bytesRead;
     this.#parser.begin(exchange, exchange.hasBody);
-    const request = exchange.takeRequest();
-    if (request.length === 1) this.#socket.write(request[0] as Buffer);
-    else {
-      this.#socket.cork();
-      for (const piece of request) this.#socket.write(piece);
-      this.#socket.uncork();
+    try {
+      this.#send(exchange.takeRequest());
+    } catch (error) {
+      this.#close(error as Error);
     }
+  }
+
+  #send(request: readonly Buffer[]): void {
+    const last = request.at(-1) as Buffer;
+    if (request.length === 1) {
+      this.#socket.write(last);
+      return;
+    }
+    lendBytes(request);
+    this.#socket.cork();
+    for (const piece of request.slice(0, -1)) this.#socket.write(piece);
+    // After an error, they are left to the collection of garbage.
+    this.#socket.write(last, (error) => error ?? takeBack(request));
+    this.#socket.uncork();
   }
 
   #receive(count: number): boolean {

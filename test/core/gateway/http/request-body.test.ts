@@ -418,6 +418,22 @@ describe('the outline of a long body', () => {
     expect(await codeOf(Promise.resolve(body.outline()))).toBe('unsupported_media_type');
   });
 
+  it('frees the bytes of the body when the exchange is over', async () => {
+    // Not from the pool of small buffers: what Node reads from a socket has memory of its own.
+    const body = received(Buffer.from(new TextEncoder().encode(asking(long)).buffer), large);
+    const { pieces = [] } = (await body.outline()) ?? {};
+    body.release();
+    expect(pieces.map(({ length }) => length)).toEqual([0]);
+  });
+
+  it('leaves bytes that somebody has asked for when the exchange is over', async () => {
+    const body = received(Buffer.from(asking(long)), large);
+    await body.outline();
+    const bytes = await body.bytes();
+    body.release();
+    expect(bytes.toString()).toBe(asking(long));
+  });
+
   it('exists for one that is full of escapes', async () => {
     expect(await received(asking('say "hi"\n'.repeat(330_000)), large).outline()).toBeDefined();
   });

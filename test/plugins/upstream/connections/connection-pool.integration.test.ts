@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
 import { ConnectionPool } from '../../../../plugins/upstream/connections/connection-pool.ts';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
 
@@ -20,12 +23,16 @@ const repeated = (ids: readonly number[]) => ids.filter((id, at) => id === ids[a
 const connections = () => upstream.requests.map(({ connection }) => connection);
 
 /** Resolves when the connection has been given back. */
-async function ask(url = upstream.url): Promise<void> {
+async function ask(
+  url = upstream.url,
+  body: string | readonly Buffer[] = '{}',
+  onRequestStart: () => void = () => undefined,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   pool.dispatch(
-    { origin: url, path: '/', method: 'POST', body: '{}' },
+    { origin: url, path: '/', method: 'POST', body },
     {
-      onRequestStart: () => undefined,
+      onRequestStart,
       onResponseStart: () => undefined,
       onResponseData: () => undefined,
       onResponseEnd: () => resolve(),
@@ -34,6 +41,23 @@ async function ask(url = upstream.url): Promise<void> {
   );
   await promise;
   await new Promise(setImmediate);
+}
+
+/** Answers when it has read 16 MB, of a connection that is paused. */
+async function listenSlowly() {
+  const { promise: connected, resolve } = Promise.withResolvers<Socket>();
+  const server = createServer((socket) => {
+    let size = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      size += chunk.length;
+      if (size > 16_000_000) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+    });
+    resolve(socket.pause());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, connected, [Symbol.asyncDispose]: async () => void server.close() };
 }
 
 /** Asks once every millisecond of a clock that is set. */
@@ -78,6 +102,29 @@ describe('a pool of connections', () => {
     const [fifth, sixth] = connections().slice(4);
     expect(new Set(connections().slice(0, 4)).size).toBe(4);
     expect(sixth).toBe(fifth);
+  });
+
+  it('a pool of connections keeps bytes that the system has not sent yet, and lets them be freed afterwards', async () => {
+    await using slow = await listenSlowly();
+    pool = new ConnectionPool(slow.url, { rest: 0, longestAge: never });
+    const bytes = Buffer.allocUnsafeSlow(16_000_000);
+    const sending = Promise.withResolvers<void>();
+    const asked = ask(slow.url, [bytes], () => setImmediate(sending.resolve));
+    const [socket] = await Promise.all([slow.connected, sending.promise]);
+    freeBytes([bytes]);
+    expect(bytes.length).toBe(16_000_000);
+    socket.resume();
+    await asked;
+    freeBytes([bytes]);
+    expect(bytes.length).toBe(0);
+  });
+
+  it('a pool of connections fails a request whose bytes have been freed', async () => {
+    openPool(0);
+    const bytes = Buffer.allocUnsafeSlow(20_000);
+    const asked = ask(upstream.url, [bytes]);
+    freeBytes([bytes]);
+    await expect(asked).rejects.toThrow('the bytes have been freed');
   });
 
   it('a pool of connections lets one connection in sixteen rest once a thousand answers were followed by nothing', async () => {

@@ -1,0 +1,35 @@
+/**
+ * Bytes outside of the JavaScript heap are freed with the object that holds them, which is long after they were last needed. A few hundred
+ * bodies of 100 KB make the engine collect all of its garbage, and for that it walks the whole heap. Who knows that bytes are no
+ * longer needed frees them here, at once; a view of them is empty from then on, and reading it throws or returns nothing.
+ */
+
+/** Readers outside of JavaScript, by memory: a socket that has not sent all of it. */
+const readers = new WeakMap<ArrayBufferLike, number>();
+
+/** Before the system reads from these bytes, later than in this call. @throws Error when they have been freed */
+export function lendBytes(pieces: readonly Buffer[]): void {
+  for (const { buffer } of pieces) {
+    if ((buffer as ArrayBuffer).detached) throw new Error('the bytes have been freed');
+    readers.set(buffer, (readers.get(buffer) ?? 0) + 1);
+  }
+}
+
+/** The system has read them. */
+export function takeBack(pieces: readonly Buffer[]): void {
+  for (const { buffer } of pieces) {
+    const others = (readers.get(buffer) ?? 1) - 1;
+    if (others > 0) readers.set(buffer, others);
+    else readers.delete(buffer);
+  }
+}
+
+/**
+ * Frees bytes that nobody else may read any more. Parts of a larger memory, and what the system still reads, are left to the collection
+ * of garbage.
+ */
+export function freeBytes(pieces: readonly Buffer[]): void {
+  for (const { buffer, length } of pieces) {
+    if (length === buffer.byteLength && buffer instanceof ArrayBuffer && !readers.has(buffer)) buffer.transfer(0);
+  }
+}

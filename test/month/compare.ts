@@ -34,7 +34,20 @@ function countOf(texts: readonly string[]): Map<string, number> {
 
 /** The state of the shop at the end of the month, against the model. */
 export async function compareAll(month: Month): Promise<Compared[]> {
-  const parts = [periods, orders, books, movements, voucherBooks, waits, credits, alerts, probes, margins];
+  const parts = [
+    periods,
+    orders,
+    books,
+    movements,
+    voucherBooks,
+    waits,
+    credits,
+    events,
+    webhooks,
+    canaries,
+    probes,
+    margins,
+  ];
   const compared: Compared[] = [];
   for (const part of parts) compared.push(...(await part(month)));
   return compared;
@@ -156,7 +169,7 @@ async function credits({ model, world }: Month): Promise<Compared[]> {
 }
 
 /** Events that mails and webhooks are made of, and incidents. */
-async function alerts({ model, world }: Month): Promise<Compared[]> {
+async function events({ model, world }: Month): Promise<Compared[]> {
   const { database } = world.host;
   const names = [
     'order.paid',
@@ -166,7 +179,7 @@ async function alerts({ model, world }: Month): Promise<Compared[]> {
     'place.reserved',
     'payment.received',
   ];
-  const events = await database.query<{ name: string; count: number }>(
+  const rows = await database.query<{ name: string; count: number }>(
     'select name, count(*)::int as count from account_event where name in (?) group by name',
     [names],
   );
@@ -188,7 +201,7 @@ async function alerts({ model, world }: Month): Promise<Compared[]> {
   return [
     compare(
       'events by name, as mails and webhooks get them',
-      events.map(({ name, count }) => `${name} ${count}`),
+      rows.map(({ name, count }) => `${name} ${count}`),
       Object.entries(expected)
         .filter(([, count]) => count > 0)
         .map(([name, count]) => `${name} ${count}`),
@@ -199,6 +212,31 @@ async function alerts({ model, world }: Month): Promise<Compared[]> {
       model.outages.map((_outage, index) => `${index} down true`),
     ),
   ];
+}
+
+/** What the operator's webhook got: each flag at once, and the report of each day. Health checks are not of the shop. */
+async function webhooks({ model, world }: Month): Promise<Compared[]> {
+  const seen = world.alerts.map(({ type, data }) => {
+    const { open_flags: flags, money, ...one } = data as Record<string, unknown>;
+    if (type === 'day.reported') {
+      const open = Object.entries(flags as object).map(([kind, count]) => `${kind} ${count}`);
+      const rest = one['refunds_pending'] === 0 && one['oldest_unconfirmed'] === null ? '' : ' something is pending';
+      return `${type} ${one['day']} ${one['revenue']} ${one['orders']} [${open.toSorted().join(', ')}]${rest}`;
+    }
+    const amount = (money as { amount: number } | null)?.amount;
+    return `${type} ${one['order']} ${one['reason']} ${one['price']} ${amount} ${one['decide_by']}`;
+  });
+  return [compare("alerts to the operator's webhook", seen, model.alerts)];
+}
+
+/** The bad change that served a share has taken itself back, and never served everybody. */
+async function canaries({ world, canaryEnd }: Month): Promise<Compared[]> {
+  const rows = await world.host.database.query<{ outcome: string; has_served: boolean }>(
+    `select outcome, exists (select from served_configuration s where s.digest = c.digest) as has_served from configuration_canary c`,
+  );
+  const isFound = canaryEnd !== undefined && canaryEnd.requests < 200;
+  const seen = rows.map(({ outcome, has_served: hasServed }) => `${outcome} ${hasServed} ${isFound}`);
+  return [compare('the canary', seen, ['worse false true'])];
 }
 
 /** Each probe's fingerprint: of `steady` never another model, of `weak` from the day on which it was one. */

@@ -3,7 +3,7 @@
  * PostgreSQL is compared with a model that shares no code with it; the exit code is 1 when anything differs.
  *
  *     npm run month                                  2,000 accounts, 30 days
- *     npm run month -- --accounts 200 --days 7       the smoke form
+ *     npm run month -- --short                       200 accounts, 7 days: the smoke form
  *     npm run month -- --seed 7                      another month
  */
 import { randomBytes } from 'node:crypto';
@@ -15,22 +15,23 @@ import { Month } from './play.ts';
 
 const { values } = parseArgs({
   options: {
-    accounts: { type: 'string', default: '2000' },
-    days: { type: 'string', default: '30' },
+    short: { type: 'boolean', default: false },
+    accounts: { type: 'string' },
+    days: { type: 'string' },
     seed: { type: 'string', default: '1' },
   },
 });
 
-function numberOf(name: 'accounts' | 'days' | 'seed', least: number, most: number): number {
-  const value = Number(values[name]);
+function numberOf(name: 'accounts' | 'days' | 'seed', usual: number, least: number, most: number): number {
+  const value = Number(values[name] ?? usual);
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new Error(`--${name} must be a whole number from ${least} to ${most}, not ${values[name]}`);
 }
 
 const size = {
-  accounts: numberOf('accounts', 20, 20_000),
-  days: numberOf('days', 3, 120),
-  seed: numberOf('seed', 0, 1e9),
+  accounts: numberOf('accounts', values.short ? 200 : 2_000, 20, 20_000),
+  days: numberOf('days', values.short ? 7 : 30, 3, 120),
+  seed: numberOf('seed', 1, 0, 1e9),
 };
 const shown = 12; // differences of each kind
 
@@ -45,7 +46,7 @@ await execute(url, clockOf(name));
 
 console.log(`a month of ${size.accounts} accounts and ${size.days} days, seed ${size.seed}
   real: PostgreSQL, orders, settlement, refunds, vouchers, gifts, places and waiting list, incidents, outages and their credit, usage,
-    margins, history and rollback of gateway.yaml, probes over HTTP with the stages format and upstream, the fair queue of one process
+    margins, alerts to a webhook, history, rollback and canary of gateway.yaml, probes over HTTP with the stages format and upstream, the fair queue of one process
   simulated: the time, customers, bank and vendors; customers' requests, which are written as records without being sent (those of a peak pass the
     queue first); jobs run when something can be due for them, the one that reserves places every 15 minutes instead of every 15 seconds`);
 const month = await Month.open(url, size);
@@ -67,7 +68,7 @@ console.log(`
   ${counts.events} events in ${played.toFixed(0)} s, ${Math.round((size.days * 86_400) / played)} × as fast as time
   ${model.sold.length} orders (${late} paid late, ${model.refused} refused), ${model.money.length} movements of money, ${counts.requests} requests
   ${model.vouchers.filter(({ account }) => account !== undefined).length} vouchers and ${model.sold.filter(({ order }) => order.gift?.redeemer !== undefined).length} of ${model.sold.filter(({ order }) => order.gift !== undefined).length} gifts redeemed, ${model.waits.length} waits with ${model.reservations} reservations
-  most places ${counts.mostPlaces}, full at midnight on ${counts.fullDays} of ${counts.placeChecks} days; ${model.outages.length} outages, ${model.credits.length} credits; 2 bad changes taken back
+  most places ${counts.mostPlaces}, full at midnight on ${counts.fullDays} of ${counts.placeChecks} days; ${model.outages.length} outages, ${model.credits.length} credits; 2 bad changes taken back by command, 1 by itself after ${month.canaryEnd?.requests} requests; ${model.alerts.length} alerts
   at a peak, the slowest request beside those of a heavy account took ${counts.slowestAtPeak} ms
 `);
 for (const { name: what, count, differences } of compared) {

@@ -48,6 +48,13 @@ interface Voucher {
   isRevoked: boolean;
 }
 
+/** What one side of a canary has sent. */
+export interface ModelSide {
+  readonly accounts: Set<number>;
+  requests: number;
+  failures: number;
+}
+
 export interface ModelOutage {
   readonly from: number; // ms
   readonly until: number;
@@ -65,6 +72,9 @@ export class MonthModel {
   readonly outages: ModelOutage[] = [];
   readonly credits: { readonly account: number; readonly outage: number; readonly seconds: number }[] = [];
   readonly money: { readonly order: SoldOrder; readonly at: bigint; readonly amount: number }[] = [];
+  /** What the operator's webhook must get, one text for each alert. */
+  readonly alerts: string[] = [];
+  readonly #alerted = new Set<string>();
   readonly prices: Map<number, number>;
   maxActive: number;
   reservations = 0;
@@ -189,6 +199,43 @@ export class MonthModel {
     this.#settle(sold);
   }
 
+  /** A webhook for each flag of an order that nobody has been told of. @returns whether there is one */
+  alertFlags({ order }: SoldOrder): boolean {
+    const news = [...order.flags].filter(
+      ([flag, isResolved]) => !isResolved && !this.#alerted.has(`${order.id} ${flag}`),
+    );
+    for (const [flag] of news) {
+      this.#alerted.add(`${order.id} ${flag}`);
+      const [reason = '', subject = ''] = flag.split(' ');
+      const amount = order.payments.get(subject)?.amount;
+      this.alerts.push(`order.flagged ${order.code} ${reason} ${order.price} ${amount} ${isoOf(this.now + day)}`);
+    }
+    return news.length > 0;
+  }
+
+  /** The daily report: revenue and orders of the day before, and flags that are open now. */
+  report(): void {
+    const yesterday = dayOf(this.now - day);
+    let [revenue, orders] = [0, 0];
+    const open = new Map<string, number>();
+    for (const { order, paidAt } of this.sold) {
+      for (const [flag, isResolved] of order.flags) {
+        const [kind = ''] = flag.split(' ');
+        if (!isResolved) open.set(kind, (open.get(kind) ?? 0) + 1);
+      }
+      const payment = [...order.payments.values()].find(({ outcome }) => outcome === 'activated');
+      if (payment === undefined) continue;
+      if (paidAt !== undefined && dayOf(paidAt) === yesterday) {
+        revenue += payment.amount;
+        orders++;
+      }
+      for (const refund of order.refunds)
+        if (refund.payment.id === payment.id && dayOf(refund.finishedAt ?? 0n) === yesterday) revenue -= refund.amount;
+    }
+    const flags = [...open].map(([kind, count]) => `${kind} ${count}`).toSorted();
+    this.alerts.push(`day.reported ${yesterday} ${revenue} ${orders} [${flags.join(', ')}]`);
+  }
+
   /** Orders whose time is over. */
   sweep(): void {
     for (const sold of this.#pending) {
@@ -269,6 +316,10 @@ export class MonthModel {
       this.credits.push({ account: index, outage: number, seconds: Number(seconds) });
     }
   }
+}
+
+function isoOf(at: bigint): string {
+  return new Date(Number(at / 1_000n)).toISOString();
 }
 
 /** `2026-11-22`, in the zone of the service. @param at µs since the epoch */

@@ -33,9 +33,11 @@ it('three days of a shop equal their model: days, books, places, credits, margin
     true,
   );
   expect(weakDays).toContain(true);
+  expect(month.canaryEnd?.outcome).toBe('worse');
+  expect(model.alerts.length).toBeGreaterThan(2);
 });
 
-it('a microsecond, a rupiah and a lost event are found', async () => {
+it('a microsecond, a rupiah, a lost event or alert, and a bad change that serves everybody are found', async () => {
   const { database } = month.world.host;
   await database.query(
     `insert into plan_period (id, replaces, reason, starts_at, ends_at, account_id, days, order_id)
@@ -46,6 +48,8 @@ it('a microsecond, a rupiah and a lost event are found', async () => {
   await database.query(
     `delete from account_event where id = (select id from account_event where name = 'order.paid' limit 1)`,
   );
+  month.world.alerts.pop();
+  await database.query('update configuration_canary set outcome = ?', ['full']);
   const found = await differing();
   const names = found.map(({ name }) => name);
   for (const name of [
@@ -53,6 +57,8 @@ it('a microsecond, a rupiah and a lost event are found', async () => {
     'books by day, rupiah',
     'lines of the export',
     'events by name, as mails and webhooks get them',
+    "alerts to the operator's webhook",
+    'the canary',
   ])
     expect(names).toContain(name);
 });

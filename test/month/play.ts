@@ -15,9 +15,10 @@ import { countPlaces } from '#core/business/sales/sales-figures.ts';
 import { joinWaitingList } from '#core/business/sales/waiting-list.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { PostgresRecordStore } from '../../plugins/log/record-store.ts';
-import { MonthModel, type SoldOrder, terms, type Wait } from './model.ts';
+import { type ModelSide, MonthModel, type SoldOrder, terms, type Wait } from './model.ts';
 import {
   type At,
+  canary,
   durations,
   minute,
   type MonthSize,
@@ -42,6 +43,13 @@ const prices = new Map([
 /** What follows from an event. */
 type Later = () => Promise<void>;
 
+interface CanarySides {
+  readonly canary: ModelSide;
+  readonly others: ModelSide;
+}
+
+const emptySide = (): ModelSide => ({ accounts: new Set(), requests: 0, failures: 0 });
+
 interface Due {
   readonly at: bigint;
   readonly act: Later;
@@ -62,6 +70,8 @@ export class Month {
     fullDays: 0,
     slowestAtPeak: 0,
   };
+  /** How the canary ended, and what it was seen to be told by. */
+  canaryEnd: { readonly outcome: string; readonly reason: string; readonly requests: number } | undefined;
   /** Days on which the vendor was another model when its probe ran. */
   readonly weakDays: boolean[] = [];
   readonly #size: MonthSize;
@@ -171,6 +181,10 @@ export class Month {
         return this.#change(event.which);
       case 'rollback':
         return this.#rollback();
+      case 'canary':
+        return this.#beginCanary();
+      case 'digest':
+        return this.#digest();
       case 'count places':
         return this.#countPlaces();
     }
@@ -251,6 +265,7 @@ export class Month {
     if (visit.payment === 'without a notice') await checkNow(this.world.host, order.id, 0);
     else await this.world.notify(reference, providerReference);
     this.model.pay(sold, providerReference, amount);
+    await this.#alert(sold);
     if (visit.payment === 'wrong') this.#after(20n * 60n * minute, () => this.#refund(sold, providerReference));
     if (visit.payment === 'twice') this.#after(2n * minute, () => this.#payAgain(sold, reference));
     const { refund, redeemer } = visit;
@@ -263,7 +278,20 @@ export class Month {
     const paymentId = this.world.bank.payAgain(reference);
     await this.world.notify(reference, paymentId);
     this.model.pay(sold, paymentId, sold.order.price);
+    await this.#alert(sold);
     this.#after(26n * 60n * minute, () => this.#refund(sold, paymentId));
+  }
+
+  /** What needs a decision reaches the operator's webhook at once. */
+  async #alert(sold: SoldOrder): Promise<void> {
+    if (this.model.alertFlags(sold)) await this.world.runJob('send-webhooks');
+  }
+
+  /** The report of the day before, and whatever else waits for the webhook. */
+  async #digest(): Promise<void> {
+    this.model.report();
+    await this.world.runJob('watch-for-alerts');
+    await this.world.runJob('send-webhooks');
   }
 
   async #refund(sold: SoldOrder, paymentId: string, how?: NonNullable<Visit['refund']>): Promise<void> {
@@ -347,7 +375,7 @@ export class Month {
     await this.world.runJob('usage-rollup');
   }
 
-  #answered(account: number, started: number): string {
+  #answered(account: number, started: number, more: object = {}): string {
     const names = Object.keys(costs);
     const route = names[Math.floor(this.#random() * names.length)] ?? '';
     const [input, output] = [100 + Math.floor(this.#random() * 20_000), Math.floor(this.#random() * 3_000)];
@@ -360,6 +388,7 @@ export class Month {
       output_tokens: output,
       first_content_ms: durations.answered,
       duration_ms: durations.answered,
+      ...more,
     });
   }
 
@@ -453,6 +482,50 @@ export class Month {
         : { ...good, maxActive: Math.max(1, Math.floor(good.maxActive / 10)) };
     await this.world.change(bad);
     this.#apply(bad);
+  }
+
+  /** Routes that fail in three of four requests, for a share of the accounts; in a small shop in all. */
+  async #beginCanary(): Promise<void> {
+    const accounts = [...this.model.accounts.keys()].filter((index) => this.model.isActive(index));
+    await this.world.runJob('usage-rollup');
+    await this.world.beginCanary(this.#changed[0] as ShopTerms, canary.share);
+    const sides = { canary: emptySide(), others: emptySide() };
+    const isTotal = accounts.length < 50;
+    for (let round = 0; round < canary.rounds; round++)
+      this.#after(canary.pause * BigInt(round + 1), () => this.#tryCanary(accounts, round, isTotal, sides));
+  }
+
+  /** Requests of some accounts, each served by the side that it is on, and what the product makes of them. */
+  async #tryCanary(accounts: readonly number[], round: number, isTotal: boolean, sides: CanarySides): Promise<void> {
+    const now = Number(this.model.now / 1_000n);
+    const lines: string[] = [];
+    const { canary: serving } = this.world;
+    for (let one = 0; one < canary.each; one++) {
+      const account = accounts[(round * canary.each + one) % accounts.length] as number;
+      const isInside = serving?.takes(this.#id(account)) === true;
+      const isFailed = isInside && (isTotal || one % 4 > 0);
+      const side = isInside ? sides.canary : sides.others;
+      if (serving !== undefined) {
+        side.accounts.add(account);
+        side.requests++;
+        side.failures += Number(isFailed);
+      }
+      lines.push(this.#tried(account, now - 2_000 + one, isFailed, isInside ? serving?.number : undefined));
+    }
+    await this.#write(lines);
+    if (serving === undefined) return;
+    const { counts, end } = await this.world.judgeCanary();
+    const expected = [sides.canary, sides.others].map((side) => [side.accounts.size, side.requests, side.failures]);
+    const seen = [counts?.canary, counts?.others].map((side) => [side?.accounts, side?.requests, side?.failures]);
+    this.#differ('the counts of the canary', seen, expected);
+    if (end !== undefined) this.canaryEnd = { ...end, requests: sides.canary.requests };
+  }
+
+  #tried(account: number, started: number, isFailed: boolean, number: number | undefined): string {
+    if (number === undefined && !isFailed) return this.#answered(account, started);
+    if (!isFailed) return this.#answered(account, started, { canary: number });
+    this.model.use(account, { at: started, input: 0, output: 0, route: '' });
+    return this.#record(account, started, { outcome: 'failed', status: 502, duration_ms: 900, canary: number });
   }
 
   async #rollback(): Promise<void> {

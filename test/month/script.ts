@@ -49,8 +49,10 @@ export type Scripted =
   | { readonly kind: 'credit' }
   | { readonly kind: 'peak' }
   | { readonly kind: 'probe'; readonly isWeak: boolean }
-  // A place for changes that serve a share of the accounts first: today both are taken back by `rollback`.
   | { readonly kind: 'bad change'; readonly which: 'price' | 'places' }
+  // One more, which serves a share of the accounts and is to take itself back.
+  | { readonly kind: 'canary' }
+  | { readonly kind: 'digest' }
   | { readonly kind: 'rollback' }
   | { readonly kind: 'count places' };
 
@@ -58,6 +60,9 @@ export type At<What> = What & { readonly at: bigint };
 
 /** Ms that failed and answered requests of the script take. */
 export const durations = { failed: 900, answered: 1_400 } as const;
+
+/** Requests of a canary's time, µs between them, and the share of the accounts that it serves. */
+export const canary = { rounds: 60, pause: 5n * second, each: 10, share: 0.4 } as const;
 
 /** Of what an outage is made, µs from its beginning. */
 const outage = { before: 11n * minute, after: 22n * minute, request: 20n * second, watch: 15n * second };
@@ -133,6 +138,7 @@ export function writeScript({ accounts, days, seed }: MonthSize): At<Scripted>[]
     const midnight = today * day;
     for (const clock of [6n, 12n, 18n, 23n]) add(midnight + clock * hour + 59n * second, { kind: 'usage' });
     add(midnight + day - second, { kind: 'count places' });
+    add(midnight + 7n * hour + minute, { kind: 'digest' });
     add(midnight + 3n * hour, { kind: 'probe', isWeak: today >= (BigInt(days) * 3n) / 5n });
     if (today % 7n === 1n) add(midnight + 20n * hour + 30n * minute, { kind: 'peak' });
     if (today % 7n !== 2n) continue;
@@ -145,6 +151,8 @@ export function writeScript({ accounts, days, seed }: MonthSize): At<Scripted>[]
     add(at, { kind: 'bad change', which });
     add(at + 3n * hour, { kind: 'rollback' });
   }
+  // At an hour without requests of others, so that all that it is judged by is known.
+  add(BigInt(Math.floor(days / 2)) * day + 9n * hour + 30n * minute, { kind: 'canary' });
   return events.toSorted((one, other) => (one.at < other.at ? -1 : 1));
 }
 

@@ -12,6 +12,10 @@ import type { Registry } from '#core/extension/registry.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import { createHost, type Host, type Services } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { type Canary, Canaries } from '#core/config/history/canaries.ts';
+import type { CanaryServing, Serving } from '#core/gateway/http/open-exchange.ts';
+import { CanaryRun } from '#core/process/canary/canary-run.ts';
+import { startCanary } from '#core/process/canary/start-canary.ts';
 import { EffectiveDocuments } from '#core/process/effective-document.ts';
 import { OpenServices } from '#core/process/services.ts';
 import { answerChat } from '../../plugins/demo/chat-answer.ts';
@@ -29,7 +33,11 @@ export interface ShopTerms {
   readonly maxActive: number;
 }
 
-function yamlOf({ prices, maxActive }: ShopTerms, upstreams: Readonly<Record<string, string>>): string {
+function yamlOf(
+  { prices, maxActive }: ShopTerms,
+  upstreams: Readonly<Record<string, string>>,
+  webhook: string,
+): string {
   const plans = [...prices].map(([days, price]) => `  - { days: ${days}, price: ${price} }`);
   const routes = Object.entries(upstreams).map(
     ([name, url]) =>
@@ -47,6 +55,7 @@ currency: IDR
 payments: { provider: bank, gifts: true, order_minutes: 30, max_open_orders: 1000, max_charges_per_hour: 100000, max_charges_per_hour_and_address: 100000 }
 sales: { max_active: ${maxActive}, reserve_minutes: 1440 }
 outages: { credit: true, from_minutes: 5 }
+alerts: { webhook: { url: "${webhook}", secret: "a secret of the month, long enough" }, digest_hour: 7 }
 probes: { enabled: true, every_hours: 24, daily_tokens: 1000000, context_every_days: 0 }
 `;
 }
@@ -59,6 +68,10 @@ export class World implements AsyncDisposable {
   readonly bank = new FakeProvider('bank');
   host: Host = undefined as never;
   accounts: readonly string[] = [];
+  /** What the operator's webhook got. */
+  readonly alerts: JsonObject[] = [];
+  /** Undefined while everybody is served the same. */
+  canary: CanaryServing | undefined;
   /** Seen by the vendor behind `weak`: another model answers. */
   isWeak = false;
   readonly #stack = new AsyncDisposableStack();
@@ -67,6 +80,9 @@ export class World implements AsyncDisposable {
   #services: Services = undefined as never;
   #documents: EffectiveDocuments = undefined as never;
   #upstreams: Record<string, string> = {};
+  #webhook = '';
+  #served: { readonly digest: string } | undefined;
+  #canaryRun: CanaryRun | undefined;
   #now = 0; // ms
 
   static async open(url: string, accounts: number, terms: ShopTerms): Promise<World> {
@@ -83,7 +99,8 @@ export class World implements AsyncDisposable {
     this.#folder = await mkdtemp(join(tmpdir(), 'daypass-month-'));
     this.#stack.defer(() => rm(this.#folder, { recursive: true, force: true }));
     for (const name of ['steady', 'weak']) this.#upstreams[name] = await this.#vendor(name);
-    await writeFile(this.#file, yamlOf(terms, this.#upstreams));
+    this.#webhook = await this.#receiver();
+    await writeFile(this.#file, this.#yaml(terms));
     const environment = { DATABASE_URL: url };
     const document = await readDocument(this.#file, environment);
     const log = { info: () => undefined, warn: () => undefined, error: console.error };
@@ -139,6 +156,62 @@ export class World implements AsyncDisposable {
     return `${upstream.url}/v1`;
   }
 
+  /** The operator's, which keeps what it gets. */
+  async #receiver(): Promise<string> {
+    const receiver = await createUpstream(
+      (request, response) => {
+        this.alerts.push(request.json<JsonObject>());
+        return response.json(200, {});
+      },
+      { keeps: false },
+    );
+    this.#stack.use(receiver);
+    return `${receiver.url}/alerts`;
+  }
+
+  #yaml(terms: ShopTerms, upstreams = this.#upstreams): string {
+    return yamlOf(terms, upstreams, this.#webhook);
+  }
+
+  /** `daypass reload FILE --canary`: the file names another vendor. */
+  async beginCanary(terms: ShopTerms, share: number): Promise<void> {
+    const { database } = this.#services;
+    const path = join(this.#folder, 'next.yaml');
+    await writeFile(path, this.#yaml(terms, { ...this.#upstreams, weak: 'http://127.0.0.1:9/v1' }));
+    const canaries = new Canaries(database, this.#documents.history);
+    const log = { info: () => undefined, warn: () => undefined, error: console.error };
+    const stages = { pipeline: { retire: () => Promise.resolve() } } as unknown as Serving;
+    this.#canaryRun = new CanaryRun({
+      canaries,
+      database,
+      log,
+      now: () => this.#now,
+      handler: { serveCanary: (canary) => void (this.canary = canary) },
+      prepare: () => Promise.resolve(stages),
+      onChange: () => undefined,
+    });
+    const parts = { database, documents: this.#documents, canaries, registry: this.#registry };
+    const [file, next] = [await readDocument(this.#file, {}), await readDocument(path, {})];
+    await startCanary(parts, file, next, { share, seconds: 600, note: undefined, operator: 'month' });
+    await this.#followCanary();
+  }
+
+  /** What the timer of a running gateway does. @returns the canary afterwards */
+  async judgeCanary(): Promise<Canary> {
+    await this.#canaryRun?.judge();
+    await this.#followCanary();
+    const [last] = await new Canaries(this.#services.database, this.#documents.history).list(1);
+    if (last === undefined) throw new Error('there is no canary');
+    return last;
+  }
+
+  async #followCanary(): Promise<void> {
+    const digest = this.#served?.digest;
+    await this.#canaryRun?.follow({ serving: this as unknown as Serving, digest, fileDigest: digest ?? '' });
+    // Only `judgeCanary` judges.
+    this.#canaryRun?.close();
+  }
+
   /** @param at µs since the epoch */
   async setTime(at: bigint): Promise<void> {
     this.#now = Number(at / 1_000n);
@@ -150,7 +223,7 @@ export class World implements AsyncDisposable {
 
   /** A changed gateway.yaml is loaded, as the running gateway does it. */
   async change(terms: ShopTerms): Promise<void> {
-    await writeFile(this.#file, yamlOf(terms, this.#upstreams));
+    await writeFile(this.#file, this.#yaml(terms));
     await this.#serve(await readDocument(this.#file, {}));
   }
 
@@ -170,6 +243,7 @@ export class World implements AsyncDisposable {
     const config = validate(document, this.#registry);
     const catalog = buildCatalog(config, this.#registry.vendors, this.#registry.formats);
     this.host = createHost(this.#services, config, catalog, config.stages);
+    this.#served = kept;
     if (kept !== undefined) await this.#documents.history.record(kept, rollback?.operator ?? 'file');
   }
 

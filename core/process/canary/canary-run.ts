@@ -107,7 +107,7 @@ export class CanaryRun {
     handler.serveCanary({ number: canary.id, serving, takes: (account) => takesAccount(canary, account) });
     if (previous === undefined) log.warn(describeCanary(canary));
     else this.#retire(previous.serving);
-    this.#timer ??= setInterval(() => inBackground(log, 'judging the canary', () => this.#judge()), tick).unref();
+    this.#timer ??= setInterval(() => inBackground(log, 'judging the canary', () => this.judge()), tick).unref();
     return true;
   }
 
@@ -129,7 +129,7 @@ export class CanaryRun {
   }
 
   /** Compares both sides, unless another instance does, and ends the canary where the counts say so. */
-  async #judge(): Promise<void> {
+  async judge(): Promise<void> {
     const running = this.#running;
     if (running === undefined || this.#isJudging) return;
     this.#isJudging = true;

@@ -11,8 +11,9 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { asList, member, parseBody } from '../../../wire/members.ts';
+import { asList, asText, member, parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
+import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
@@ -33,6 +34,9 @@ export class ChatDecoder implements ReplyDecoder {
   /** Sources that stand beside the answer, by address, until they are passed on with its end. */
   readonly #sources = new Map<string, Citation>();
   readonly #cited = new Set<string>();
+  readonly #repeated = new RepeatedEvent();
+  /** True when that is one of reasoning. */
+  #isThought = false;
 
   constructor(profile?: Profile) {
     this.#profile = profile;
@@ -40,6 +44,18 @@ export class ChatDecoder implements ReplyDecoder {
   }
 
   event(name: string | undefined, data: string): Fragment[] {
+    const text = this.#tracker.isPlain ? this.#repeated.read(name, data) : undefined;
+    const isTaken =
+      text !== undefined && (this.#isThought ? this.#tracker.plain('', text) : this.#tracker.plain(text, ''));
+    if (isTaken) return textFragment(this.#isThought ? 'reasoning' : 'text', text);
+    const fragments = this.#event(name, data);
+    const said = this.#sources.size === 0 ? onlyText(fragments) : undefined;
+    this.#isThought = said?.type === 'reasoning';
+    this.#repeated.learn(name, data, said?.text, this.#isThought ? thoughtOfChunk : textOfChunk);
+    return fragments;
+  }
+
+  #event(name: string | undefined, data: string): Fragment[] {
     const json = data.replace(/^\uFEFF/, '').trim();
     if (json === '[DONE]') return [...this.#rest(), this.#end()];
     const chunk: ChatReply | undefined = parseBody(json);
@@ -123,6 +139,29 @@ export class ChatDecoder implements ReplyDecoder {
     const { reasoning, text } = this.#tracker.finish();
     return [...textFragment('reasoning', reasoning), ...textFragment('text', text), ...this.#uncited()];
   }
+}
+
+function onlyText(fragments: readonly Fragment[]): Extract<Fragment, { type: 'text' | 'reasoning' }> | undefined {
+  const [only] = fragments;
+  if (fragments.length !== 1 || (only?.type !== 'text' && only?.type !== 'reasoning')) return undefined;
+  return 'logprobs' in only ? undefined : only;
+}
+
+function textOfChunk(chunk: ChatReply): JsonValue | undefined {
+  return onlyDelta(chunk)?.content;
+}
+
+function thoughtOfChunk(chunk: ChatReply): JsonValue | undefined {
+  const { reasoning_content: first, reasoning: second }: ChatMessage = onlyDelta(chunk) ?? {};
+  return asText(first) === '' ? second : first;
+}
+
+/** The delta of a chunk with one answer, and no message beside it. */
+function onlyDelta({ choices }: ChatReply): ChatMessage | undefined {
+  const [choice, ...others]: readonly JsonValue[] = asList(choices);
+  if (others.length > 0 || member<ChatChoice>(choice, 'message') !== undefined) return undefined;
+  const delta = member<ChatChoice>(choice, 'delta');
+  return isJsonObject(delta) ? delta : undefined;
 }
 
 /** Gives a text its tokens. Those of reasoning, calls and refusals have no place in other formats, and older shapes of them none. */

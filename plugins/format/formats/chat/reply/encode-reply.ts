@@ -18,6 +18,8 @@ export class ChatEncoder implements ReplyEncoder {
   readonly #wantsUsage: boolean;
   readonly #deltas: MessageDeltas;
   #hasBegun = false;
+  /** A chunk with nothing but a delta, up to it and behind it. */
+  readonly #frame: readonly [before: string, after: string];
 
   constructor(context: ReplyContext) {
     const { request } = context;
@@ -26,6 +28,8 @@ export class ChatEncoder implements ReplyEncoder {
     this.#isOld = usesDeprecatedCalls(request);
     this.#wantsUsage = member<ChatStreamOptions>(stream_options, 'include_usage') === true;
     this.#deltas = new MessageDeltas(this.#isOld);
+    const [before = '', after = ''] = this.#chunk({}, null).split('"delta":{}');
+    this.#frame = [`${before}"delta":`, after];
   }
 
   event(event: ReplyEvent): string {
@@ -34,7 +38,7 @@ export class ChatEncoder implements ReplyEncoder {
     if (event.type === 'finish') return this.#finish(event.reply);
     const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
     return this.#deltasOf(event)
-      .map((delta) => this.#chunk(delta, null, {}, logprobs))
+      .map((delta) => (logprobs === undefined ? this.#plain(delta) : this.#chunk(delta, null, {}, logprobs)))
       .join('');
   }
 
@@ -78,6 +82,12 @@ export class ChatEncoder implements ReplyEncoder {
       ...writeTier(reply),
     };
     return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
+  }
+
+  /** The same chunk as `#chunk` writes. */
+  #plain(delta: ChatMessage): string {
+    const [before, after] = this.#frame;
+    return before + JSON.stringify(delta) + after;
   }
 
   #chunk(

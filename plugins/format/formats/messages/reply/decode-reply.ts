@@ -3,9 +3,11 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { droppedPart, failed, type Fragment, tierFragment, usageFragment } from '../../../canonical/reply.ts';
 import { member, parseBody } from '../../../wire/members.ts';
+import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
 import { BlockReader } from './read-output.ts';
 import type {
+  MessagesDelta,
   MessagesEnding,
   MessagesEvent,
   MessagesReply,
@@ -21,8 +23,19 @@ export class MessagesDecoder implements ReplyDecoder {
   readonly #blocks = new BlockReader();
   /** Data of the first event; empty once there is content, behind which even the same one starts a second answer. */
   #started: string | undefined;
+  readonly #repeated = new RepeatedEvent();
+  #last: Delta | undefined;
 
   event(name: string | undefined, data: string): Fragment[] {
+    const text = this.#repeated.read(name, data);
+    if (text !== undefined && this.#last !== undefined) return text === '' ? [] : [{ ...this.#last, text }];
+    const fragments = this.#event(name, data);
+    this.#last = fragments.length === 1 ? asDelta(fragments[0]) : undefined;
+    this.#repeated.learn(name, data, this.#last?.text, textOfDelta);
+    return fragments;
+  }
+
+  #event(name: string | undefined, data: string): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
     const body = parseBody(data);
     if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
@@ -30,7 +43,7 @@ export class MessagesDecoder implements ReplyDecoder {
     const type = typeof own === 'string' ? own : (name ?? '');
     const isError = name === 'error' || type === 'error' || readReportedError(body) !== undefined;
     if (isError) return [failed(body)];
-    return this.#event(type, body, data);
+    return this.#read(type, body, data);
   }
 
   whole(body: JsonObject): Fragment[] {
@@ -46,7 +59,7 @@ export class MessagesDecoder implements ReplyDecoder {
     return [...read, ...this.#count(usage), ...readContainer(body), ...finish, { type: 'end' }];
   }
 
-  #event(type: string, body: MessagesEvent, data: string): Fragment[] {
+  #read(type: string, body: MessagesEvent, data: string): Fragment[] {
     switch (type) {
       case 'message_start':
         if (isSecondStart(this.#started, data)) return [{ type: 'error', error: secondStartError() }];
@@ -100,6 +113,23 @@ export class MessagesDecoder implements ReplyDecoder {
   #end(): Fragment[] {
     return [...this.#blocks.stopAll(), { type: 'end' }];
   }
+}
+
+/** Members of a delta that are read. */
+const said = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
+
+/** What a delta adds to a block. */
+type Delta = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;
+
+function asDelta(fragment: Fragment | undefined): Delta | undefined {
+  const isDelta = fragment?.type === 'text' || fragment?.type === 'reasoning' || fragment?.type === 'input';
+  return isDelta ? fragment : undefined;
+}
+
+/** Undefined for a delta with more than a text. */
+function textOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
+  const values = said.map((name) => member<MessagesDelta>(delta, name)).filter((value) => value !== undefined);
+  return values.length === 1 ? values[0] : undefined;
 }
 
 /** Where the vendor keeps the files of its code: no other vendor can go on with them. */

@@ -110,7 +110,8 @@ function open(index: number, content_block: MessagesBlock): string {
 }
 
 function delta(index: number, content: MessagesDelta): string {
-  return write('content_block_delta', { index, delta: content });
+  // As `write` does, for each token: without copies of its members.
+  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${JSON.stringify(content)}}\n\n`;
 }
 
 function finish(reply: CompleteReply): string {

@@ -1,0 +1,56 @@
+import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
+
+/** Events that are learned in vain before no more are: some vendors write another number into each. */
+const mostLearned = 8;
+/** What a JSON string has only behind a backslash, and the backslash. */
+const special = /["\\\p{Cc}]/u;
+
+/** The text of a delta in an event. */
+type TextOf = (event: JsonObject) => JsonValue | undefined;
+
+/**
+ * Reads events that differ from the last one that was parsed in one text only, without parsing them: nearly all tokens of an answer
+ * come this way. A JSON text that begins and ends like another has its members in the same places.
+ */
+export class RepeatedEvent {
+  #name: string | undefined;
+  /** Up to the quote that opens the text, and from the one that closes it; undefined while no event is known. */
+  #before: string | undefined;
+  #after = '';
+  #learned = 0;
+
+  /** The text of such an event; undefined for any other. */
+  read(name: string | undefined, data: string): string | undefined {
+    const before = this.#before;
+    if (before === undefined || name !== this.#name) return undefined;
+    const end = data.length - this.#after.length;
+    // Comparing slices is the fastest way.
+    if (end < before.length || data.slice(0, before.length) !== before || data.slice(end) !== this.#after)
+      return undefined;
+    const literal = data.slice(before.length, end);
+    const text = special.test(literal) ? parseJson(`"${literal}"`) : literal;
+    if (typeof text !== 'string') return undefined;
+    this.#learned = 0;
+    return text;
+  }
+
+  /**
+   * Learns the event that was parsed last.
+   *
+   * @param text all that it says; undefined for an event that says anything else
+   */
+  learn(name: string | undefined, data: string, text: string | undefined, textOf: TextOf): void {
+    this.#before = undefined;
+    if (text === undefined || text === '' || this.#learned >= mostLearned) return;
+    this.#learned++;
+    const literal = JSON.stringify(text);
+    const begin = data.indexOf(literal);
+    if (begin === -1) return;
+    const end = begin + literal.length - 1;
+    // The same text may stand in other places: a character more must be in this one.
+    if (textOf(parseObject(`${data.slice(0, end)}.${data.slice(end)}`) ?? {}) !== `${text}.`) return;
+    this.#name = name;
+    this.#before = data.slice(0, begin + 1);
+    this.#after = data.slice(end);
+  }
+}

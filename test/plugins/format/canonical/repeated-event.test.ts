@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RepeatedEvent } from '../../../../plugins/format/canonical/repeated-event.ts';
+import { ChatDecoder } from '../../../../plugins/format/formats/chat/reply/decode-reply.ts';
+import { MessagesDecoder } from '../../../../plugins/format/formats/messages/reply/decode-reply.ts';
+import type { ReplyDecoder } from '../../../../plugins/format/canonical/codec.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+
+const textOf = ({ text }: JsonObject) => text;
+
+/** Texts as models write them, and what JSON has to escape. */
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', '"', '\\', '\n', 'content', 'a', '{"a":"b"}'),
+);
+
+const chatDeltas = fc.oneof(
+  { weight: 8, arbitrary: text.map((content) => ({ content })) },
+  text.map((reasoning_content) => ({ content: '', reasoning_content })),
+  text.map((reasoning) => ({ reasoning, reasoning_content: reasoning })),
+  text.map((refusal) => ({ content: null, refusal })),
+  text.map((content) => ({ content, annotations: [{ url_citation: { url: 'https://a.example' } }] })),
+  text.map((input) => ({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: input } }] })),
+);
+const chatMembers = fc.oneof(
+  { weight: 8, arbitrary: fc.constant({}) },
+  fc.constantFrom<object>(
+    { service_tier: 'flex' },
+    { citations: ['https://b.example'] },
+    { usage: { prompt_tokens: 1, completion_tokens: 2 } },
+  ),
+);
+const chatEvents = fc
+  .tuple(chatDeltas, chatMembers, fc.constantFrom(null, null, null, null, null, null, 'stop'))
+  .map(([delta, members, finish_reason]) => ({ id: 'a', choices: [{ index: 0, delta, finish_reason }], ...members }));
+
+const messagesEvents = fc.oneof(
+  { weight: 8, arbitrary: text.map((value) => inBlock({ type: 'text_delta', text: value })) },
+  { weight: 2, arbitrary: text.map((value) => inBlock({ type: 'thinking_delta', thinking: value })) },
+  { weight: 2, arbitrary: text.map((value) => inBlock({ type: 'input_json_delta', partial_json: value })) },
+  text.map((value) => inBlock({ type: 'text_delta', text: value, citation: { url: 'https://a.example' } })),
+  text.map((value) => inBlock({ type: 'signature_delta', signature: value })),
+  fc.constantFrom('text', 'thinking', 'tool_use', 'server_tool_use').map((type) => ({
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type, id: 'c', name: 'f', input: {} },
+  })),
+  fc.constant({ type: 'content_block_stop', index: 0 }),
+);
+
+function inBlock(value: object) {
+  return { type: 'content_block_delta', index: 0, delta: value };
+}
+
+/** The fragments of each event; with a number in each, no event is like another. */
+function decoded(decoder: ReplyDecoder, events: readonly object[], isNumbered: boolean) {
+  return events.map((event, number) =>
+    decoder.event(undefined, JSON.stringify(isNumbered ? { number, ...event } : event)),
+  );
+}
+
+describe('an event that repeats another but for its text', () => {
+  it.each([
+    ['Chat', () => new ChatDecoder(), chatEvents],
+    ['Messages', () => new MessagesDecoder(), messagesEvents],
+  ] as const)('says the same in %s as one that is parsed', (_format, decoder, events) => {
+    fc.assert(
+      fc.property(fc.array<object>(events, { maxLength: 24 }), (given) => {
+        expect(decoded(decoder(), given, false)).toEqual(decoded(decoder(), given, true));
+      }),
+    );
+  });
+
+  it('is read without being parsed', () => {
+    const known = new RepeatedEvent();
+    known.learn('delta', '{"text":"a","by":"b"}', 'a', textOf);
+    expect(known.read('delta', '{"text":"\\u00e9\\n","by":"b"}')).toBe('é\n');
+  });
+
+  it.each([
+    ['has another name', 'other', '{"text":"a","by":"b"}'],
+    ['ends its text earlier', 'delta', '{"text":"a","text":"c","by":"b"}'],
+    ['has a control character in it', 'delta', '{"text":"a\u0001","by":"b"}'],
+    ['ends in half an escape', 'delta', '{"text":"a\\","by":"b"}'],
+    ['overlaps with itself', 'delta', '{"text":","by":"b"}'],
+  ])('is parsed when it %s', (_reason, name, data) => {
+    const known = new RepeatedEvent();
+    known.learn('delta', '{"text":"a","by":"b"}', 'a', textOf);
+    expect(known.read(name, data)).toBeUndefined();
+  });
+
+  it('is parsed when its text cannot be told from another', () => {
+    const known = new RepeatedEvent();
+    known.learn('delta', '{"by":"a","text":"a"}', 'a', textOf);
+    expect(known.read('delta', '{"by":"b","text":"a"}')).toBeUndefined();
+  });
+
+  it('is no longer looked for when none has come', () => {
+    const known = new RepeatedEvent();
+    for (let number = 0; number < 9; number++) known.learn('delta', `{"text":"a","n":${number}}`, 'a', textOf);
+    expect(known.read('delta', '{"text":"b","n":8}')).toBeUndefined();
+  });
+});

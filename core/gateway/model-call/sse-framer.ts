@@ -84,6 +84,8 @@ export class SseFramer implements EventFramer {
 
 /** Index in `chunk` behind its last blank line, which may have begun in `tail`; 0 when there is none. */
 function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
+  // Most chunks: one event, or several.
+  if (chunk.length > 1 && chunk[chunk.length - 1] === LF && chunk[chunk.length - 2] === LF) return chunk.length;
   let lf = lastBefore(chunk, LF, chunk.length);
   let cr = lastBefore(chunk, CR, chunk.length);
   while (lf !== -1 || cr !== -1) {

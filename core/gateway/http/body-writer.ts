@@ -6,13 +6,17 @@ const lastChunk = '0\r\n\r\n';
 
 /**
  * Writes a streamed body behind the head of a response. Node hands a chunk to the system as four buffers; here it is one, its size
- * before it and a line break behind it, for a fifth less of the processor time of an event.
+ * before it and a line break behind it, for a fifth less of the processor time of an event. Once the head is written, chunks go to the
+ * socket itself: Node's response corks it for each, and uncorks it in a later step, to join what is one piece here.
  *
  * Source: RFC 9112, section 7.1.
  */
 export class BodyWriter {
   readonly #response: ServerResponse;
   readonly #isChunked: boolean;
+  #hasBegun = false;
+  /** True while the socket is full, until it drains. */
+  #isFull = false;
 
   /** @param response after `writeHead` @param hasTrailers Node writes them, behind chunks of its own */
   constructor(response: ServerResponse, hasTrailers: boolean) {
@@ -22,15 +26,42 @@ export class BodyWriter {
     if (this.#isChunked) response.chunkedEncoding = false;
   }
 
+  /** True while the client is slower. */
+  get isFull(): boolean {
+    return this.#isFull || this.#response.writableNeedDrain;
+  }
+
   /** @returns false when the client is slower, until the response drains */
   write(chunk: Buffer | string): boolean {
     // An empty chunk would end the body. Without bytes, Node writes the head.
     if (!this.#isChunked || chunk.length === 0) return this.#response.write(chunk);
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    if (bytes.length <= copied) return this.#response.write(framed(bytes));
+    if (bytes.length <= copied) return this.#writeFrame(framed(bytes));
+    this.#hasBegun = true;
     this.#response.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
     this.#response.write(bytes);
     return this.#response.write('\r\n', 'latin1');
+  }
+
+  #writeFrame(frame: Buffer): boolean {
+    const { socket } = this.#response;
+    // Without a socket, the response waits behind another one of its connection.
+    if (!this.#hasBegun || socket === null) {
+      this.#hasBegun = true;
+      return this.#response.write(frame);
+    }
+    if (socket.write(frame)) return true;
+    if (!this.#isFull) {
+      this.#isFull = true;
+      socket.once('drain', () => this.#drain());
+    }
+    return false;
+  }
+
+  /** Node tells a response of this only after writes of the response. */
+  #drain(): void {
+    this.#isFull = false;
+    this.#response.emit('drain');
   }
 
   /** Ends the response, which must not be ended otherwise. @param text the last of the body */

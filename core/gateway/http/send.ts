@@ -141,7 +141,7 @@ function sendStream(
     breakOff(error);
     body.destroy();
   };
-  const isUnread = () => body.isPaused() || response.writableNeedDrain;
+  const isUnread = () => body.isPaused() || writer.isFull;
   const stalled = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
   onEnding(exchange, response, end);
   body.on('data', (chunk: Buffer) => {
@@ -197,7 +197,7 @@ function onEnding(exchange: Exchange, response: ServerResponse, end: (error: Gat
 
 function startKeepAlive(response: ServerResponse, writer: BodyWriter, text: string): LagTolerantTimer {
   const timer = new LagTolerantTimer(() => {
-    if (!response.writableNeedDrain && !response.writableEnded) writer.write(text);
+    if (!writer.isFull && !response.writableEnded) writer.write(text);
     timer.restart();
   });
   timer.start(keepAliveAfter);

@@ -14,7 +14,7 @@ export interface Load {
 }
 
 /** Idle connections are soon closed: LiteLLM closes its own after five seconds, and may do so as a request is sent on one. */
-const agent = new Agent({ connections: 128, keepAliveTimeout: 2_000, bodyTimeout: 60_000 });
+const agent = new Agent({ connections: 256, keepAliveTimeout: 2_000, bodyTimeout: 60_000 });
 
 /**
  * Sends requests with limited concurrency and reads every answer to its end.

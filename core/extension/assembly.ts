@@ -4,7 +4,6 @@ import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
-import { buildGauge } from '#core/gateway/health/build-gauge.ts';
 import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
 import {
   jobsCheck,
@@ -98,7 +97,6 @@ function createRegistry(): Registry {
     announcementsSection,
   ])
     registry.section(section);
-  registry.gauge(buildGauge);
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
   registry.healthCheck(namesCheck);

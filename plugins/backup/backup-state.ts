@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Gauge } from '#core/gateway/health/gauge.ts';
+import { gauge, type Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { timeOfBackup } from '#core/platform/backup/backup-files.ts';
@@ -85,17 +85,17 @@ export const backupCheck: HealthCheck = {
 
 /** Readings only while backups are scheduled. */
 export const backupGauges: readonly Gauge[] = [
-  gauge(
+  scheduledGauge(
     'backup_last_success_timestamp_seconds',
     'Unix time of the newest backup in the folder; 0 without any.',
     (host) => (backupState(host).newestIn(backupFolder(host))?.at ?? 0) / 1000,
   ),
-  gauge(
+  scheduledGauge(
     'backup_last_bytes',
     'Size of the newest backup.',
     (host) => backupState(host).newestIn(backupFolder(host))?.bytes ?? 0,
   ),
-  gauge('backup_failed', '1 while the last scheduled backup of this instance has failed.', (host) =>
+  scheduledGauge('backup_failed', '1 while the last scheduled backup of this instance has failed.', (host) =>
     backupState(host).failure === undefined ? 0 : 1,
   ),
 ];
@@ -104,6 +104,6 @@ function isScheduled({ section }: Host): boolean {
   return section(backupSection).every !== undefined;
 }
 
-function gauge(name: string, description: string, read: (host: Host) => number): Gauge {
-  return { name, description, read: (host) => (isScheduled(host) ? [{ value: read(host) }] : []) };
+function scheduledGauge(name: string, description: string, read: (host: Host) => number): Gauge {
+  return gauge(name, description, (host) => (isScheduled(host) ? read(host) : undefined));
 }

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Metrics } from './metrics.ts';
-import type { Gauge } from '#core/gateway/health/gauge.ts';
+import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import { metricSource } from '#core/gateway/health/metric-source.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
@@ -17,11 +17,7 @@ export const plugin: GatewayPlugin = {
       start: () => metrics?.requests.start(),
       done: (exchange, outcome) => metrics?.requests.done(exchange, outcome),
     });
-    gateway.gauge({
-      name: 'requests_running',
-      description: 'Requests in flight.',
-      read: () => [{ value: metrics?.requests.running ?? 0 }],
-    });
+    gateway.gauge(gauge('requests_running', 'Requests in flight.', () => metrics?.requests.running ?? 0));
     gateway.gauge(dependencyGauge);
     gateway.gauge(healthGauge(gateway));
     gateway.gauge(modelGauge(gateway));
@@ -46,44 +42,35 @@ export const plugin: GatewayPlugin = {
 };
 
 /** Whether database and shared state answer; each scrape asks them. */
-const dependencyGauge: Gauge = {
-  name: 'dependency_up',
-  description: '1 when a dependency responds, 0 when it does not.',
-  labels: ['dependency'],
-  async read(host) {
-    const states = await pingDependencies(host);
-    return states.map(({ name, ok }) => ({ value: ok ? 1 : 0, labels: { dependency: labelOf(name) } }));
-  },
-};
+const dependencyGauge = gaugeBy(
+  ['dependency'],
+  'dependency_up',
+  '1 when a dependency responds, 0 when it does not.',
+  async (host) => (await pingDependencies(host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
+);
 
 /** The verdict of each health check; the operator pages and `/readyz?verbose` have the reasons. */
-function healthGauge(gateway: Pick<Registry, 'healthChecks'>): Gauge {
-  return {
-    name: 'health_check',
-    description: '1 while a health check passes, 0 while it fails; /readyz?verbose has the reason.',
-    labels: ['check'],
-    async read(host) {
-      const checks = await readHealth(gateway, host);
-      return checks.map(({ name, ok }) => ({ value: ok ? 1 : 0, labels: { check: labelOf(name) } }));
-    },
-  };
-}
+const healthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
+  gaugeBy(
+    ['check'],
+    'health_check',
+    '1 while a health check passes, 0 while it fails; /readyz?verbose has the reason.',
+    async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
+  );
 
 const stateNumbers: Readonly<Record<ModelState, number>> = { working: 0, no_data: 0, degraded: 1, down: 2, unknown: 3 };
 
 /** The state of each model, as the status page shows it. */
-function modelGauge(gateway: Pick<Registry, 'statusReports'>): Gauge {
-  return {
-    name: 'model_state',
-    description: 'A model as customers find it: 0 works, 1 degraded, 2 down, 3 without a request since it failed.',
-    labels: ['model'],
-    async read(host) {
+const modelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
+  gaugeBy(
+    ['model'],
+    'model_state',
+    'A model as customers find it: 0 works, 1 degraded, 2 down, 3 without a request since it failed.',
+    async (host) => {
       const ids = new Map(host.catalog.models.map(({ publicName, id }) => [publicName, id]));
-      const models = await readModelHealth(gateway, host);
-      return models.map(({ id, state }) => ({ value: stateNumbers[state], labels: { model: ids.get(id) ?? id } }));
+      return (await readModelHealth(gateway, host)).map(({ id, state }) => [ids.get(id) ?? id, stateNumbers[state]]);
     },
-  };
-}
+  );
 
 function labelOf(name: string): string {
   return name.replaceAll(' ', '_');

@@ -1,5 +1,5 @@
 import { inBackground } from '#core/platform/background.ts';
-import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
+import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
@@ -97,35 +97,33 @@ export const probesCheck: HealthCheck = {
   },
 };
 
-function readings(host: Host, read: (route: ProbedRoute) => number | undefined): Reading[] {
-  return probeState(host).routes.flatMap((one) => {
-    const value = read(one);
-    return value === undefined ? [] : [{ value, labels: { route: one.route } }];
-  });
-}
+type RouteReading = (route: ProbedRoute) => number | undefined;
+
+/** By route; a route without a value is left out. */
+const routeGauge = (name: string, description: string, read: RouteReading) =>
+  gaugeBy(['route'], name, description, (host) =>
+    probeState(host).routes.flatMap((one) => {
+      const value = read(one);
+      return value === undefined ? [] : [[one.route, value] as const];
+    }),
+  );
 
 /** Without readings while probes are off. */
-export const probeGauges: readonly Gauge[] = [
-  {
-    name: 'route_drifted',
-    description: '1 while the last probe of a route has found that it does not do what it declares.',
-    labels: ['route'],
-    read: (host) =>
-      readings(host, ({ results, drifted }) => (results.length === 0 ? undefined : Number(drifted.length > 0))),
-  },
-  {
-    name: 'route_fingerprint_changed',
-    description: '1 while the answers of a route are not those of the model of its baseline.',
-    labels: ['route'],
-    read: (host) =>
-      readings(host, ({ results, changed }) =>
-        results.some(({ check }) => check === 'fingerprint') ? Number(changed !== undefined) : undefined,
-      ),
-  },
-  {
-    name: 'route_probe_tokens_per_second',
-    description: 'Output tokens per second of the last probe that was streamed.',
-    labels: ['route'],
-    read: (host) => readings(host, ({ results }) => results.find(({ check }) => check === 'streams')?.tokensPerSecond),
-  },
+export const probeGauges = [
+  routeGauge(
+    'route_drifted',
+    '1 while the last probe of a route has found that it does not do what it declares.',
+    ({ results, drifted }) => (results.length === 0 ? undefined : Number(drifted.length > 0)),
+  ),
+  routeGauge(
+    'route_fingerprint_changed',
+    '1 while the answers of a route are not those of the model of its baseline.',
+    ({ results, changed }) =>
+      results.some(({ check }) => check === 'fingerprint') ? Number(changed !== undefined) : undefined,
+  ),
+  routeGauge(
+    'route_probe_tokens_per_second',
+    'Output tokens per second of the last probe that was streamed.',
+    ({ results }) => results.find(({ check }) => check === 'streams')?.tokensPerSecond,
+  ),
 ];

@@ -1,3 +1,4 @@
+import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import { isSent, telemetrySection, telemetrySignals } from '#core/config/sections/telemetry-section.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -14,18 +15,21 @@ export const plugin: GatewayPlugin = {
       isWanted: (host) => isSent(host.section(telemetrySection), 'traces'),
       done: (exchange, outcome) => telemetry?.trace(exchange, outcome),
     });
-    gateway.gauge({
-      name: 'telemetry_dropped_total',
-      description: 'Spans, reports of metrics and request records that the collector did not get since the start.',
-      labels: ['signal'],
-      isCounter: true,
-      read: () => telemetrySignals.map((signal) => ({ value: telemetry?.dropped(signal) ?? 0, labels: { signal } })),
-    });
-    gateway.gauge({
-      name: 'telemetry_waiting_records',
-      description: 'Request records on disk that wait for the collector.',
-      read: () => (telemetry === undefined ? [] : [{ value: telemetry.waiting }]),
-    });
+    gateway.gauge(
+      gaugeBy(
+        ['signal'],
+        'telemetry_dropped_total',
+        'Spans, reports of metrics and request records that the collector did not get since the start.',
+        () => telemetrySignals.map((signal) => [signal, telemetry?.dropped(signal) ?? 0]),
+      ),
+    );
+    gateway.gauge(
+      gauge(
+        'telemetry_waiting_records',
+        'Request records on disk that wait for the collector.',
+        () => telemetry?.waiting,
+      ),
+    );
     // Once there is a database: `daypass check` sends nothing.
     server.ext('onPreStart', async () => {
       const host = server.host();

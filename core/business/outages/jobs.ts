@@ -1,4 +1,4 @@
-import type { Gauge } from '#core/gateway/health/gauge.ts';
+import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { creditOutage, hasCredited, isWaiting, listOutages } from './credit.ts';
 import { findOutages } from './find-outages.ts';
@@ -30,21 +30,18 @@ export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'l
 }
 
 /** The same on each instance; no readings while nothing is given back. */
-export const outageGauges: readonly Gauge[] = [
-  {
-    name: 'outages_waiting',
-    description: 'Outages for which customers have not had their time back: the first one waits for an operator.',
-    read: (host) =>
+export const outageGauges = [
+  gauge(
+    'outages_waiting',
+    'Outages for which customers have not had their time back: the first one waits for an operator.',
+    (host) =>
       count(host, `select count(*)::float8 as value from outage where credited_at is null and declined_at is null`),
-  },
-  {
-    name: 'outage_credit_seconds_total',
-    description: 'Time that customers have had back for outages.',
-    isCounter: true,
-    read: (host) => count(host, `select coalesce(sum(seconds), 0)::float8 as value from outage_credit`),
-  },
+  ),
+  gauge('outage_credit_seconds_total', 'Time that customers have had back for outages.', (host) =>
+    count(host, `select coalesce(sum(seconds), 0)::float8 as value from outage_credit`),
+  ),
 ];
 
-async function count({ database, section }: Host, sql: string): Promise<{ value: number }[]> {
-  return section(outagesSection).credit ? database.query<{ value: number }>(sql) : [];
+async function count({ database, section }: Host, sql: string): Promise<number | undefined> {
+  return section(outagesSection).credit ? (await database.query<{ value: number }>(sql))[0]?.value : undefined;
 }

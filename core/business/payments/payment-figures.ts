@@ -1,4 +1,4 @@
-import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
+import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
@@ -38,67 +38,45 @@ export function countOpenFlags(database: Pick<Database, 'query'>): Promise<{ kin
   );
 }
 
-/** How calls to a provider have ended since the start of this process. */
-class CallCounts {
-  readonly #counts = new Map<string, { readonly labels: { provider: string; result: string }; value: number }>();
-
-  add(provider: string, result: string): void {
-    const key = `${provider} ${result}`;
-    const counted = this.#counts.get(key) ?? { labels: { provider, result }, value: 0 };
-    counted.value++;
-    this.#counts.set(key, counted);
-  }
-
-  read(): Iterable<Reading> {
-    return this.#counts.values();
-  }
-}
-
-const callCounts = (host: Pick<Host, 'keep'>) => host.keep('payments/call-counts', () => new CallCounts());
+/** How calls to providers have ended since the start of this process, by provider and result. */
+const callCounts = (host: Pick<Host, 'keep'>) =>
+  host.keep('payments/call-counts', () => new Map<string, [provider: string, result: string, calls: number]>());
 
 /** Counts one call to a payment provider, for the metrics. */
 export function countCall(host: Pick<Host, 'keep'>, provider: string, result: 'ok' | PaymentError['kind']): void {
-  callCounts(host).add(provider, result);
+  const counts = callCounts(host);
+  const key = `${provider} ${result}`;
+  counts.set(key, [provider, result, (counts.get(key)?.[2] ?? 0) + 1]);
 }
 
 /** What is measured of the payments. All but the calls are the same on each instance. */
-export const paymentGauges: readonly Gauge[] = [
-  {
-    name: 'orders',
-    description: 'Orders by state.',
-    labels: ['state'],
-    read: async ({ database }) =>
-      (
-        await database.query<{ state: string; value: number }>(
-          'select state, count(*)::float8 as value from plan_order group by state',
-        )
-      ).map(({ state, value }) => ({ value, labels: { state } })),
-  },
-  {
-    name: 'order_flags_open',
-    description: 'Unresolved flags of orders by kind.',
-    labels: ['kind'],
-    read: async ({ database }) =>
-      (await countOpenFlags(database)).map(({ kind, count }) => ({ value: count, labels: { kind } })),
-  },
-  {
-    name: 'payment_unconfirmed_oldest_seconds',
-    description: 'Age of the oldest reported payment that is not confirmed yet; 0 when there is none.',
-    async read(host) {
+export const paymentGauges = [
+  gaugeBy(['state'], 'orders', 'Orders by state.', async ({ database }) => {
+    const rows = await database.query<{ state: string; orders: number }>(
+      'select state, count(*)::float8 as orders from plan_order group by state',
+    );
+    return rows.map(({ state, orders }) => [state, orders]);
+  }),
+  gaugeBy(['kind'], 'order_flags_open', 'Unresolved flags of orders by kind.', async ({ database }) =>
+    (await countOpenFlags(database)).map(({ kind, count }) => [kind, count]),
+  ),
+  gauge(
+    'payment_unconfirmed_oldest_seconds',
+    'Age of the oldest reported payment that is not confirmed yet; 0 when there is none.',
+    async (host) => {
       const oldest = await readOldestUnconfirmed(host.database);
-      return [{ value: oldest === undefined ? 0 : Math.max(0, (host.now() - oldest) / 1000) }];
+      return oldest === undefined ? 0 : Math.max(0, (host.now() - oldest) / 1000);
     },
-  },
-  {
-    name: 'refunds_pending',
-    description: 'Refunds that the provider has not confirmed.',
-    read: async ({ database }) => [{ value: (await countChecks(database)).refunds }],
-  },
-  {
-    name: 'payment_provider_calls_total',
-    description: 'Calls to payment providers by result: ok, rejected, temporary, unknown.',
-    labels: ['provider', 'result'],
-    isCounter: true,
-    read: (host) => callCounts(host).read(),
-  },
+  ),
+  gauge(
+    'refunds_pending',
+    'Refunds that the provider has not confirmed.',
+    async ({ database }) => (await countChecks(database)).refunds,
+  ),
+  gaugeBy(
+    ['provider', 'result'],
+    'payment_provider_calls_total',
+    'Calls to payment providers by result: ok, rejected, temporary, unknown.',
+    (host) => callCounts(host).values(),
+  ),
 ];

@@ -1,4 +1,4 @@
-import type { Gauge } from '#core/gateway/health/gauge.ts';
+import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
@@ -128,32 +128,22 @@ export async function readSales(host: Pick<Host, 'database' | 'section'>): Promi
 const labelOf = (days: number | undefined) => (days === undefined ? 'all' : String(days));
 
 /** The same on each instance; no readings without limits. */
-export const salesGauges: readonly Gauge[] = [
-  {
-    name: 'sales_places',
-    description:
-      'Places that are held, by what: bought, late, given, gift, ordered, reserved; by the days of the plan, or all.',
-    labels: ['plan', 'kind'],
-    read: async (host) =>
+export const salesGauges = [
+  gaugeBy(
+    ['plan', 'kind'],
+    'sales_places',
+    'Places that are held, by what: bought, late, given, gift, ordered, reserved; by the days of the plan, or all.',
+    async (host) =>
       (await countPlaces(host)).flatMap(({ days, byKind }) =>
-        placeKinds.map((kind) => ({ value: byKind[kind], labels: { plan: labelOf(days), kind } })),
+        placeKinds.map((kind) => [labelOf(days), kind, byKind[kind]] as const),
       ),
-  },
-  {
-    name: 'sales_max_active',
-    description: 'Places that there are, by the days of the plan, or all.',
-    labels: ['plan'],
-    read: (host) => {
-      const { all, byPlan } = placeLimits(host.section);
-      const limits = [...(all === undefined ? [] : [[undefined, all] as const]), ...byPlan];
-      return limits.map(([days, value]) => ({ value, labels: { plan: labelOf(days) } }));
-    },
-  },
-  {
-    name: 'sales_waiting',
-    description: 'Accounts that wait for a place, by the days of the plan, or all.',
-    labels: ['plan'],
-    read: async (host) =>
-      (await countPlaces(host)).map(({ days, waiting }) => ({ value: waiting, labels: { plan: labelOf(days) } })),
-  },
+  ),
+  gaugeBy(['plan'], 'sales_max_active', 'Places that there are, by the days of the plan, or all.', (host) => {
+    const { all, byPlan } = placeLimits(host.section);
+    const limits = [...(all === undefined ? [] : [[undefined, all] as const]), ...byPlan];
+    return limits.map(([days, value]) => [labelOf(days), value]);
+  }),
+  gaugeBy(['plan'], 'sales_waiting', 'Accounts that wait for a place, by the days of the plan, or all.', async (host) =>
+    (await countPlaces(host)).map(({ days, waiting }) => [labelOf(days), waiting]),
+  ),
 ];

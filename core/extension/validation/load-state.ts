@@ -1,6 +1,6 @@
 import type { Canaries, Canary } from '#core/config/history/canaries.ts';
 import type { ConfigHistory, Rollback, Served } from '#core/config/history/history.ts';
-import type { Gauge } from '#core/gateway/health/gauge.ts';
+import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
 /** How gateway.yaml was loaded, for operators. Times are epoch ms. */
@@ -83,40 +83,38 @@ export function configLoadState(services: Pick<Services, 'keep' | 'now'>): Confi
   }));
 }
 
-export const configGauges: readonly Gauge[] = [
-  {
-    name: 'config_refused',
-    description:
-      '1 while gateway.yaml has mistakes and an earlier version of it runs; the log and the operator pages have them.',
-    read: (host) => [{ value: configLoadState(host).refusal === undefined ? 0 : 1 }],
-  },
-  {
-    name: 'config_postponed',
-    description: 'Settings that have changed in gateway.yaml, and take effect at the next start.',
-    read: (host) => [{ value: configLoadState(host).postponed.length }],
-  },
-  {
-    name: 'config_rolled_back',
-    description:
-      '1 while a configuration before that of gateway.yaml serves, because an operator has taken the change back.',
-    read: (host) => [{ value: configLoadState(host).rollback === undefined ? 0 : 1 }],
-  },
-  {
-    name: 'config_canary_ratio',
-    description: 'Share of the accounts that a canary serves, from 0 to 1; 0 while none runs.',
-    read: (host) => {
+export const configGauges = [
+  gauge(
+    'config_refused',
+    '1 while gateway.yaml has mistakes and an earlier version of it runs; the log and the operator pages have them.',
+    (host) => (configLoadState(host).refusal === undefined ? 0 : 1),
+  ),
+  gauge(
+    'config_postponed',
+    'Settings that have changed in gateway.yaml, and take effect at the next start.',
+    (host) => configLoadState(host).postponed.length,
+  ),
+  gauge(
+    'config_rolled_back',
+    '1 while a configuration before that of gateway.yaml serves, because an operator has taken the change back.',
+    (host) => (configLoadState(host).rollback === undefined ? 0 : 1),
+  ),
+  gauge(
+    'config_canary_ratio',
+    'Share of the accounts that a canary serves, from 0 to 1; 0 while none runs.',
+    (host) => {
       const { canary } = configLoadState(host);
-      return [{ value: canary?.end === undefined ? (canary?.share ?? 0) : 0 }];
+      return canary?.end === undefined ? (canary?.share ?? 0) : 0;
     },
-  },
-  {
-    name: 'config_canary_taken_back',
-    description: '1 for a day after a canary was taken back by itself, because it was worse.',
-    read: (host) => [{ value: canaryTakenBack(configLoadState(host), host.now()) === undefined ? 0 : 1 }],
-  },
-  {
-    name: 'config_loaded_timestamp_seconds',
-    description: 'Unix time at which the running configuration was loaded.',
-    read: (host) => [{ value: configLoadState(host).loadedAt / 1000 }],
-  },
+  ),
+  gauge(
+    'config_canary_taken_back',
+    '1 for a day after a canary was taken back by itself, because it was worse.',
+    (host) => (canaryTakenBack(configLoadState(host), host.now()) === undefined ? 0 : 1),
+  ),
+  gauge(
+    'config_loaded_timestamp_seconds',
+    'Unix time at which the running configuration was loaded.',
+    (host) => configLoadState(host).loadedAt / 1000,
+  ),
 ];

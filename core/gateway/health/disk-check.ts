@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { Gauge } from './gauge.ts';
+import { gauge } from './gauge.ts';
 import { data } from '#core/config/sections/core-sections.ts';
 import type { Host } from '../host/host.ts';
 import type { HealthCheck } from './health-check.ts';
@@ -43,11 +43,6 @@ export const diskCheck: HealthCheck = {
   },
 };
 
-export const diskGauge: Gauge = {
-  name: 'free_disk_bytes',
-  description: 'Free bytes on the disk of the data folder.',
-  read(host) {
-    const value = freeDiskBytes(host.dataFolder);
-    return value === undefined ? [] : [{ value }];
-  },
-};
+export const diskGauge = gauge('free_disk_bytes', 'Free bytes on the disk of the data folder.', ({ dataFolder }) =>
+  freeDiskBytes(dataFolder),
+);

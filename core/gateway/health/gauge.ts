@@ -19,3 +19,35 @@ export interface Gauge {
   /** An error is logged, and the metric left out. */
   read(host: Host): Iterable<Reading> | Promise<Iterable<Reading>>;
 }
+
+type Awaitable<T> = T | Promise<T>;
+/** The values of the labels, then the value. */
+type LabelledValue = readonly [...labels: string[], value: number];
+
+/** A gauge of one value, which is left out where it is undefined. A counter where the name ends with `_total`. */
+export function gauge(name: string, description: string, read: (host: Host) => Awaitable<number | undefined>): Gauge {
+  return gaugeBy([], name, description, async (host) => {
+    const value = await read(host);
+    return value === undefined ? [] : [[value]];
+  });
+}
+
+/** A gauge with labels. */
+export function gaugeBy(
+  labels: readonly string[],
+  name: string,
+  description: string,
+  read: (host: Host) => Awaitable<Iterable<LabelledValue>>,
+): Gauge {
+  return {
+    name,
+    description,
+    labels,
+    ...(name.endsWith('_total') && { isCounter: true }),
+    read: async (host) =>
+      Array.from(await read(host), (row) => ({
+        value: row.at(-1) as number,
+        labels: Object.fromEntries(labels.map((label, index) => [label, String(row[index])])),
+      })),
+  };
+}

@@ -1,7 +1,7 @@
 import type { Host } from '../host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
-import type { Gauge } from './gauge.ts';
+import { gauge, gaugeBy } from './gauge.ts';
 
 /** Ms for which a reading serves the gauges of one scrape, and that it may take. */
 const maxAge = 1_000;
@@ -15,22 +15,19 @@ function queueState(host: Host): Promise<QueueState> {
 }
 
 /** The queue of jobs; the same on every instance. */
-export const jobGauges: readonly Gauge[] = [
-  {
-    name: 'jobs',
-    description: 'Jobs by state: waiting, running, and failed for good in the last 24 hours (at most 100).',
-    labels: ['state'],
-    async read(host) {
+export const jobGauges = [
+  gaugeBy(
+    ['state'],
+    'jobs',
+    'Jobs by state: waiting, running, and failed for good in the last 24 hours (at most 100).',
+    async (host) => {
       const { waiting, running, failed } = await queueState(host);
-      return Object.entries({ waiting, running, failed: failed.length }).map(([state, value]) => ({
-        value,
-        labels: { state },
-      }));
+      return Object.entries({ waiting, running, failed: failed.length });
     },
-  },
-  {
-    name: 'jobs_waiting_oldest_seconds',
-    description: 'For how long the oldest waiting job has waited; 0 without any.',
-    read: async (host) => [{ value: (await queueState(host)).longestWait / 1000 }],
-  },
+  ),
+  gauge(
+    'jobs_waiting_oldest_seconds',
+    'For how long the oldest waiting job has waited; 0 without any.',
+    async (host) => (await queueState(host)).longestWait / 1000,
+  ),
 ];

@@ -1,7 +1,7 @@
 import { countFailures } from '#core/platform/background.ts';
 import { failingNames } from '#core/platform/names/install.ts';
 import { lostWrites } from '#core/platform/output.ts';
-import type { Gauge } from './gauge.ts';
+import { gauge, gaugeBy } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { type MemoryLevel, remembered } from '#core/platform/memory/budget.ts';
 import { actions } from '#core/platform/memory/watch.ts';
@@ -19,22 +19,19 @@ export const namesCheck: HealthCheck = {
 };
 
 /** Failures of work that nobody awaits. */
-export const backgroundGauge: Gauge = {
-  name: 'background_failures_total',
-  description: 'Failures of work that no request waits for, such as listeners and timers.',
-  labels: ['work'],
-  isCounter: true,
-  read: ({ log }) => [...countFailures(log)].map(([work, value]) => ({ value, labels: { work } })),
-};
+export const backgroundGauge = gaugeBy(
+  ['work'],
+  'background_failures_total',
+  'Failures of work that no request waits for, such as listeners and timers.',
+  ({ log }) => countFailures(log),
+);
 
 /** Lines of the process log that nobody can read. */
-export const lostOutputGauge: Gauge = {
-  name: 'log_writes_lost_total',
-  description:
-    'Lines of the process log that could not be written, because their reader has stopped or gone, or the disk is full.',
-  isCounter: true,
-  read: () => [{ value: lostWrites() }],
-};
+export const lostOutputGauge = gauge(
+  'log_writes_lost_total',
+  'Lines of the process log that could not be written, because their reader has stopped or gone, or the disk is full.',
+  lostWrites,
+);
 
 /** Fails while repeated jobs do not run, although they were scheduled anew. */
 export const jobsCheck: HealthCheck = {
@@ -47,13 +44,11 @@ export const jobsCheck: HealthCheck = {
   },
 };
 
-export const rescheduledGauge: Gauge = {
-  name: 'jobs_rescheduled_total',
-  description:
-    'Repeated jobs that had missed two of their periods, as after a clock was set back, and were scheduled anew.',
-  isCounter: true,
-  read: ({ jobs }) => [{ value: jobs.schedules.rescheduled }],
-};
+export const rescheduledGauge = gauge(
+  'jobs_rescheduled_total',
+  'Repeated jobs that had missed two of their periods, as after a clock was set back, and were scheduled anew.',
+  ({ jobs }) => jobs.schedules.rescheduled,
+);
 
 const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 
@@ -72,31 +67,20 @@ export const memoryCheck: HealthCheck = {
   },
 };
 
-export const memoryGauges: readonly Gauge[] = [
-  {
-    name: 'memory_capacity_bytes',
-    description: 'Bytes that bodies and caches may hold together.',
-    read: ({ memory }) => [{ value: memory.capacity }],
-  },
-  {
-    name: 'memory_reserved_bytes',
-    description: 'Bytes of that which are reserved for bodies, and which the caches hold.',
-    labels: ['for'],
-    read: ({ memory }) => [
-      { value: memory.reserved, labels: { for: 'bodies' } },
-      { value: memory.kept, labels: { for: 'caches' } },
-    ],
-  },
-  {
-    name: 'memory_level',
-    description: 'How scarce memory is: 0 normal, 1 large bodies are refused, 2 new requests are refused.',
-    read: ({ memory }) => [{ value: levels.indexOf(memory.level) }],
-  },
-  {
-    name: 'memory_refusals_total',
-    description: 'What was refused because it did not fit into memory.',
-    labels: ['what'],
-    isCounter: true,
-    read: ({ memory }) => Object.entries(memory.refusals).map(([what, value]) => ({ value, labels: { what } })),
-  },
+export const memoryGauges = [
+  gauge('memory_capacity_bytes', 'Bytes that bodies and caches may hold together.', ({ memory }) => memory.capacity),
+  gaugeBy(
+    ['for'],
+    'memory_reserved_bytes',
+    'Bytes of that which are reserved for bodies, and which the caches hold.',
+    ({ memory }) => Object.entries({ bodies: memory.reserved, caches: memory.kept }),
+  ),
+  gauge(
+    'memory_level',
+    'How scarce memory is: 0 normal, 1 large bodies are refused, 2 new requests are refused.',
+    ({ memory }) => levels.indexOf(memory.level),
+  ),
+  gaugeBy(['what'], 'memory_refusals_total', 'What was refused because it did not fit into memory.', ({ memory }) =>
+    Object.entries(memory.refusals),
+  ),
 ];

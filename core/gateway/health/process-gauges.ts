@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Host } from '../host/host.ts';
+import { version } from '#core/platform/version.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
-import type { Gauge } from './gauge.ts';
+import { gauge, gaugeBy } from './gauge.ts';
 
 /** Ms between two measurements of the event loop's lag. */
 const resolution = 20;
@@ -25,16 +26,16 @@ class LagMonitor implements Disposable {
   }
 
   /** Seconds by quantile, of the last one to two minutes, or since the last call where that is longer ago. */
-  read(now: number): { readonly quantile: string; readonly seconds: number }[] {
+  read(now: number): [quantile: string, seconds: number][] {
     if (now - this.#youngerSince >= window) {
       [this.#older, this.#younger] = [this.#younger, this.#older];
       this.#younger.reset();
       this.#youngerSince = now;
     }
-    return [50, 99, 100].map((percent) => ({
-      quantile: String(percent / 100),
-      seconds: Math.max(0, this.#older.percentile(percent) / 1e9 - resolution / 1e3),
-    }));
+    return [50, 99, 100].map((percent) => [
+      String(percent / 100),
+      Math.max(0, this.#older.percentile(percent) / 1e9 - resolution / 1e3),
+    ]);
   }
 
   [Symbol.dispose](): void {
@@ -47,45 +48,40 @@ const lagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
   host.keep('health/lag-monitor', () => new LagMonitor(host.monotonic()));
 
 /** What every process has: its age, CPU, memory and event loop. */
-export const processGauges: readonly Gauge[] = [
-  {
-    name: 'process_start_time_seconds',
-    description: 'Unix time at which this process started.',
-    read: () => [{ value: Math.round(performance.timeOrigin) / 1000 }],
-  },
-  {
-    name: 'process_cpu_seconds_total',
-    description: 'CPU time of this process, without that of PostgreSQL.',
-    isCounter: true,
-    read: () => {
-      const { user, system } = process.cpuUsage();
-      return [{ value: (user + system) / 1e6 }];
-    },
-  },
-  {
-    name: 'process_resident_memory_bytes',
-    description: 'Memory that this process holds, without that of PostgreSQL.',
-    read: () => [{ value: process.memoryUsage.rss() }],
-  },
-  {
-    name: 'event_loop_lag_seconds',
-    description: 'How late timers were in the last one to two minutes: half of them, 99 %, and the latest.',
-    labels: ['quantile'],
-    read: (host) =>
-      lagMonitor(host)
-        .read(host.monotonic())
-        .map(({ quantile, seconds }) => ({ value: seconds, labels: { quantile } })),
-  },
-  {
-    name: 'event_loop_active_seconds_total',
-    description: 'Time in which the event loop worked; its rate is the utilization of one core, from 0 to 1.',
-    isCounter: true,
-    read: () => [{ value: performance.eventLoopUtilization().active / 1e3 }],
-  },
-  {
-    name: 'event_loop_stalled_seconds_total',
-    description: 'Time in which the event loop was blocked for more than 0.1 s, or the machine suspended.',
-    isCounter: true,
-    read: () => [{ value: stalledTime() / 1e3 }],
-  },
+export const processGauges = [
+  // Which version runs where, as Prometheus has it.
+  gaugeBy(
+    ['version', 'node'],
+    'build_info',
+    'Always 1; the labels have the versions of the gateway and of Node.js.',
+    () => [[version, process.versions.node, 1]],
+  ),
+  gauge(
+    'process_start_time_seconds',
+    'Unix time at which this process started.',
+    () => Math.round(performance.timeOrigin) / 1000,
+  ),
+  gauge('process_cpu_seconds_total', 'CPU time of this process, without that of PostgreSQL.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  }),
+  gauge('process_resident_memory_bytes', 'Memory that this process holds, without that of PostgreSQL.', () =>
+    process.memoryUsage.rss(),
+  ),
+  gaugeBy(
+    ['quantile'],
+    'event_loop_lag_seconds',
+    'How late timers were in the last one to two minutes: half of them, 99 %, and the latest.',
+    (host) => lagMonitor(host).read(host.monotonic()),
+  ),
+  gauge(
+    'event_loop_active_seconds_total',
+    'Time in which the event loop worked; its rate is the utilization of one core, from 0 to 1.',
+    () => performance.eventLoopUtilization().active / 1e3,
+  ),
+  gauge(
+    'event_loop_stalled_seconds_total',
+    'Time in which the event loop was blocked for more than 0.1 s, or the machine suspended.',
+    () => stalledTime() / 1e3,
+  ),
 ];

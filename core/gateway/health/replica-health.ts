@@ -1,4 +1,4 @@
-import type { Gauge } from './gauge.ts';
+import { gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import type { StatusReport } from './status-report.ts';
 
@@ -14,15 +14,14 @@ export const replicaCheck: HealthCheck = {
   },
 };
 
-export const replicaGauge: Gauge = {
-  name: 'database_replica_lag_seconds',
-  description:
-    'How far the replica of DATABASE_READ_URL is behind the primary. Missing without one, and while that is unknown.',
-  read: ({ database }) => {
+export const replicaGauge = gauge(
+  'database_replica_lag_seconds',
+  'How far the replica of DATABASE_READ_URL is behind the primary. Missing without one, and while that is unknown.',
+  ({ database }) => {
     const { lag } = database.records.replica ?? {};
-    return lag === undefined ? [] : [{ value: lag / 1000 }];
+    return lag && lag / 1000;
   },
-};
+);
 
 export const replicaReport: StatusReport = {
   name: 'replica',

@@ -5,7 +5,6 @@ import { impersonal, personal } from '#core/platform/database/personal.ts';
 /** Someone who buys days and calls models. */
 export const Account = defineEntity({
   name: 'Account',
-  tableName: 'account',
   properties: {
     id: p.uuid().primary(),
     email: personal(p.text().nullable()),
@@ -28,7 +27,6 @@ export const Account = defineEntity({
 /** The one live key of an account. Only its SHA-256 is kept; the key itself is shown once. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
-  tableName: 'api_key',
   properties: {
     id: p.uuid().primary(),
     account: () => p.oneToOne(Account).owner().deleteRule('cascade'),
@@ -56,7 +54,6 @@ const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shi
  */
 export const PlanPeriodSchema = defineEntity({
   name: 'PlanPeriod',
-  tableName: 'plan_period',
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account),
@@ -104,7 +101,6 @@ const voucherSources = ['sold', 'given'] as const;
 /** Vouchers that were made together. */
 export const VoucherBatch = defineEntity({
   name: 'VoucherBatch',
-  tableName: 'voucher_batch',
   properties: {
     id: p.uuid().primary(),
     days: p.integer().check('days > 0'),
@@ -126,7 +122,6 @@ export const VoucherBatch = defineEntity({
  */
 export const Voucher = defineEntity({
   name: 'Voucher',
-  tableName: 'voucher',
   properties: {
     id: p.uuid().primary(),
     /** Null for a gift. */
@@ -176,7 +171,6 @@ export const LinkedIdentity = defineEntity({
 /** A browser in which an account is signed in. Only the SHA-256 of its token is kept. */
 export const Session = defineEntity({
   name: 'Session',
-  tableName: 'session',
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade').index('session_account'),

@@ -26,7 +26,6 @@ export const OutageRow = defineEntity({
 /** What an account got back for an outage, once. */
 export const OutageCredit = defineEntity({
   name: 'OutageCredit',
-  tableName: 'outage_credit',
   properties: {
     outage: () => p.manyToOne(OutageRow).primary().updateRule('no action').deleteRule('no action'),
     account: () =>

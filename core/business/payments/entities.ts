@@ -2,48 +2,23 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '../accounts/entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import {
-  type DaysBack,
-  type FlagKind,
+  flagKinds,
   type OrderRefund,
   orderStates,
   type PaymentAttempt as Attempt,
-  type PaymentOutcome,
+  paymentOutcomes,
+  type DaysBack,
 } from './order-types.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-const flagKinds = [
-  'wrong_amount',
-  'wrong_currency',
-  'second_payment',
-  'disputed',
-  'refund_failed',
-  'reversed',
-  'wrong_reference',
-  'deleted_account',
-  'refunded_twice',
-  'not_in_books',
-  'not_at_provider',
-  'invalid_qr',
-  'refund_unconfirmed',
-] as const satisfies readonly FlagKind[];
 const charges = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
-const outcomes = [
-  'activated',
-  'wrong_amount',
-  'wrong_currency',
-  'second',
-  'returned',
-  'wrong_reference',
-] as const satisfies readonly PaymentOutcome[];
 const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies readonly OrderRefund['state'][];
-const daysBack = ['whole', 'unused', 'none'] as const satisfies readonly DaysBack[];
 
 const recordedAt = p.datetime().defaultRaw('clock_timestamp()');
 
 /** A sale, as it was sold: a changed price touches no open order. */
 export const PlanOrder = defineEntity({
   name: 'PlanOrder',
-  tableName: 'plan_order',
   properties: {
     id: p.uuid().primary(),
     /** What people read. */
@@ -85,7 +60,6 @@ export const PlanOrder = defineEntity({
 /** One charge at the provider. */
 export const PaymentAttempt = defineEntity({
   name: 'PaymentAttempt',
-  tableName: 'payment_attempt',
   properties: {
     /** Ours, at the provider. */
     reference: impersonal(p.text().primary()),
@@ -119,7 +93,6 @@ export const PaymentAttempt = defineEntity({
 /** Money that has come. */
 export const Payment = defineEntity({
   name: 'Payment',
-  tableName: 'payment',
   properties: {
     id: p.uuid().primary(),
     order: () => p.manyToOne(PlanOrder).index('payment_order'),
@@ -134,7 +107,7 @@ export const Payment = defineEntity({
     paidAt: p.datetime(),
     /** Bank or wallet of the buyer. */
     issuer: impersonal(p.text().nullable()),
-    outcome: p.enum(outcomes),
+    outcome: p.enum(paymentOutcomes),
     /** As the provider stated it. */
     raw: impersonal(p.json<object>().columnType('json')),
     recordedAt,
@@ -152,7 +125,6 @@ export const Payment = defineEntity({
 /** Money of one payment that goes back, in full or in part. */
 export const Refund = defineEntity({
   name: 'Refund',
-  tableName: 'refund',
   properties: {
     /** Names it at the provider. */
     key: impersonal(p.text().primary()),
@@ -163,7 +135,7 @@ export const Refund = defineEntity({
     /** `asked`: on record, and perhaps requested. `sent`: the provider has accepted it. */
     state: p.enum(refundStates),
     /** Taken back when it is done, of what the payment gave. */
-    days: p.enum(daysBack).default('unused'),
+    days: p.enum(['whole', 'unused', 'none'] satisfies readonly DaysBack[]).default('unused'),
     /** Paid back by the operator, outside of the provider. */
     isManual: p.boolean().default(false),
     reason: impersonal(p.text()),
@@ -184,7 +156,6 @@ export const Refund = defineEntity({
 /** Something about an order, or about money without one, that the operator must decide. */
 export const OrderFlag = defineEntity({
   name: 'OrderFlag',
-  tableName: 'order_flag',
   properties: {
     id: p.uuid().primary(),
     /** Null: the provider has money that belongs to no order of this gateway. */
@@ -208,7 +179,6 @@ export const OrderFlag = defineEntity({
 /** What a provider has sent, until it is processed and for some time after. */
 export const PaymentNotification = defineEntity({
   name: 'PaymentNotification',
-  tableName: 'payment_notification',
   properties: {
     id: p.bigint('string').primary().generated('identity'),
     provider: impersonal(p.text()),

@@ -96,13 +96,16 @@ export interface Payment {
  * The effect of a payment: `activated` the period, or none, with a flag for the operator. `returned`: it had come and gone back
  * before it was seen, which buys nothing. `wrong_reference`: of another charge of the provider for the order, which was never shown.
  */
-export type PaymentOutcome =
-  | 'activated'
-  | 'wrong_amount'
-  | 'wrong_currency'
-  | 'second'
-  | 'returned'
-  | 'wrong_reference';
+export type PaymentOutcome = (typeof paymentOutcomes)[number];
+
+export const paymentOutcomes = [
+  'activated',
+  'wrong_amount',
+  'wrong_currency',
+  'second',
+  'returned',
+  'wrong_reference',
+] as const;
 
 /**
  * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
@@ -113,20 +116,23 @@ export type PaymentOutcome =
  * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
  * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.
  */
-export type FlagKind =
-  | 'wrong_amount'
-  | 'wrong_currency'
-  | 'second_payment'
-  | 'disputed'
-  | 'refund_failed'
-  | 'refund_unconfirmed'
-  | 'reversed'
-  | 'wrong_reference'
-  | 'deleted_account'
-  | 'refunded_twice'
-  | 'not_in_books'
-  | 'not_at_provider'
-  | 'invalid_qr';
+export type FlagKind = (typeof flagKinds)[number];
+
+export const flagKinds = [
+  'wrong_amount',
+  'wrong_currency',
+  'second_payment',
+  'disputed',
+  'refund_failed',
+  'reversed',
+  'wrong_reference',
+  'deleted_account',
+  'refunded_twice',
+  'not_in_books',
+  'not_at_provider',
+  'invalid_qr',
+  'refund_unconfirmed',
+] as const;
 
 /** Something about an order that the operator must decide. */
 export interface OrderFlag {

@@ -7,7 +7,6 @@ export const waitOutcomes = ['bought', 'expired', 'left'] as const;
 /** A customer who waits for a place, or has one reserved. */
 export const WaitingEntry = defineEntity({
   name: 'WaitingEntry',
-  tableName: 'waiting_entry',
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account),
@@ -31,7 +30,6 @@ export const WaitingEntry = defineEntity({
 /** The most of a day under one limit: a limit that changes during a day begins another row. */
 export const SalesDay = defineEntity({
   name: 'SalesDay',
-  tableName: 'sales_day',
   properties: {
     /** In the time zone of the service. */
     day: p.date().primary(),

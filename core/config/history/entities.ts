@@ -5,7 +5,6 @@ import { type CanaryCounts, canaryOutcomes, canaryVerdicts } from './canary-coun
 /** A configuration that has served. */
 export const ServedConfiguration = defineEntity({
   name: 'ServedConfiguration',
-  tableName: 'served_configuration',
   properties: {
     /** Counted from 1, for people. */
     id: p.integer().primary().autoincrement(false),
@@ -21,7 +20,6 @@ export const ServedConfiguration = defineEntity({
 /** The change that is taken back; one row at most. */
 export const ConfigurationRollback = defineEntity({
   name: 'ConfigurationRollback',
-  tableName: 'configuration_rollback',
   properties: {
     /** Always 1. */
     id: p.smallint().primary().autoincrement(false),
@@ -39,7 +37,6 @@ export const ConfigurationRollback = defineEntity({
 /** A configuration that serves a share of the accounts, and those that did. */
 export const ConfigurationCanary = defineEntity({
   name: 'ConfigurationCanary',
-  tableName: 'configuration_canary',
   properties: {
     /** Counted from 1, for people. */
     id: p.integer().primary().autoincrement(false),

@@ -36,7 +36,6 @@ const { id: _id, started_at: _startedAt, ...otherColumns } = columns;
 /** The record of a request. Its properties are named and typed like the columns of records, from which they are made. */
 export const RequestLog = defineEntity({
   name: 'RequestLog',
-  tableName: 'request_log',
   properties: {
     started_at: p.datetime().primary(),
     id: impersonal(p.text().primary()),
@@ -57,7 +56,6 @@ export const RequestLog = defineEntity({
 /** A prompt or a response on record. */
 export const RequestContent = defineEntity({
   name: 'RequestContent',
-  tableName: 'request_content',
   properties: {
     request: () => p.manyToOne(RequestLog).primary().joinColumns('started_at', 'id').createForeignKeyConstraint(false),
     part: p.enum(['request', 'reply'] as const).primary(),
@@ -90,7 +88,6 @@ const histogram = {
 
 export const UsageAccount = defineEntity({
   name: 'UsageAccount',
-  tableName: 'usage_account',
   properties: { hour, ...byAccount, ...counts, ...histogram },
   indexes: [{ name: 'usage_account_hour', properties: 'hour' }],
   uniques: [uniqueKey('usage_account', 'account_id, hour')],
@@ -98,7 +95,6 @@ export const UsageAccount = defineEntity({
 
 export const UsageHour = defineEntity({
   name: 'UsageHour',
-  tableName: 'usage_hour',
   properties: { hour, ...byModel, ...byAccount, ...counts, ...histogram },
   indexes: [{ name: 'usage_hour_hour', properties: 'hour' }],
   uniques: [uniqueKey('usage_hour', 'account_id, hour, model, route')],
@@ -107,7 +103,6 @@ export const UsageHour = defineEntity({
 /** The same over all accounts. */
 export const UsageTotal = defineEntity({
   name: 'UsageTotal',
-  tableName: 'usage_total',
   properties: { hour, ...byModel, ...counts, ...histogram, ...speed },
   uniques: [uniqueKey('usage_total', 'hour, model, route')],
 });
@@ -115,7 +110,6 @@ export const UsageTotal = defineEntity({
 /** Counts that are not yet added to the hours. */
 export const UsageDelta = defineEntity({
   name: 'UsageDelta',
-  tableName: 'usage_delta',
   properties: {
     hour,
     ...byModel,
@@ -139,14 +133,12 @@ const attemptCounts = {
 /** Attempts on routes by hour. */
 export const RouteUsageHour = defineEntity({
   name: 'RouteUsageHour',
-  tableName: 'route_usage_hour',
   properties: attemptCounts,
   uniques: [uniqueKey('route_usage_hour', 'hour, route, outcome, fault')],
 });
 
 export const RouteUsageDelta = defineEntity({
   name: 'RouteUsageDelta',
-  tableName: 'route_usage_delta',
   properties: attemptCounts,
 });
 

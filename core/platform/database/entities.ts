@@ -4,7 +4,6 @@ import { impersonal } from './personal.ts';
 /** A secret that the gateway has made itself, shared by all instances on the database. */
 export const Secret = defineEntity({
   name: 'Secret',
-  tableName: 'secret',
   properties: {
     name: impersonal(p.text().primary()),
     value: impersonal(p.text()),

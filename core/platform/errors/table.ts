@@ -28,108 +28,56 @@ interface ErrorKind {
   readonly failure?: true;
 }
 
-const invalid = { type: 'invalid_request_error', code: null } as const;
-const server = { type: 'server_error', code: null } as const;
+/** A row: the status, OpenAI's type and code, Anthropic's type. */
+function row(
+  status: number,
+  type: string,
+  code: string | null,
+  anthropic: string,
+  marks?: Pick<ErrorKind, 'final' | 'failure'>,
+): ErrorKind {
+  return { status, openai: { type, code }, anthropic, ...marks };
+}
 
 /** The table of error codes. The key is the gateway's code; `type` and `code` are those of the client's dialect. */
 export const errorKinds = {
-  invalid_request: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
-  invalid_api_key: {
-    status: 401,
-    openai: { type: 'invalid_request_error', code: 'invalid_api_key' },
-    anthropic: 'authentication_error',
-  },
-  plan_inactive: {
-    status: 402,
-    openai: { type: 'insufficient_quota', code: 'insufficient_quota' },
-    anthropic: 'billing_error',
-  },
+  invalid_request: row(400, 'invalid_request_error', null, 'invalid_request_error'),
+  invalid_api_key: row(401, 'invalid_request_error', 'invalid_api_key', 'authentication_error'),
+  plan_inactive: row(402, 'insufficient_quota', 'insufficient_quota', 'billing_error'),
   /** The operator has blocked the account. */
-  account_blocked: {
-    status: 403,
-    openai: { type: 'permission_error', code: 'account_blocked' },
-    anthropic: 'permission_error',
-  },
-  forbidden: {
-    status: 403,
-    openai: { type: 'permission_error', code: 'forbidden' },
-    anthropic: 'permission_error',
-  },
-  not_found: {
-    status: 404,
-    openai: { type: 'invalid_request_error', code: 'not_found' },
-    anthropic: 'not_found_error',
-  },
-  model_not_found: {
-    status: 404,
-    openai: { type: 'invalid_request_error', code: 'model_not_found' },
-    anthropic: 'not_found_error',
-  },
-  previous_response_not_found: {
-    status: 400,
-    openai: { type: 'invalid_request_error', code: 'previous_response_not_found' },
-    anthropic: 'not_found_error',
-  },
+  account_blocked: row(403, 'permission_error', 'account_blocked', 'permission_error'),
+  forbidden: row(403, 'permission_error', 'forbidden', 'permission_error'),
+  not_found: row(404, 'invalid_request_error', 'not_found', 'not_found_error'),
+  model_not_found: row(404, 'invalid_request_error', 'model_not_found', 'not_found_error'),
+  previous_response_not_found: row(400, 'invalid_request_error', 'previous_response_not_found', 'not_found_error'),
   /** A stored response that was requested. OpenAI's error has no code. */
-  response_not_found: { status: 404, openai: invalid, anthropic: 'not_found_error' },
-  method_not_allowed: { status: 405, openai: invalid, anthropic: 'invalid_request_error' },
-  request_timeout: { status: 408, openai: { type: 'timeout', code: 'request_timeout' }, anthropic: 'timeout_error' },
-  request_too_large: {
-    status: 413,
-    openai: { type: 'invalid_request_error', code: 'request_too_large' },
-    anthropic: 'request_too_large',
-  },
-  unsupported_media_type: { status: 415, openai: invalid, anthropic: 'invalid_request_error' },
-  upgrade_required: { status: 426, openai: invalid, anthropic: 'invalid_request_error' },
-  rate_limited: {
-    status: 429,
-    openai: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
-    anthropic: 'rate_limit_error',
-  },
-  internal_error: { status: 500, openai: server, anthropic: 'api_error' },
-  not_supported: {
-    status: 501,
-    openai: { type: 'invalid_request_error', code: 'not_supported' },
-    anthropic: 'not_supported',
-    final: true,
-  },
+  response_not_found: row(404, 'invalid_request_error', null, 'not_found_error'),
+  method_not_allowed: row(405, 'invalid_request_error', null, 'invalid_request_error'),
+  request_timeout: row(408, 'timeout', 'request_timeout', 'timeout_error'),
+  request_too_large: row(413, 'invalid_request_error', 'request_too_large', 'request_too_large'),
+  unsupported_media_type: row(415, 'invalid_request_error', null, 'invalid_request_error'),
+  upgrade_required: row(426, 'invalid_request_error', null, 'invalid_request_error'),
+  rate_limited: row(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
+  internal_error: row(500, 'server_error', null, 'api_error'),
+  not_supported: row(501, 'invalid_request_error', 'not_supported', 'not_supported', { final: true }),
   /** A model that is called on other endpoints. */
-  wrong_endpoint: {
-    status: 400,
-    openai: { type: 'invalid_request_error', code: 'wrong_endpoint' },
-    anthropic: 'invalid_request_error',
-  },
+  wrong_endpoint: row(400, 'invalid_request_error', 'wrong_endpoint', 'invalid_request_error'),
   /** An image, file or audio for a model that does not accept it. */
-  unsupported_content: {
-    status: 400,
-    openai: { type: 'invalid_request_error', code: 'not_supported' },
-    anthropic: 'invalid_request_error',
-  },
+  unsupported_content: row(400, 'invalid_request_error', 'not_supported', 'invalid_request_error'),
   /** An upstream refused the content of the request. The status is the upstream's own 4xx. */
-  upstream_rejected: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
+  upstream_rejected: row(400, 'invalid_request_error', null, 'invalid_request_error'),
   /**
    * Every route rejected the operator's key or account. 424 (Failed Dependency), because OpenCode, pi and Codex retry a 5xx
    * forever, and clients attribute 401, 402 and 403 to their own key or account.
    */
-  upstream_account_rejected: {
-    status: 424,
-    openai: { type: 'upstream_account_error', code: 'upstream_account_rejected' },
-    anthropic: 'api_error',
+  upstream_account_rejected: row(424, 'upstream_account_error', 'upstream_account_rejected', 'api_error', {
     failure: true,
-  },
-  upstream_failed: { status: 502, openai: { type: 'server_error', code: 'upstream_failed' }, anthropic: 'api_error' },
-  unavailable: {
-    status: 503,
-    openai: { type: 'server_error', code: 'server_is_overloaded' },
-    anthropic: 'overloaded_error',
-  },
-  shutting_down: { status: 503, openai: { type: 'server_error', code: 'shutting_down' }, anthropic: 'api_error' },
-  upstream_timeout: {
-    status: 504,
-    openai: { type: 'server_error', code: 'upstream_timeout' },
-    anthropic: 'timeout_error',
-  },
-} as const satisfies Record<string, ErrorKind>;
+  }),
+  upstream_failed: row(502, 'server_error', 'upstream_failed', 'api_error'),
+  unavailable: row(503, 'server_error', 'server_is_overloaded', 'overloaded_error'),
+  shutting_down: row(503, 'server_error', 'shutting_down', 'api_error'),
+  upstream_timeout: row(504, 'server_error', 'upstream_timeout', 'timeout_error'),
+};
 
 /** The name of an error, in our records and in the bodies of those formats that have codes. */
 export type ErrorCode = keyof typeof errorKinds;
@@ -196,20 +144,20 @@ export class GatewayError extends Error {
 
   /** True when a retry cannot succeed until the client or operator changes something; sent as `x-should-retry: false`. */
   get isFinal(): boolean {
-    const kind: ErrorKind = errorKinds[this.code];
+    const kind = errorKinds[this.code];
     const status = this.details.upstream?.status ?? kind.status;
     return kind.final === true || (status < 500 && !retriedStatuses.has(status));
   }
 
   /** True when the service failed; false when it refused the request. @param status that the client gets */
   isFailure(status: number | undefined): boolean {
-    const kind: ErrorKind = errorKinds[this.code];
+    const kind = errorKinds[this.code];
     return kind.failure === true || status === undefined || status < 400 || status >= 500;
   }
 
   /** Type and code in a dialect. @param status that the client gets */
   wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
-    const kind: ErrorKind = errorKinds[this.code];
+    const kind = errorKinds[this.code];
     const { upstream } = this.details;
     if (dialect === 'google') return { type: googleStatus(status ?? kind.status), code: null };
     if (dialect === 'anthropic') return { type: anthropicType(upstream) ?? kind.anthropic, code: null };

@@ -26,13 +26,18 @@ type LabelledValue = readonly [...labels: string[], value: number];
 
 /** A gauge of one value, which is left out where it is undefined. A counter where the name ends with `_total`. */
 export function gauge(name: string, description: string, read: (host: Host) => Awaitable<number | undefined>): Gauge {
-  return gaugeBy([], name, description, async (host) => {
-    const value = await read(host);
-    return value === undefined ? [] : [[value]];
-  });
+  return {
+    name,
+    description,
+    ...kindOf(name),
+    async read(host) {
+      const value = await read(host);
+      return value === undefined ? [] : [{ value }];
+    },
+  };
 }
 
-/** A gauge with labels. */
+/** The same with labels. */
 export function gaugeBy(
   labels: readonly string[],
   name: string,
@@ -43,11 +48,15 @@ export function gaugeBy(
     name,
     description,
     labels,
-    ...(name.endsWith('_total') && { isCounter: true }),
+    ...kindOf(name),
     read: async (host) =>
       Array.from(await read(host), (row) => ({
         value: row.at(-1) as number,
         labels: Object.fromEntries(labels.map((label, index) => [label, String(row[index])])),
       })),
   };
+}
+
+function kindOf(name: string): Pick<Gauge, 'isCounter'> {
+  return name.endsWith('_total') ? { isCounter: true } : {};
 }

@@ -17,6 +17,7 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
+import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
 import type { AnyStageDefinition, Observer } from '#core/gateway/pipeline/stage.ts';
 import type { EventHandler, EventName } from '#core/gateway/events/event-handler.ts';
@@ -196,12 +197,12 @@ export class Registry {
 
   page(page: Page): void {
     if (this.pages.some(({ path }) => path === page.path)) throw new Error(`page "${page.path}" is registered twice`);
-    this.pages.push(page);
+    this.pages.push(locateTemplates(page));
   }
 
   /** Files that browsers may load. */
   assets(source: AssetSource): void {
-    add(this.assetSources, 'asset', source);
+    add(this.assetSources, 'asset', locateAssets(source));
   }
 
   /** The texts of the plugin's pages. */

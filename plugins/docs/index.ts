@@ -4,7 +4,6 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';
 import { writeOpenApi } from './openapi.ts';
@@ -19,7 +18,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'docs.css', path: viewPath('docs/docs.css') });
+    gateway.assets({ name: 'docs.css', path: 'docs/docs.css' });
     gateway.page(docsPage(gateway));
     gateway.onConfigured(routeDocuments);
   },

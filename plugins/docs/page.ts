@@ -3,7 +3,6 @@ import { codePieces } from '#core/web/pages/code-pieces.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 import { writeSamples } from './samples.ts';
 
@@ -15,7 +14,7 @@ export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
     title: 'docs.title',
     description: 'docs.lead',
     navigation: 'docs.navigation',
-    template: viewPath('docs/page.eta'),
+    template: 'docs/page.eta',
     styles: ['docs.css'],
     scripts: ['htmx.js'],
     show({ host, t, query, userAgent }) {

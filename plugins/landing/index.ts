@@ -1,6 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeLanding } from './describe-landing.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -10,7 +9,7 @@ export const plugin: GatewayPlugin = {
   name: 'landing',
   register(server) {
     server.gateway.texts(defineTexts({ en, id }));
-    server.gateway.assets({ name: 'landing.css', path: viewPath('landing/landing.css') });
+    server.gateway.assets({ name: 'landing.css', path: 'landing/landing.css' });
     server.gateway.page({
       path: '/',
       role: 'public',
@@ -22,7 +21,7 @@ export const plugin: GatewayPlugin = {
       styles: ['landing.css', 'tables.css'],
       title: 'landing.title',
       description: 'landing.description',
-      template: viewPath('landing/page.eta'),
+      template: 'landing/page.eta',
       show: (request) => describeLanding(server.gateway, request),
     });
   },

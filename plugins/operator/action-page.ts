@@ -8,7 +8,6 @@ import {
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { boolean, integer, object, string } from '#core/platform/schema.ts';
 
 /** What a page asks before something is done. Texts are ready to be printed. */
@@ -106,7 +105,7 @@ export function actionPage(definition: ActionDefinition): Page {
     path,
     role: 'operator',
     title,
-    template: viewPath('operator/action.eta'),
+    template: 'operator/action.eta',
     styles: ['operator.css', 'tables.css'],
     show: ask,
     forms: [form],

@@ -1,6 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { actPages } from './act-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { heaviestPage } from './accounts/heaviest-page.ts';
@@ -36,8 +35,8 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'operator.css', path: viewPath('operator/operator.css') });
-    gateway.assets({ name: 'operator-account.css', path: viewPath('operator/account.css') });
+    gateway.assets({ name: 'operator.css', path: 'operator/operator.css' });
+    gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
     const pages = [
       overviewPage(gateway, running),
       flagsPage,

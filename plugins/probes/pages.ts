@@ -1,7 +1,6 @@
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { describeTable } from '#core/web/pages/table.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { type LastResult, readSpending } from './results.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
@@ -20,7 +19,7 @@ export const probesPage: Page = {
   path: '/operator/probes',
   role: 'operator',
   title: 'probes.title',
-  template: viewPath('probes/list.eta'),
+  template: 'probes/list.eta',
   styles,
   async show(request) {
     const { host, t } = request;
@@ -40,7 +39,7 @@ export const probedRoutePage: Page = {
   path: '/operator/probes/route',
   role: 'operator',
   title: 'probes.route_title',
-  template: viewPath('probes/route.eta'),
+  template: 'probes/route.eta',
   styles,
   async show(request) {
     const { host, query } = request;

@@ -3,7 +3,6 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { plainUrl } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';
 import { describeOneCommand } from './one-command.ts';
@@ -34,7 +33,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
     role: 'account',
     title: 'setup.title',
     navigation: { label: 'setup.navigation', icon: 'plug', order: 40 },
-    template: viewPath('setup/connect.eta'),
+    template: 'setup/connect.eta',
     styles: ['connect.css'],
     scripts: ['htmx.js'],
     async show(request) {
@@ -44,7 +43,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
     // A reload of gateway.yaml changes models and the script's checksum; a rotation, the hint of the key.
     live: {
       topics: ['account', 'health'],
-      parts: { panel: viewPath('setup/connect/panel.eta') },
+      parts: { panel: 'setup/connect/panel.eta' },
       values: (request) => describePanel(gateway, request),
     },
   };

@@ -1,7 +1,6 @@
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { createConnectPage } from './connect-page.ts';
 import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defaults.ts';
 import { routeScripts } from './script/scripts.ts';
@@ -18,7 +17,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.configReview({ name: 'setup', describe: (host) => reviewSetup(host, server.gateway) });
     server.gateway.texts(defineTexts({ en, id }));
     for (const { texts } of tools) if (texts !== undefined) server.gateway.texts(texts);
-    server.gateway.assets({ name: 'connect.css', path: viewPath('setup/connect.css') });
+    server.gateway.assets({ name: 'connect.css', path: 'setup/connect.css' });
     server.gateway.page(createConnectPage(server));
     server.gateway.onConfigured(routeScripts);
   },

@@ -2,7 +2,6 @@ import { revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
 import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 
 const path = '/account/key';
 const noFields = { type: 'object' } as const;
@@ -35,7 +34,7 @@ export const keyPage: Page = {
   role: 'account',
   title: 'sign_in.key.title',
   navigation: { label: 'sign_in.key.navigation', icon: 'key', order: 20, place: 'menu' },
-  template: viewPath('sign-in/key.eta'),
+  template: 'sign-in/key.eta',
   async show(request) {
     const { host } = request;
     const [record] = await readAccounts(host.database, 'id', [accountOf(request).id]);
@@ -60,6 +59,6 @@ export const rotatePage: Page = {
   role: 'account',
   layout: 'plain',
   title: 'sign_in.key.rotate',
-  template: viewPath('sign-in/rotate.eta'),
+  template: 'sign-in/rotate.eta',
   show: () => ({}),
 };

@@ -3,7 +3,6 @@ import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '
 import type { Host } from '#core/gateway/host/host.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { signInPath, signOutPath } from '#core/web/sessions/sign-in.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { admit, maySignIn } from './admit.ts';
 import { isLocalSignInOn } from './local-section.ts';
 import { offeredProviders } from './offered.ts';
@@ -73,7 +72,7 @@ export const signInPage: Page = {
   path: signInPath,
   role: 'public',
   title: 'sign_in.title',
-  template: viewPath('sign-in/sign-in.eta'),
+  template: 'sign-in/sign-in.eta',
   async show(request) {
     const { account, form, host, isThisMachine, query } = request;
     const next = nextPath(form.values['next'] ?? query['next']);

@@ -2,7 +2,6 @@ import { listIdentities, unlinkIdentity } from '#core/business/accounts/identity
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { linkPurpose } from './link-intent.ts';
 import { startUrl } from './offered.ts';
@@ -70,7 +69,7 @@ export const signInsPage: Page = {
   role: 'account',
   title: 'sign_in.list.title',
   navigation: { label: 'sign_in.list.navigation', icon: 'account', order: 40, place: 'menu' },
-  template: viewPath('sign-in/sign-ins.eta'),
+  template: 'sign-in/sign-ins.eta',
   async show(request) {
     const { host, query, t } = request;
     const [identities, sessions] = await Promise.all([describeIdentities(request), describeSessions(request)]);

@@ -3,7 +3,6 @@ import { creditJob, outageGauges } from '#core/business/outages/jobs.ts';
 import { outagesSection } from '#core/business/outages/section.ts';
 import { incidentRetentionJob, watchJob } from '#core/business/model-health/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { feedRoutes } from './feeds.ts';
 import { statusPage } from './page.ts';
 import { statusTexts } from './texts.ts';
@@ -14,7 +13,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.texts(statusTexts);
-    gateway.assets({ name: 'status.css', path: viewPath('status/status.css') });
+    gateway.assets({ name: 'status.css', path: 'status/status.css' });
     gateway.page(statusPage(gateway));
     for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
     gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));

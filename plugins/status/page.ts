@@ -1,7 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { describeAnnouncements } from '#core/web/pages/announcements.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
 
@@ -24,16 +23,16 @@ export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
     title: 'status.title',
     description: 'status.description',
     navigation: { label: 'status.navigation', icon: 'pulse', order: 40 },
-    template: viewPath('status/page.eta'),
+    template: 'status/page.eta',
     styles: ['status.css'],
     show: async (request) => ({ ...(await values(request)), refreshSeconds: 60 }),
     live: {
       topics: ['health'],
       everySeconds: interval,
       parts: {
-        'status-now': viewPath('status/now.eta'),
-        'status-models': viewPath('status/models.eta'),
-        'status-past': viewPath('status/past.eta'),
+        'status-now': 'status/now.eta',
+        'status-models': 'status/models.eta',
+        'status-past': 'status/past.eta',
       },
       values,
     },

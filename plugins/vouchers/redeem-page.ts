@@ -4,7 +4,6 @@ import { inBackground } from '#core/platform/background.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 /** A code has 16 characters; more are there when it was pasted with text around it. */
@@ -64,7 +63,7 @@ export const redeemPage: Page = {
     open.refresh(host);
     return open.areThere;
   },
-  template: viewPath('vouchers/redeem.eta'),
+  template: 'vouchers/redeem.eta',
   show: ({ form, query }) => ({
     code: form.values['code'] ?? (query['code'] ?? '').slice(0, longestInput),
     redeemed: undefined,

@@ -35,7 +35,8 @@ export interface Page {
   /** False while its layout does not list it. Asked for every page that is shown; listed when left out. */
   isListed?(host: Host): boolean;
   /**
-   * Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.icon`, `it.asset` and `it.formToken`.
+   * Absolute path of an eta template; a relative one is of the gateway's own `views/`. It gets what `show` returns as `it`, besides
+   * `it.t`, `it.icon`, `it.asset` and `it.formToken`.
    * Omit it if `show` only returns a Redirect, a Download or nothing.
    */
   readonly template?: string;
@@ -70,7 +71,7 @@ export interface LiveParts {
   readonly topics: readonly LiveTopic[];
   /** Renders at this interval as well, for what changes with time alone: a rate limit that refills. */
   readonly everySeconds?: number;
-  /** Absolute paths of templates by part. A part is sent when its HTML has changed. */
+  /** Paths of templates by part, as of `template`. A part is sent when its HTML has changed. */
   readonly parts: Readonly<Record<string, string>>;
   /**
    * The values that `show` passes to these templates. Tabs of one session with the same address share them.
@@ -204,7 +205,7 @@ export function defineForm<const S extends JsonSchema>(form: PageForm<S>): PageF
 export interface AssetSource {
   /** For a file, its name: `htmx.js`. For a folder, the prefix of the names of its files: `dashboard`. */
   readonly name: string;
-  /** Absolute. */
+  /** As of a `template`. */
   readonly path: string;
 }
 

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { type AssetSource, type Page, defineForm, Redirect } from '../pages/page.ts';
-import { viewPath } from '../pages/views.ts';
 import { defineTexts, languages } from '../texts/texts.ts';
 import en from '../texts/en.json' with { type: 'json' };
 import id from '../texts/id.json' with { type: 'json' };
@@ -13,15 +12,15 @@ export const ownTexts = defineTexts({ en, id });
 
 /** What the layout loads, and what pages of plugins may: htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
-  { name: 'style.css', path: viewPath('style.css') },
-  { name: 'tables.css', path: viewPath('tables.css') },
-  { name: 'dark.css', path: viewPath('dark.css') },
-  { name: 'icon.svg', path: viewPath('icon.svg') },
-  { name: 'icon-192.png', path: viewPath('icon-192.png') },
-  { name: 'icon-512.png', path: viewPath('icon-512.png') },
-  { name: 'preview.png', path: viewPath('preview.png') },
-  { name: 'page.js', path: viewPath('page.js') },
-  { name: 'live.js', path: viewPath('live.js') },
+  { name: 'style.css', path: 'style.css' },
+  { name: 'tables.css', path: 'tables.css' },
+  { name: 'dark.css', path: 'dark.css' },
+  { name: 'icon.svg', path: 'icon.svg' },
+  { name: 'icon-192.png', path: 'icon-192.png' },
+  { name: 'icon-512.png', path: 'icon-512.png' },
+  { name: 'preview.png', path: 'preview.png' },
+  { name: 'page.js', path: 'page.js' },
+  { name: 'live.js', path: 'live.js' },
   { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },
   { name: 'htmx-sse.js', path: fileFromPackage('htmx-ext-sse/dist/sse.min.js') },
 ];
@@ -35,7 +34,7 @@ export const accountPage: Page = {
   path: wellKnownPaths.account,
   role: 'account',
   title: 'layout.account',
-  template: viewPath('shell/account.eta'),
+  template: 'shell/account.eta',
   show: () => ({}),
 };
 
@@ -60,7 +59,7 @@ export const preferencesPage: Page = {
   role: 'public',
   layout: 'plain',
   title: 'preferences.title',
-  template: viewPath('shell/preferences.eta'),
+  template: 'shell/preferences.eta',
   show: ({ query }) => ({ next: ownPath(query['next']) }),
   forms: [form],
 };

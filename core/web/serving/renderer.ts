@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Server } from '@hapi/hapi';
@@ -11,7 +12,7 @@ import { navigationOf } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
 import { publicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from '../texts/translator.ts';
-import { viewPath, viewsFolder } from '../pages/views.ts';
+import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
 /** What pages with live parts load, in this order. */
@@ -31,7 +32,7 @@ export function addViews(server: Server): void {
     engines: { eta: { compile } },
     path: viewsFolder,
     layout: true,
-    layoutPath: viewPath('shell'),
+    layoutPath: join(viewsFolder, 'shell'),
     allowAbsolutePaths: true,
   });
 }

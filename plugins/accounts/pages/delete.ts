@@ -4,7 +4,6 @@ import { contactOf } from '#core/gateway/host/contact.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 const path = '/account/delete';
@@ -39,7 +38,7 @@ export const deletePage: Page = {
   role: 'account',
   title: 'accounts.delete.title',
   navigation: { label: 'accounts.delete.title', icon: 'trash', order: 90, place: 'menu' },
-  template: viewPath('accounts/delete.eta'),
+  template: 'accounts/delete.eta',
   async show(request) {
     const orders = await readOrders(request);
     return {
@@ -58,7 +57,7 @@ export const deletedPage: Page = {
   role: 'public',
   layout: 'plain',
   title: 'accounts.deleted.title',
-  template: viewPath('accounts/deleted.eta'),
+  template: 'accounts/deleted.eta',
   show: () => ({}),
 };
 

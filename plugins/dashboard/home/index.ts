@@ -3,12 +3,11 @@ import type { Server } from '@hapi/hapi';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeHome } from './describe-home.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-const part = (name: string) => viewPath(`dashboard/home/${name}.eta`);
+const part = (name: string) => `dashboard/home/${name}.eta`;
 
 /** Seconds between two looks at what changes with time alone: the rate limit. */
 const lookEvery = 10;
@@ -20,7 +19,7 @@ function homePage(gateway: Registry): Page {
     role: 'account',
     title: 'home.title',
     navigation: { label: 'home.title', icon: 'home', order: 10, place: 'main' },
-    template: viewPath('dashboard/home/page.eta'),
+    template: 'dashboard/home/page.eta',
     styles: ['requests.css', 'dashboard.css'],
     scripts: ['uplot.js', 'chart.js'],
     show: (request) => describeHome(request, gateway),
@@ -43,8 +42,8 @@ function homePage(gateway: Registry): Page {
 
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'dashboard.css', path: viewPath('dashboard/dashboard.css') });
-  gateway.assets({ name: 'chart.js', path: viewPath('dashboard/home/chart.js') });
+  gateway.assets({ name: 'dashboard.css', path: 'dashboard/dashboard.css' });
+  gateway.assets({ name: 'chart.js', path: 'dashboard/home/chart.js' });
   gateway.assets({ name: 'uplot.js', path: fileURLToPath(import.meta.resolve('uplot/dist/uPlot.iife.min.js')) });
   gateway.page(homePage(gateway));
 }

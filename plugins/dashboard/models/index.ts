@@ -1,6 +1,5 @@
 import type { Server } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { createModelPage } from './model-page.ts';
 import { createModelsPage } from './models-page.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -9,7 +8,7 @@ import id from './texts/id.json' with { type: 'json' };
 /** The catalog as the key sees it. */
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'models.css', path: viewPath('dashboard/models/models.css') });
+  gateway.assets({ name: 'models.css', path: 'dashboard/models/models.css' });
   gateway.page(createModelsPage(gateway));
   gateway.page(createModelPage(gateway));
 }

@@ -4,7 +4,6 @@ import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { exampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { connectPath, tryPath } from '../paths.ts';
@@ -24,7 +23,7 @@ export function createModelPage(gateway: Registry): Page {
     path: `${modelsPath}/{name*}`,
     role: 'account',
     title: 'models.model_title',
-    template: viewPath('dashboard/models/model.eta'),
+    template: 'dashboard/models/model.eta',
     styles: ['models.css'],
     scripts: ['htmx.js'],
     async show(request) {

@@ -1,6 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { accountOf } from '#core/web/pages/page.ts';
@@ -20,7 +19,7 @@ export function createModelsPage(gateway: Registry): Page {
     role: 'account',
     title: 'models.title',
     navigation: { label: 'models.title', icon: 'models', order: 30 },
-    template: viewPath('dashboard/models/page.eta'),
+    template: 'dashboard/models/page.eta',
     styles: ['models.css', 'tables.css'],
     scripts: ['htmx.js'],
     show: async (request) => {
@@ -38,7 +37,7 @@ export function createModelsPage(gateway: Registry): Page {
         ...(await list(request)),
       };
     },
-    live: { topics: ['health'], parts: { catalog: viewPath('dashboard/models/catalog.eta') }, values: list },
+    live: { topics: ['health'], parts: { catalog: 'dashboard/models/catalog.eta' }, values: list },
   };
 }
 

@@ -1,6 +1,5 @@
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest, isContentKept } from '#core/gateway/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
@@ -24,7 +23,7 @@ function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['sh
       path: `${path}/{id}`,
       role,
       title,
-      template: viewPath('dashboard/requests/detail-page.eta'),
+      template: 'dashboard/requests/detail-page.eta',
       styles: ['requests.css'],
       show,
     },
@@ -33,7 +32,7 @@ function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['sh
       role,
       layout: 'none',
       title,
-      template: viewPath('dashboard/requests/open-row.eta'),
+      template: 'dashboard/requests/open-row.eta',
       show,
     },
   ];

@@ -1,7 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import type { Page } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { detailPages } from './detail-page.ts';
 import { exportPages } from './export/export-pages.ts';
 import { listPage, operatorListPage } from './list-page.ts';
@@ -13,8 +12,8 @@ const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...e
 /** Every request of the account, and those of all accounts for operators. */
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'requests.css', path: viewPath('dashboard/requests/requests.css') });
-  gateway.assets({ name: 'all-requests.css', path: viewPath('dashboard/requests/all-requests.css') });
-  gateway.assets({ name: 'requests.js', path: viewPath('dashboard/requests/requests.js') });
+  gateway.assets({ name: 'requests.css', path: 'dashboard/requests/requests.css' });
+  gateway.assets({ name: 'all-requests.css', path: 'dashboard/requests/all-requests.css' });
+  gateway.assets({ name: 'requests.js', path: 'dashboard/requests/requests.js' });
   for (const page of pages) gateway.page(page);
 }

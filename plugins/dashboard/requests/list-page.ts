@@ -1,5 +1,4 @@
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { readAccountNames } from '#core/business/accounts/account-record.ts';
@@ -42,7 +41,7 @@ function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' 
     ...options,
     path,
     title: 'requests.title',
-    template: viewPath('dashboard/requests/list-page.eta'),
+    template: 'dashboard/requests/list-page.eta',
     styles: path === operatorRequestsPath ? ['requests.css', 'all-requests.css'] : ['requests.css'],
     scripts: ['htmx.js', 'requests.js'],
     async show(request) {
@@ -53,7 +52,7 @@ function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' 
     },
     live: {
       topics: ['requests'],
-      parts: { list: viewPath('dashboard/requests/list.eta') },
+      parts: { list: 'dashboard/requests/list.eta' },
       values: (request) => describeList(readQuery(request.query, path), request),
     },
   };

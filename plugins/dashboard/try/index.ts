@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Server, ServerRoute } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { createTryPage, tryScripts } from './try-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -14,7 +13,7 @@ import { tryPath } from '../paths.ts';
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.texts(defineTexts({ en, id }));
-  for (const name of ['try.css', ...tryScripts]) gateway.assets({ name, path: viewPath(`dashboard/try/${name}`) });
+  for (const name of ['try.css', ...tryScripts]) gateway.assets({ name, path: `dashboard/try/${name}` });
   gateway.assets({ name: 'write-code.js', path: join(import.meta.dirname, '..', 'code', 'write-code.mjs') });
   gateway.page(createTryPage(server));
   server.route(tokenRoute(server));

@@ -4,7 +4,6 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import { quirksSchema } from '#core/config/catalog/quirks.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { exampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { requestPath, tryPath } from '../paths.ts';
@@ -43,7 +42,7 @@ export function createTryPage(server: Server): Page {
     role: 'account',
     title: 'try.title',
     navigation: { label: 'try.title', icon: 'play', order: 35, isInBar: false },
-    template: viewPath('dashboard/try/page.eta'),
+    template: 'dashboard/try/page.eta',
     styles: ['try.css'],
     scripts: tryScripts,
     show: (request) => describePage(server, request, request.form.values['model'] ?? request.query['model']),

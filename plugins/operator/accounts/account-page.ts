@@ -26,7 +26,6 @@ import {
 import { orderTable } from '../orders/list-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { accountStateCell } from './list-page.ts';
@@ -43,7 +42,7 @@ export const accountPage: Page = {
   path: '/operator/accounts/{id}',
   role: 'operator',
   title: 'operator.account_title',
-  template: viewPath('operator/account.eta'),
+  template: 'operator/account.eta',
   styles: ['operator.css', 'tables.css', 'operator-account.css'],
   async show(request) {
     const { host, t, format } = request;

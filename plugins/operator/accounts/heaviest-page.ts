@@ -2,7 +2,6 @@ import { type AccountRecord, readAccounts } from '#core/business/accounts/accoun
 import { type AccountLoad, type Measure, measures } from '#core/gateway/records/heaviest-accounts.ts';
 import type { KeyUse } from '#core/gateway/records/key-use.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { loadReadings } from '../readings.ts';
 import { type Span, spanOf, spans } from '../span.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
@@ -14,7 +13,7 @@ export const heaviestPage: Page = {
   path,
   role: 'operator',
   title: 'operator.heaviest',
-  template: viewPath('operator/heaviest.eta'),
+  template: 'operator/heaviest.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, format } = request;

@@ -8,7 +8,6 @@ import { uuid } from '#core/platform/database/database.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 
 const pageSize = 50;
 /** Characters of a search. */
@@ -20,7 +19,7 @@ export const accountsPage: Page = {
   role: 'operator',
   title: 'operator.accounts',
   navigation: { label: 'operator.accounts', icon: 'people', order: 30 },
-  template: viewPath('operator/list.eta'),
+  template: 'operator/list.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t } = request;

@@ -14,7 +14,6 @@ import {
 } from '#core/business/outages/credit.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { act, actionPage } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
@@ -120,7 +119,7 @@ export const outagePage: Page = {
   path,
   role: 'operator',
   title: 'operator.outage',
-  template: viewPath('operator/outage.eta'),
+  template: 'operator/outage.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { t, query, form: sent, host } = request;

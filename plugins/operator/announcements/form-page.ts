@@ -3,7 +3,6 @@ import { actionKind, type ActionWords } from '#core/business/operator-actions/ac
 import { sendsMail } from '#core/business/mail/section.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { act } from '../action-page.ts';
 import { instantOf, localOf, localTime } from '../local-time.ts';
 import { announcementsPath } from './list-page.ts';
@@ -45,7 +44,7 @@ function formOf(save: (request: PageRequest, words: ActionWords, isMailed: boole
 
 const shared = {
   role: 'operator',
-  template: viewPath('operator/announcement.eta'),
+  template: 'operator/announcement.eta',
   styles: ['operator.css', 'tables.css'],
 } as const;
 

@@ -2,7 +2,6 @@ import { isOpen, listAnnouncements, type StoredAnnouncement } from '#core/busine
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { type Announcement, configuredAnnouncements } from '#core/web/pages/announcements.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { actionTable } from '../shared-tables.ts';
 import { describeTable, type TableCell, type TableSection, withRows } from '#core/web/pages/table.ts';
 
@@ -16,7 +15,7 @@ export const announcementsPage: Page = {
   path: announcementsPath,
   role: 'operator',
   title: 'operator.announcements',
-  template: viewPath('operator/announcements.eta'),
+  template: 'operator/announcements.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host } = request;

@@ -4,7 +4,6 @@ import type { Served } from '#core/config/history/history.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { actionTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import { canaryForm, readCanary } from './canary-section.ts';
@@ -22,7 +21,7 @@ export const configurationsPage: Page = {
   path: configurationsPath,
   role: 'operator',
   title: 'operator.configurations',
-  template: viewPath('operator/configurations.eta'),
+  template: 'operator/configurations.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t } = request;

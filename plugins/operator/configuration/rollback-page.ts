@@ -5,7 +5,6 @@ import { diffLines } from '#core/config/history/text-diff.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { configurationsPath, configurationSubject, numberOf, readServing, requireChanges } from './list-page.ts';
 import { object, string } from '#core/platform/schema.ts';
 
@@ -19,7 +18,7 @@ export const configurationPage: Page = {
   path: `${configurationsPath}/{number}`,
   role: 'operator',
   title: 'operator.configuration_number',
-  template: viewPath('operator/configuration.eta'),
+  template: 'operator/configuration.eta',
   styles: ['operator.css'],
   async show(request) {
     const { t, format } = request;

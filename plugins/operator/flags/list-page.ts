@@ -1,6 +1,5 @@
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeNeed } from '../overview/needs.ts';
 
 /** Flags on one page; when some are resolved, others follow. */
@@ -11,7 +10,7 @@ export const flagsPage: Page = {
   path: '/operator/flags',
   role: 'operator',
   title: 'operator.flags_open',
-  template: viewPath('operator/flags.eta'),
+  template: 'operator/flags.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { flags, total } = await listOpenFlags(request.host.database, listed);

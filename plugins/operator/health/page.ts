@@ -10,7 +10,6 @@ import { describeJobs, describeJournal, type FactsCard } from '../overview/cards
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { version } from '#core/platform/version.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
@@ -49,15 +48,15 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
       order: 50,
       covers: ['/operator/announcements', '/operator/configuration'],
     },
-    template: viewPath('operator/health.eta'),
+    template: 'operator/health.eta',
     styles: ['operator.css', 'tables.css'],
     show: values,
     live: {
       topics: ['health'],
       everySeconds: interval,
       parts: {
-        'operator-cards': viewPath('operator/cards.eta'),
-        'operator-health': viewPath('operator/health-tables.eta'),
+        'operator-cards': 'operator/cards.eta',
+        'operator-health': 'operator/health-tables.eta',
       },
       values,
     },

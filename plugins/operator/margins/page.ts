@@ -10,7 +10,6 @@ import {
 import { type MarginSpan, marginReadings, marginSpans } from '#core/business/margins/margin-readings.ts';
 import { readPrices } from '#core/business/margins/prices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { describeOtherPrices, planName } from './other-prices.ts';
 
@@ -31,7 +30,7 @@ export const marginsPage: Page = {
   path: marginsPath,
   role: 'operator',
   title: 'operator.margins',
-  template: viewPath('operator/margins.eta'),
+  template: 'operator/margins.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, query } = request;

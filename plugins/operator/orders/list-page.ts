@@ -7,7 +7,6 @@ import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { marginsPath } from '../margins/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 
 /** Filters of the list. */
 const choices = ['flagged', ...orderStates] as const;
@@ -22,7 +21,7 @@ export const ordersPage: Page = {
   role: 'operator',
   title: 'operator.orders',
   navigation: { label: 'operator.orders', icon: 'receipt', order: 20 },
-  template: viewPath('operator/list.eta'),
+  template: 'operator/list.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t, format } = request;

@@ -9,7 +9,6 @@ import { type Order, readOrder, refundable } from '#core/business/payments/order
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { withRows } from '#core/web/pages/table.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { stateCell } from './list-page.ts';
 import { attemptTable, flagTable, notificationTable, paymentTable, refundTable } from './order-tables.ts';
 
@@ -21,7 +20,7 @@ export const orderPage: Page = {
   path: '/operator/orders/{code}',
   role: 'operator',
   title: 'operator.order_title',
-  template: viewPath('operator/detail.eta'),
+  template: 'operator/detail.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, format } = request;

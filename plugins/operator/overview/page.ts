@@ -3,7 +3,6 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds } from './needs.ts';
 import { type OverviewSources, readSources } from '../sources.ts';
@@ -42,17 +41,17 @@ export function overviewPage(
     role: 'operator',
     title: 'operator.overview',
     navigation: { label: 'operator.overview', icon: 'home', order: 10 },
-    template: viewPath('operator/overview.eta'),
+    template: 'operator/overview.eta',
     styles: ['operator.css', 'tables.css'],
     show: values,
     live: {
       topics: ['requests', 'orders', 'health'],
       everySeconds: interval,
       parts: {
-        'operator-tiles': viewPath('operator/tiles.eta'),
-        'operator-needs': viewPath('operator/needs.eta'),
-        'operator-routes': viewPath('operator/overview-routes.eta'),
-        'operator-cards': viewPath('operator/cards.eta'),
+        'operator-tiles': 'operator/tiles.eta',
+        'operator-needs': 'operator/needs.eta',
+        'operator-routes': 'operator/overview-routes.eta',
+        'operator-cards': 'operator/cards.eta',
       },
       values,
     },

@@ -1,7 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readSources } from '../sources.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { canReset, countRoutes, describeRoutes } from './route-rows.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
@@ -40,13 +39,13 @@ export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
     role: 'operator',
     title: 'operator.routes',
     navigation: { label: 'operator.routes', icon: 'routes', order: 40, covers: ['/operator/probes'] },
-    template: viewPath('operator/routes.eta'),
+    template: 'operator/routes.eta',
     styles: ['operator.css', 'tables.css'],
     show: values,
     live: {
       topics: ['requests', 'health'],
       everySeconds: interval,
-      parts: { 'operator-routes': viewPath('operator/routes-table.eta') },
+      parts: { 'operator-routes': 'operator/routes-table.eta' },
       values,
     },
   };

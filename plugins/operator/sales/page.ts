@@ -7,7 +7,6 @@ import {
   type SalesDayRow,
 } from '#core/business/sales/sales-figures.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 
 /** `/operator/orders/places`: the places under each limit beside the waiting list, and what the limits were. */
@@ -15,7 +14,7 @@ export const salesPage: Page = {
   path: '/operator/orders/places',
   role: 'operator',
   title: 'operator.sales',
-  template: viewPath('operator/sales.eta'),
+  template: 'operator/sales.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { places, waiting, days } = await readSales(request.host);

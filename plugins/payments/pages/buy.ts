@@ -13,7 +13,6 @@ import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { planOf } from './gift.ts';
 import { daysOf, nextOf } from './order-view.ts';
 import { viewOf } from '#core/business/payments/order-view.ts';
@@ -80,7 +79,7 @@ export const buyPage: Page = {
   title: 'payments.buy.title',
   layout: 'plain',
   navigation: { label: 'payments.buy.navigation', icon: 'ticket', order: 10, place: 'menu' },
-  template: viewPath('payments/buy.eta'),
+  template: 'payments/buy.eta',
   styles: ['payments.css'],
   async show(request) {
     const plans = request.host.section(plansSection);

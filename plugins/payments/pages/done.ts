@@ -5,7 +5,6 @@ import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeGift } from './gift.ts';
 import { describeDecision, describeRefunds, ownOrder, pathOf, titleOfRefunds } from './order-view.ts';
@@ -35,13 +34,13 @@ export const createDonePage = (gateway: Pages): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
   title: 'payments.done.title',
-  template: viewPath('payments/done.eta'),
+  template: 'payments/done.eta',
   layout: 'plain',
   note: 'payments.order_number',
   styles: ['payments.css'],
   live: {
     topics: ['requests'],
-    parts: { first: viewPath('payments/first-request.eta') },
+    parts: { first: 'payments/first-request.eta' },
     async values(request) {
       return { first: await readFirst(await ownOrder(request), request) };
     },

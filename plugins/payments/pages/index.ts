@@ -1,6 +1,5 @@
 import type { Server } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { buyPage } from './buy.ts';
 import { createDonePage } from './done.ts';
 import { ordersPage } from './orders.ts';
@@ -13,8 +12,8 @@ import id from './texts/id.json' with { type: 'json' };
 /** The buyer's pages: plans, payment, the key, orders and receipts. */
 export function addPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'payments.css', path: viewPath('payments/payments.css') });
-  gateway.assets({ name: 'payments.js', path: viewPath('payments/payments.js') });
+  gateway.assets({ name: 'payments.css', path: 'payments/payments.css' });
+  gateway.assets({ name: 'payments.js', path: 'payments/payments.js' });
   for (const page of [buyPage, payPage, qrDownload, createDonePage(gateway), ordersPage, receiptPage])
     gateway.page(page);
 }

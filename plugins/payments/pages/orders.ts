@@ -1,7 +1,6 @@
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import type { IconName } from '#core/web/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { planOf } from './gift.ts';
 import { pathOf } from './order-view.ts';
 import { type OrderView, viewOf } from '#core/business/payments/order-view.ts';
@@ -14,7 +13,7 @@ export const ordersPage: Page = {
   role: 'account',
   title: 'payments.orders.title',
   navigation: { label: 'payments.orders.title', icon: 'receipt', order: 50 },
-  template: viewPath('payments/orders.eta'),
+  template: 'payments/orders.eta',
   styles: ['payments.css'],
   async show(request) {
     const { host, query } = request;

@@ -3,7 +3,6 @@ import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { describePay, describeState } from './describe-pay.ts';
 import { nextOf, ownOrder, pathOf } from './order-view.ts';
 import { isOpenView, readView } from '#core/business/payments/order-view.ts';
@@ -18,14 +17,14 @@ export const payPage: Page = {
   layout: 'plain',
   title: 'payments.pay.title',
   note: 'payments.order_number',
-  template: viewPath('payments/pay.eta'),
+  template: 'payments/pay.eta',
   styles: ['payments.css'],
   scripts: ['payments.js'],
   live: {
     topics: ['orders'],
     // A notification that is being checked, and the end of the time, change no order.
     everySeconds: 3,
-    parts: { state: viewPath('payments/state.eta') },
+    parts: { state: 'payments/state.eta' },
     async values(request) {
       const order = await ownOrder(request);
       const view = await readView(order, request.host.database);

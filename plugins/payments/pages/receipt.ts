@@ -3,7 +3,6 @@ import { paymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { planOf } from './gift.ts';
 import { describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
 
@@ -14,7 +13,7 @@ export const receiptPage: Page = {
   layout: 'plain',
   title: 'payments.receipt.title',
   note: 'payments.order_number',
-  template: viewPath('payments/receipt.eta'),
+  template: 'payments/receipt.eta',
   styles: ['payments.css'],
   scripts: ['payments.js'],
   async show(request) {

@@ -1,7 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { viewPath } from '#core/web/pages/views.ts';
 import { act, type SandboxAction, sandboxActions, SandboxRefused, type Send } from './actions.ts';
 import { findCharge, type SandboxCharge } from './charges.ts';
 import { object, string } from '#core/platform/schema.ts';
@@ -15,7 +14,7 @@ export function sandboxPage(server: Server): Page {
     role: 'public',
     layout: 'plain',
     title: 'payments.sandbox.title',
-    template: viewPath('payments/sandbox.eta'),
+    template: 'payments/sandbox.eta',
     show: async (request) => describe(await chargeOf(request), request),
     forms: [
       defineForm({

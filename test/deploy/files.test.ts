@@ -110,7 +110,7 @@ describe('the manifests for Kubernetes', () => {
     ];
     expect(scaler.minReplicas).toBeGreaterThan(budget.maxUnavailable);
     const gauge = scaler.metrics[0].pods.metric.name.replace('daypass_', '');
-    expect(read('plugins/metrics/index.ts')).toContain(`name: '${gauge}'`);
+    expect(read('plugins/metrics/index.ts')).toContain(`gauge('${gauge}'`);
   });
 
   it('run the version of this checkout', () => {

@@ -112,7 +112,11 @@ async function choicesOf(
 ): Promise<Pick<ActionQuestion, 'choice'>> {
   if (name === undefined) return {};
   if (name === 'as') {
-    const options = ['done', 'failed'].map((value) => ({ value, label: t(`operator.refund_state.${value}`) }));
+    // Neither is a default: one takes days back, and the other lets the money go back once more.
+    const options = ['', 'done', 'failed'].map((value) => ({
+      value,
+      label: t(value === '' ? 'operator.choose' : `operator.refund_state.${value}`),
+    }));
     return { choice: { label: t('operator.outcome'), hint: '', options } };
   }
   const signIns = await listIdentities(host.database, id);
@@ -141,6 +145,11 @@ export const actPages: readonly Page[] = [
   pageOf('account.delete', { isDanger: true, errors: { not_confirmed: ['line', 'operator.act.error.not_confirmed'] } }),
   pageOf('order.check'),
   pageOf('order.cancel', { isDanger: true }),
-  pageOf('refund.close'),
+  pageOf('refund.close', {
+    words({ choice, note }) {
+      if (choice !== 'done' && choice !== 'failed') throw new FieldErrors({ choice: 'form.required' });
+      return { as: choice, note };
+    },
+  }),
   pageOf('announcement.end', { isDanger: true }),
 ];

@@ -358,7 +358,7 @@ const pages: readonly ActionPage[] = [
       const state = async () => (await read(paid)).refunds.map((refund) => refund.state);
       return { path: `/operator/refunds/${key}/close`, id: paid.id, state };
     },
-    wrong: [noReason, onlySpaces, longReason],
+    wrong: [noReason, onlySpaces, longReason, [{ note: reason }, 'Fill in this field.']],
     right: { choice: 'failed', note: reason },
     does: [['sent'], ['failed']],
     note: `as: failed, ${reason}`,

@@ -6,6 +6,8 @@ export interface Counts {
   readonly timers: number; // timeouts and immediates
   /** Bytes of a long body that were read or written by calls of the engine and of Node, or walked in JavaScript. */
   readonly walked: number;
+  /** Bytes outside of the heap that were freed without a collection of garbage. */
+  readonly freed: number;
 }
 
 /** Characters of a text, or bytes of a buffer, from which it counts as a part of a long body. */
@@ -20,7 +22,7 @@ type Callable = (this: unknown, ...args: unknown[]) => unknown;
  * @returns reads the counts so far
  */
 export function startCounting(): () => Counts {
-  let [promises, timers, walked] = [0, 0, 0];
+  let [promises, timers, walked, freed] = [0, 0, 0, 0];
   createHook({
     init: (_id, type) => {
       if (type === 'PROMISE') promises++;
@@ -54,7 +56,13 @@ export function startCounting(): () => Counts {
   }
   watch(RegExp.prototype, 'test', (_self, [text], isFound) => (isFound === true ? 0 : ofLong(text)));
   watch(String.prototype, 'charCodeAt', (text) => Math.min(ofLong(text), 1));
-  return () => ({ promises, timers, walked });
+  const buffers = ArrayBuffer.prototype as { transfer(length?: number): ArrayBuffer };
+  const { transfer } = buffers;
+  buffers.transfer = function watched(this: ArrayBuffer, length = this.byteLength) {
+    freed += this.byteLength - length;
+    return transfer.call(this, length);
+  };
+  return () => ({ promises, timers, walked, freed });
 }
 
 function returned(_self: unknown, _args: unknown[], result: unknown): number {

@@ -14,7 +14,7 @@ import budgets from './budget.json' with { type: 'json' };
 const rounds = 3;
 const warmUp = 300;
 
-type Figure = 'system calls' | 'promises' | 'timers' | 'heap bytes' | 'passes over the body';
+type Figure = 'system calls' | 'promises' | 'timers' | 'heap bytes' | 'passes over the body' | 'part left to garbage';
 type Budget = Partial<Record<Figure, number>>;
 
 const upstream = await start('upstream.ts', []);
@@ -50,8 +50,9 @@ async function allocations(load: Load): Promise<Budget> {
 }
 
 async function counts(load: Load): Promise<Budget> {
-  const { promises, timers, walked } = await lowest(load, () => ask<Counts>('counts'));
-  return { promises, timers, 'passes over the body': walked / load.body.length };
+  const { promises, timers, walked, freed } = await lowest(load, () => ask<Counts>('counts'));
+  const { length } = load.body;
+  return { promises, timers, 'passes over the body': walked / length, 'part left to garbage': 1 - freed / length };
 }
 
 /** How much each number grows for a request, or an event. */

@@ -47,7 +47,7 @@ async function check(url: string, variable: string, hasJobs: boolean): Promise<F
     const [first = { state: 'ok', text: '' }] = findings;
     return servers.length === 1 ? first : { ...first, text: `${first.text}, a cluster of ${servers.length} primaries` };
   } catch (error) {
-    return explain(error, variable);
+    return explain(error, variable, url);
   }
 }
 
@@ -55,7 +55,7 @@ function schemeAdvice(variable: string): string {
   return `Correct the scheme of ${variable}.`;
 }
 
-function explain(error: unknown, variable: string): Finding {
+function explain(error: unknown, variable: string, url: string): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed')
     return {
@@ -64,6 +64,13 @@ function explain(error: unknown, variable: string): Finding {
       advice: `Correct user and password in ${variable}, or the ACL of that user.`,
     };
   if (reason.includes('URL begins with')) return { state: 'failed', text: reason, advice: schemeAdvice(variable) };
+  // It says so before it closes the connection, and the client takes that for a lost one.
+  if (reason === 'connection lost' && !url.includes('@'))
+    return {
+      state: 'failed',
+      text: 'the connection was closed',
+      advice: `Redis without a password refuses other machines (protected mode): set one, and put it into ${variable}. Else a proxy or firewall may cut it.`,
+    };
   return explainNetworkError(error);
 }
 
